@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace gpulse {
+
+std::string iso8601_utc(WallTime time) {
+  using namespace std::chrono;
+  const auto day = floor<days>(time);
+  const year_month_day date{day};
+  const hh_mm_ss<milliseconds> clock{floor<milliseconds>(time - day)};
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
+}
+
+bool parse_duration(std::string_view text, std::chrono::nanoseconds &out) {
+  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits{
+      {{"ms", 1e-3}, {"us", 1e-6}, {"s", 1.0}, {"m", 60.0}, {"h", 3600.0}}};
+  double scale = 1.0;
+  for (const auto &[suffix, seconds] : kUnits) {
+    if (text.ends_with(suffix)) {
+      scale = seconds;
+      text.remove_suffix(suffix.size());
+      break;
+    }
+  }
+  const auto number = parse_double(text);
+  if (!number || !std::isfinite(*number) || *number < 0 || *number * scale > 1e9) return false;
+  out = std::chrono::nanoseconds(static_cast<std::int64_t>(std::llround(*number * scale * 1e9)));
+  return true;
+}
+
+}  // namespace gpulse

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two times everything here is measured in.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace gpulse {
+
+using Monotonic = std::chrono::steady_clock::time_point;
+using WallTime = std::chrono::sys_time<std::chrono::nanoseconds>;
+using Seconds = std::chrono::duration<double>;
+
+inline Monotonic monotonic_now() { return std::chrono::steady_clock::now(); }
+inline WallTime wall_now() {
+  return std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
+}
+
+// 2026-11-15T02:31:18.730Z
+std::string iso8601_utc(WallTime time);
+
+// "500ms", "2s", "1.5", "3m", "1h": a plain number is seconds.
+bool parse_duration(std::string_view text, std::chrono::nanoseconds &out);
+
+}  // namespace gpulse

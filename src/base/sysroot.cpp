@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/sysroot.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+
+#include "base/text.hpp"
+#include "base/unique_fd.hpp"
+
+namespace gpulse {
+
+Sysroot::Sysroot(std::string root) : root_(std::move(root)) {
+  while (root_.ends_with('/')) root_.pop_back();
+}
+
+bool Sysroot::read_into(std::string &buffer, std::string_view absolute, std::size_t limit) const {
+  constexpr std::size_t kStep = 4096;
+  buffer.clear();
+  const UniqueFd file(::open(path(absolute).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!file) return false;
+  std::size_t filled = 0;
+  while (filled < limit) {
+    buffer.resize(std::min(limit, filled + kStep));
+    const auto got = ::read(file.get(), buffer.data() + filled, buffer.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      buffer.clear();
+      return false;
+    }
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  buffer.resize(filled);
+  return true;
+}
+
+std::optional<std::string> Sysroot::read(std::string_view absolute, std::size_t limit) const {
+  std::string buffer;
+  if (!read_into(buffer, absolute, limit)) return std::nullopt;
+  return buffer;
+}
+
+std::optional<std::uint64_t> Sysroot::read_number(std::string_view absolute) const {
+  const auto text = read(absolute, 64);
+  return text ? parse_integer<std::uint64_t>(trim(*text)) : std::nullopt;
+}
+
+std::optional<std::string> Sysroot::read_link(std::string_view absolute) const {
+  std::array<char, 4096> target{};
+  const auto length = ::readlink(path(absolute).c_str(), target.data(), target.size());
+  if (length < 0) return std::nullopt;
+  return std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+std::vector<std::string> Sysroot::list(std::string_view absolute) const {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR *)> folder(::opendir(path(absolute).c_str()), &::closedir);
+  if (!folder) return names;
+  while (const dirent *entry = ::readdir(folder.get())) {
+    const std::string_view name = &entry->d_name[0];
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool Sysroot::exists(std::string_view absolute) const { return ::access(path(absolute).c_str(), F_OK) == 0; }
+
+}  // namespace gpulse

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads /proc and /sys below a root folder, so that a recorded machine can stand in for this one.
+// Paths are given absolute, as on the machine itself. All functions are const and may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpulse {
+
+class Sysroot {
+ public:
+  Sysroot() = default;
+  explicit Sysroot(std::string root);
+
+  bool is_machine() const { return root_.empty(); }
+  std::string path(std::string_view absolute) const { return root_ + std::string(absolute); }
+
+  // The file's text, at most `limit` bytes of it; empty optional when it cannot be read (errno says why).
+  std::optional<std::string> read(std::string_view absolute, std::size_t limit = 1U << 20U) const;
+
+  // Reads into a buffer that is kept by the caller, for files read every tick.
+  bool read_into(std::string &buffer, std::string_view absolute, std::size_t limit = 1U << 16U) const;
+
+  std::optional<std::uint64_t> read_number(std::string_view absolute) const;
+  std::optional<std::string> read_link(std::string_view absolute) const;
+  std::vector<std::string> list(std::string_view absolute) const;
+  bool exists(std::string_view absolute) const;
+
+ private:
+  std::string root_;
+};
+
+}  // namespace gpulse

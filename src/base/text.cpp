@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+
+namespace gpulse {
+
+namespace {
+
+constexpr std::string_view kBlank = " \t\r\n\v\f";
+
+// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return 0;
+  }
+  const unsigned char second = byte(1);
+  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+  const bool surrogate = lead == 0xED && second > 0x9F;
+  const bool beyond = lead == 0xF4 && second > 0x8F;
+  return overlong || surrogate || beyond ? 0 : length;
+}
+
+}  // namespace
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  double value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string_view next_piece(std::string_view &rest, char separator) {
+  const auto at = rest.find(separator);
+  const auto piece = rest.substr(0, at);
+  rest = at == std::string_view::npos ? std::string_view{} : rest.substr(at + 1);
+  return piece;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (;;) {
+    const auto at = text.find(separator);
+    pieces.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return pieces;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> found;
+  for (std::size_t at = text.find_first_not_of(kBlank); at != std::string_view::npos;
+       at = text.find_first_not_of(kBlank, at)) {
+    const auto end = text.find_first_of(kBlank, at);
+    found.push_back(text.substr(at, end - at));
+    if (end == std::string_view::npos) break;
+    at = end;
+  }
+  return found;
+}
+
+std::string printable(std::string_view text) {
+  std::string safe;
+  safe.reserve(text.size());
+  while (!text.empty()) {
+    const auto length = utf8_length(text);
+    const auto lead = static_cast<unsigned char>(text[0]);
+    // C1 control characters are two bytes in UTF-8 and some terminals act on them.
+    const bool c1 = length == 2 && lead == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+    if (length == 0) {
+      safe += "\xEF\xBF\xBD";
+    } else if ((length == 1 && (lead < 0x20 || lead == 0x7F)) || c1) {
+      safe += ' ';
+    } else {
+      safe += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return safe;
+}
+
+}  // namespace gpulse

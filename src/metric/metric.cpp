@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metric/metric.hpp"
+
+#include <array>
+
+#include "metric/table.hpp"
+
+namespace gpulse {
+
+namespace {
+
+template <class Enum, std::size_t N>
+std::string_view pick(const std::array<std::string_view, N> &names, Enum value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+bool cut_suffix(std::string &text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) return false;
+  text.resize(text.size() - suffix.size());
+  return true;
+}
+
+}  // namespace
+
+std::string_view word(Scope scope) {
+  static constexpr std::array<std::string_view, kScopes> kNames{"device", "process", "host", "self"};
+  return pick(kNames, scope);
+}
+
+std::string_view word(Kind kind) {
+  static constexpr std::array<std::string_view, 5> kNames{"gauge", "counter", "state", "set", "text"};
+  return pick(kNames, kind);
+}
+
+std::string_view word(Unit unit) {
+  static constexpr std::array<std::string_view, 11> kNames{
+      "",       "percent",         "bytes",     "bytes per second", "watts",
+      "joules", "degrees Celsius", "megahertz", "seconds",          "revolutions per minute",
+      "bits"};
+  return pick(kNames, unit);
+}
+
+std::string_view word(Window window) {
+  static constexpr std::array<std::string_view, 5> kNames{
+      "the moment of reading", "the driver's own average over up to a second", "since the previous sample",
+      "counted since the driver was loaded, or longer", "does not change"};
+  return pick(kNames, window);
+}
+
+std::string_view word(Group group) {
+  static constexpr std::array<std::string_view, 14> kNames{
+      "activity", "engines", "memory", "power",    "temperature", "clocks",  "limits",
+      "links",    "health",  "modes",  "identity", "host",        "process", "gpulse itself"};
+  return pick(kNames, group);
+}
+
+std::string_view symbol(Unit unit) {
+  static constexpr std::array<std::string_view, 11> kNames{"",   "%",   "B", "B/s", "W",  "J",
+                                                           "°C", "MHz", "s", "RPM", "bit"};
+  return pick(kNames, unit);
+}
+
+std::string prometheus_name(const Metric &metric) {
+  std::string name(metric.key);
+  if (metric.unit == Unit::percent && cut_suffix(name, "_percent")) name += "_ratio";
+  if (metric.unit == Unit::mhz && cut_suffix(name, "_mhz")) name += "_hertz";
+  if (metric.kind == Kind::counter && !name.ends_with("_total")) name += "_total";
+  static constexpr std::array<std::string_view, kScopes> kPrefix{"gpulse_", "gpulse_process_", "gpulse_host_",
+                                                                 "gpulse_self_"};
+  return std::string(pick(kPrefix, metric.scope)) + name;
+}
+
+double prometheus_scale(const Metric &metric) {
+  if (metric.unit == Unit::percent) return 0.01;
+  if (metric.unit == Unit::mhz) return 1e6;
+  return 1.0;
+}
+
+std::optional<MetricId> find_metric(Scope scope, std::string_view key) {
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    const auto &metric = kMetrics[i];
+    if (metric.scope == scope && !key.empty() && (metric.key == key || metric.smi == key)) {
+      return MetricId{static_cast<std::uint16_t>(i)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<MetricId> find_role(Scope scope, Role role) {
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    if (kMetrics[i].scope == scope && kMetrics[i].role == role) return MetricId{static_cast<std::uint16_t>(i)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace gpulse

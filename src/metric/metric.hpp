@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a metric is: one row of the table says everything about it but how it is read.
+// JSON keys, CSV fields, columns, Prometheus families, `gpulse explain` and the reference page are all derived from it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gpulse {
+
+enum class Scope : std::uint8_t { device, process, host, self };
+inline constexpr std::size_t kScopes = 4;
+
+enum class Kind : std::uint8_t {
+  gauge,    // a quantity that goes up and down
+  counter,  // a quantity that only grows, until a reset
+  state,    // one of `words`, or the number itself where there is no word for it
+  set,      // any of `words`: bit i set means words[i]
+  text,     // words of the driver's own
+};
+
+enum class Unit : std::uint8_t {
+  none,
+  percent,
+  bytes,
+  bytes_per_second,
+  watts,
+  joules,
+  celsius,
+  mhz,
+  seconds,
+  rpm,
+  bits,
+};
+
+// Which stretch of time a value speaks of.
+enum class Window : std::uint8_t {
+  instant,         // the moment of reading
+  driver_average,  // the driver's own window of up to a second
+  since_last,      // between this sample and the one before
+  since_boot,      // counted since the driver was loaded, or longer
+  fixed,           // does not change while the device is there
+};
+
+enum class Group : std::uint8_t {
+  activity,
+  engines,
+  memory,
+  power,
+  temperature,
+  clocks,
+  limits,
+  links,
+  health,
+  modes,
+  identity,
+  host,
+  process,
+  self,
+};
+
+// Where a view has a place of its own for something, it asks for the role, not for the metric's name.
+enum class Role : std::uint8_t {
+  none,
+  utilization,
+  true_activity,
+  memory_used,
+  memory_total,
+  memory_bandwidth,
+  temperature,
+  power,
+  power_limit,
+  fan,
+  clock,
+  throttle,
+  cpu,
+  cpu_count,
+  load,
+  host_memory,
+  host_memory_total,
+  swap,
+  swap_total,
+  disk_read,
+  disk_write,
+  network_in,
+  network_out,
+  age,
+  alarm,
+};
+
+inline constexpr double kNoThreshold = std::numeric_limits<double>::infinity();
+
+struct Metric {
+  std::string_view key;
+  Scope scope = Scope::device;
+  Kind kind = Kind::gauge;
+  Unit unit = Unit::none;
+  int precision = 0;  // digits after the point where a person reads it
+  Window window = Window::instant;
+  Group group = Group::activity;
+  std::string_view label;     // short, for a column
+  std::string_view help;      // one line
+  std::string_view meaning;   // plain words: what it tells, and what it does not
+  std::string_view smi = {};  // nvidia-smi's field name, where it has one
+  Role role = Role::none;
+  double warn = kNoThreshold;  // from here on it deserves a look
+  double bad = kNoThreshold;   // from here on something is wrong
+  std::span<const std::string_view> words = {};
+};
+
+std::string_view word(Scope scope);
+std::string_view word(Kind kind);
+std::string_view word(Unit unit);  // "percent", "bytes", …
+std::string_view word(Window window);
+std::string_view word(Group group);
+std::string_view symbol(Unit unit);  // "%", "W", "°C", …
+
+// The metric's Prometheus family: base units, `_ratio` for percentages, `_total` for counters.
+std::string prometheus_name(const Metric &metric);
+// What a value must be multiplied by to be in the family's unit.
+double prometheus_scale(const Metric &metric);
+
+}  // namespace gpulse

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one list of metrics. Adding a metric is one row here plus the line in a source that fills it.
+// A name that is not in the table does not compile: device_metric("power_draw_wats") is an error.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "metric/metric.hpp"
+#include "metric/rows.hpp"
+
+namespace gpulse {
+
+// A metric's place in the table; its slot is its place among the numbers (or the texts) of its scope.
+struct MetricId {
+  std::uint16_t index = 0;
+  constexpr bool operator==(const MetricId &) const = default;
+};
+
+inline constexpr std::size_t kMetricCount = kMetrics.size();
+
+constexpr const Metric &describe(MetricId id) { return kMetrics[id.index]; }
+
+constexpr bool is_text(const Metric &metric) { return metric.kind == Kind::text; }
+
+// How many numbers, and how many texts, a row of the scope holds.
+constexpr std::size_t number_count(Scope scope) {
+  return static_cast<std::size_t>(std::count_if(kMetrics.begin(), kMetrics.end(),
+                                                [&](const Metric &m) { return m.scope == scope && !is_text(m); }));
+}
+constexpr std::size_t text_count(Scope scope) {
+  return static_cast<std::size_t>(
+      std::count_if(kMetrics.begin(), kMetrics.end(), [&](const Metric &m) { return m.scope == scope && is_text(m); }));
+}
+
+namespace detail {
+constexpr auto make_slots() {
+  std::array<std::uint16_t, kMetricCount> slots{};
+  std::array<std::array<std::uint16_t, 2>, kScopes> next{};
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    const auto &metric = kMetrics[i];
+    slots[i] = next[static_cast<std::size_t>(metric.scope)][is_text(metric) ? 1 : 0]++;
+  }
+  return slots;
+}
+inline constexpr auto kSlots = make_slots();
+}  // namespace detail
+
+constexpr std::size_t slot(MetricId id) { return detail::kSlots[id.index]; }
+
+// At run time, by key or by nvidia-smi's name.
+std::optional<MetricId> find_metric(Scope scope, std::string_view key);
+std::optional<MetricId> find_role(Scope scope, Role role);
+
+template <Scope S>
+consteval MetricId metric(std::string_view key) {
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    if (kMetrics[i].scope == S && kMetrics[i].key == key) return MetricId{static_cast<std::uint16_t>(i)};
+  }
+  throw "no such metric in metric/rows.hpp";
+}
+consteval MetricId device_metric(std::string_view key) { return metric<Scope::device>(key); }
+consteval MetricId process_metric(std::string_view key) { return metric<Scope::process>(key); }
+consteval MetricId host_metric(std::string_view key) { return metric<Scope::host>(key); }
+consteval MetricId self_metric(std::string_view key) { return metric<Scope::self>(key); }
+
+// Calls visit(id, metric) for every metric of the scope, in table order.
+template <class Visit>
+void for_each_metric(Scope scope, Visit visit) {
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    if (kMetrics[i].scope == scope) visit(MetricId{static_cast<std::uint16_t>(i)}, kMetrics[i]);
+  }
+}
+
+namespace detail {
+constexpr bool legal_key(const Metric &metric) {
+  if (metric.key.empty() || metric.key.front() == '_' || metric.key.back() == '_') return false;
+  return std::all_of(metric.key.begin(), metric.key.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+}
+constexpr std::string_view suffix(Unit unit) {
+  switch (unit) {
+    case Unit::percent:
+      return "_percent";
+    case Unit::bytes:
+      return "_bytes";
+    case Unit::bytes_per_second:
+      return "_bytes_per_second";
+    case Unit::watts:
+      return "_watts";
+    case Unit::joules:
+      return "_joules";
+    case Unit::celsius:
+      return "_celsius";
+    case Unit::mhz:
+      return "_mhz";
+    case Unit::seconds:
+      return "_seconds";
+    case Unit::rpm:
+      return "_rpm";
+    case Unit::bits:
+      return "_bits";
+    case Unit::none:
+      break;
+  }
+  return "";
+}
+constexpr bool table_is_sound() {
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    const auto &metric = kMetrics[i];
+    if (!legal_key(metric) || !metric.key.ends_with(suffix(metric.unit))) return false;
+    if (metric.label.empty() || metric.help.empty() || metric.meaning.empty()) return false;
+    if (metric.kind == Kind::set && (metric.words.empty() || metric.words.size() > 52)) return false;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (kMetrics[j].scope == metric.scope && kMetrics[j].key == metric.key) return false;
+    }
+  }
+  return true;
+}
+}  // namespace detail
+static_assert(detail::table_is_sound(), "a key is doubled, illegal, lacks its unit or its words");
+
+}  // namespace gpulse

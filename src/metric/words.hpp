@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words for the metrics that are a state or a set, in the order of the value or the bit.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace gpulse::words {
+
+using namespace std::string_view_literals;
+
+inline constexpr std::array kOffOn{"off"sv, "on"sv};
+inline constexpr std::array kNoYes{"no"sv, "yes"sv};
+inline constexpr std::array kPerformance{"P0"sv, "P1"sv, "P2"sv,  "P3"sv,  "P4"sv,  "P5"sv,  "P6"sv,  "P7"sv,
+                                         "P8"sv, "P9"sv, "P10"sv, "P11"sv, "P12"sv, "P13"sv, "P14"sv, "P15"sv};
+inline constexpr std::array kThrottle{"idle"sv,           "application clocks"sv, "power cap"sv,   "hw slowdown"sv,
+                                      "sync boost"sv,     "sw thermal"sv,         "hw thermal"sv,  "power brake"sv,
+                                      "display clocks"sv, "board limit"sv,        "reliability"sv, "current limit"sv,
+                                      "other"sv};
+inline constexpr std::array kComputeMode{"default"sv, "exclusive thread"sv, "prohibited"sv, "exclusive process"sv};
+inline constexpr std::array kVirtualization{"none"sv, "passthrough"sv, "guest"sv, "host vGPU"sv, "host vSGA"sv};
+inline constexpr std::array kRecovery{"none"sv,      "reset"sv,           "reboot"sv,
+                                      "drain P2P"sv, "drain and reset"sv, "recover IMEX domain"sv};
+inline constexpr std::array kPowerSource{"mains"sv, "battery"sv, "undersized"sv};
+inline constexpr std::array kAddressing{"none"sv, "HMM"sv, "ATS"sv};
+
+}  // namespace gpulse::words

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "model/snapshot.hpp"
+
+namespace gpulse {
+
+std::string text(Reason reason, std::uint16_t code) {
+  switch (reason) {
+    case Reason::not_sampled:
+      return "not sampled yet";
+    case Reason::not_supported:
+      return "not supported";
+    case Reason::no_permission:
+      return "no permission";
+    case Reason::asleep:
+      return "asleep";
+    case Reason::lost:
+      return "lost";
+    case Reason::not_responding:
+      return "not responding";
+    case Reason::out_of_range:
+      return "error: value out of range";
+    case Reason::reset_required:
+      return "error: device requires a reset";
+    case Reason::error:
+      return code == 0 ? "error" : fmt::format("error: driver code {}", code);
+  }
+  return "error";
+}
+
+std::string_view word(DeviceState state) {
+  switch (state) {
+    case DeviceState::ok:
+      return "ok";
+    case DeviceState::asleep:
+      return "asleep";
+    case DeviceState::lost:
+      return "lost";
+    case DeviceState::not_responding:
+      return "not responding";
+  }
+  return "";
+}
+
+std::string type_word(std::uint8_t types) {
+  std::string joined;
+  const auto add = [&](ProcessType type, std::string_view name) {
+    if ((types & static_cast<std::uint8_t>(type)) == 0) return;
+    if (!joined.empty()) joined += '+';
+    joined += name;
+  };
+  add(ProcessType::compute, "compute");
+  add(ProcessType::graphics, "graphics");
+  add(ProcessType::mps, "mps");
+  return joined.empty() ? "unknown" : joined;
+}
+
+}  // namespace gpulse

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine looked like at one moment: a plain value, never changed once published. Everything a view may know.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "model/row.hpp"
+
+namespace gpulse {
+
+// What does not change while a device is there.
+struct DeviceIdentity {
+  std::string source;  // "nvml", …
+  std::string vendor;  // "nvidia", "amd", "intel", …
+  std::string uuid;    // unique and the same after a restart; stands for the device everywhere
+  std::string pci;     // 0000:00:06.0, empty where there is none
+  std::string name;
+  std::string driver;  // version
+  std::string parent;  // uuid of the device this is an instance of, else empty
+  std::string label;   // how people call an instance within its parent: "1g.10gb"
+  TextRow texts{Scope::device};
+
+  bool operator==(const DeviceIdentity &) const = default;
+};
+
+enum class DeviceState : std::uint8_t { ok, asleep, lost, not_responding };
+std::string_view word(DeviceState state);
+
+struct Device {
+  std::uint32_t index = 0;
+  std::shared_ptr<const DeviceIdentity> identity;
+  DeviceState state = DeviceState::ok;
+  Seconds state_for{0};  // how long it has been in a state other than ok
+  std::optional<std::uint32_t> parent;
+  Row row{Scope::device};
+};
+
+enum class ProcessType : std::uint8_t { compute = 1, graphics = 2, mps = 4 };
+
+struct Process {
+  std::uint32_t pid = 0;
+  std::uint32_t device = 0;  // Device::index
+  std::uint8_t types = 0;    // bits of ProcessType
+  // The driver's pid is of another namespace: no name can be told for it.
+  bool foreign = false;
+  // Gone from /proc, though the driver still lists it.
+  bool gone = false;
+  Row row{Scope::process};
+  std::shared_ptr<const TextRow> texts;
+};
+// "compute", "graphics", "compute+graphics", "mps", …
+std::string type_word(std::uint8_t types);
+
+// Something that happened, as opposed to something that is.
+struct Event {
+  WallTime time;
+  std::string device;  // uuid, empty where it concerns the machine
+  std::string kind;    // "xid", "ecc", "lost", "back", …
+  std::int64_t code = 0;
+  std::string text;
+};
+
+// How a source is doing: why it found no device, or what it lacks.
+struct SourceStatus {
+  std::string name;
+  std::string problem;  // empty: all is well
+  std::string remedy;
+  std::uint32_t devices = 0;
+};
+
+struct Snapshot {
+  WallTime time{};
+  std::string hostname;
+  std::string origin;  // empty: this machine, now; else "DEMO", "REPLAY"
+  Row host{Scope::host};
+  Row self{Scope::self};
+  std::vector<Device> devices;
+  std::vector<Process> processes;
+  std::vector<SourceStatus> sources;
+  std::vector<Event> events;  // the newest last
+};
+
+using SnapshotPtr = std::shared_ptr<const Snapshot>;
+
+}  // namespace gpulse

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a source of readings is: one per kind of hardware. It finds entities (devices, or the host) and offers readers,
+// each one call to a driver or kernel file that fills some metrics. When to call which is the sampler's business.
+//
+// Threads: discover() and changed() never run at the same time as anything else of the source. read() may run for
+// different entities at the same time, never twice for one: state that belongs to an entity needs no lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sysroot.hpp"
+#include "model/snapshot.hpp"
+
+namespace gpulse {
+
+// How often a reader is meant to run; what a call turns out to cost may move it down.
+enum class Tier : std::uint8_t {
+  tick,    // every sample
+  second,  // at most once a second
+  slow,    // every ten seconds
+  once,    // when the entity is found
+};
+
+struct ReaderInfo {
+  std::string_view call;  // what it calls: for the self-report and for `gpulse doctor`
+  Tier tier = Tier::tick;
+  // Gives numbers only from the second time on: a rate, or a value between two samples.
+  bool differential = false;
+  std::span<const MetricId> fills;
+};
+
+// What one process does on one device, as the driver tells it; the rest is looked up in /proc.
+struct ProcessUse {
+  std::uint32_t pid = 0;
+  std::uint8_t types = 0;
+  Row row{Scope::process, Reason::not_supported};
+};
+
+// The newest readings of one entity; kept between samples, so that a slow reader's last value stands until the next.
+struct Frame {
+  Row row;
+  std::vector<ProcessUse> processes;
+};
+
+enum class Outcome : std::uint8_t {
+  ok,           // numbers, or reasons that may change
+  unsupported,  // will not change until the entity is found anew: do not ask again
+  lost,         // the entity is gone
+  gone,         // the whole driver is gone: find everything anew
+};
+
+struct Found {
+  Scope scope = Scope::device;
+  DeviceState state = DeviceState::ok;
+  std::shared_ptr<const DeviceIdentity> identity;  // null for the host
+};
+
+struct Discovery {
+  std::vector<Found> entities;
+  std::string problem;  // why there is nothing, in one line; empty when all is well
+  std::string remedy;
+};
+
+class Source {
+ public:
+  Source() = default;
+  Source(const Source &) = delete;
+  Source &operator=(const Source &) = delete;
+  virtual ~Source() = default;
+
+  virtual std::string_view name() const = 0;
+  virtual std::span<const ReaderInfo> readers() const = 0;
+  // Finds everything anew; entities are addressed by their place in the answer until the next call.
+  virtual Discovery discover() = 0;
+  // Cheap: whether discover() would find something else than last time.
+  virtual bool changed() = 0;
+  virtual Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) = 0;
+  // What happened since the last call.
+  virtual std::vector<Event> take_events() { return {}; }
+};
+
+}  // namespace gpulse
