@@ -11,7 +11,8 @@ namespace gpulse {
 std::vector<std::string> value_words(const Metric &metric, double value) {
   std::vector<std::string> found;
   if (metric.kind == Kind::set) {
-    const auto bits = static_cast<std::uint64_t>(value);
+    // Beyond 2^53 a double does not tell bits apart.
+    const auto bits = value >= 0 && value < 9007199254740992.0 ? static_cast<std::uint64_t>(value) : 0;
     for (std::size_t i = 0; i < 52; ++i) {
       if ((bits >> i & 1U) == 0) continue;
       found.push_back(i < metric.words.size() ? std::string(metric.words[i]) : fmt::format("bit {}", i));
