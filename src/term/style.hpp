@@ -40,7 +40,12 @@ std::vector<Span> bar(const Style &style, double fraction, int columns, Colour c
 struct Surroundings {
   bool terminal = false;
   int columns = 0;  // as the terminal tells, 0 if it does not
-  std::string_view term, no_color, columns_variable, lc_all, lc_ctype, lang;
+  std::string_view term = {};
+  std::string_view no_color = {};
+  std::string_view columns_variable = {};
+  std::string_view lc_all = {};
+  std::string_view lc_ctype = {};
+  std::string_view lang = {};
 };
 
 Style style_for(const Surroundings &surroundings);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/status.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "term/width.hpp"
+#include "view/testing.hpp"
+
+namespace gpulse::view {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::kGiB;
+using testing::make_device;
+using testing::make_process;
+using testing::make_snapshot;
+using ::testing::Not;
+
+// Compares with src/view/golden/NAME.txt; GPULSE_UPDATE_GOLDEN=1 writes it anew, to be read before it is committed.
+void expect_golden(const std::string &name, const std::string &screen) {
+  const std::string path = std::string(GPULSE_SOURCE_DIR) + "/src/view/golden/" + name + ".txt";
+  if (std::getenv("GPULSE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path, std::ios::binary) << screen;
+    return;
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream wanted;
+  wanted << file.rdbuf();
+  EXPECT_EQ(screen, wanted.str()) << name;
+}
+
+class Status : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("TZ", "UTC", 1);
+    tzset();
+  }
+  static std::string screen(const Snapshot &snapshot, int width = 80, int height = 24) {
+    return render_status(snapshot, {.style = {.width = width}, .height = height});
+  }
+};
+
+// Devices that differ from each other, so that a mixed-up row shows.
+Snapshot varied(std::uint32_t devices) {
+  auto snapshot = make_snapshot(devices);
+  for (auto &device : snapshot.devices) {
+    const double load = device.index * 37 % 101;
+    device.row[device_metric("gpu_utilization_percent")] = load;
+    device.row[device_metric("sm_active_percent")] = load * 0.7;
+    device.row[device_metric("memory_used_bytes")] = (device.index * 23 % 141) * kGiB;
+    device.row[device_metric("power_draw_watts")] = 75 + load * 6;
+  }
+  return snapshot;
+}
+
+Snapshot troubled() {
+  auto snapshot = make_snapshot(4);
+  snapshot.origin = "DEMO";
+  auto &row = snapshot.devices[0].row;
+  row[device_metric("throttle_reasons")] = 0x1 | 0x4 | 0x40;  // idle, power cap, hw thermal
+  row[device_metric("temperature_gpu_celsius")] = 91;
+  row[device_metric("ecc_uncorrected_total")] = 3;
+  row[device_metric("power_limit_watts")] = 1000;
+  snapshot.devices[1].state = DeviceState::lost;
+  snapshot.devices[1].state_for = Seconds(190);
+  snapshot.devices[2].state = DeviceState::not_responding;
+  snapshot.devices[2].state_for = Seconds(12);
+  snapshot.devices[3].state = DeviceState::asleep;
+  snapshot.processes[1].gone = true;
+  snapshot.processes[2].foreign = true;
+  snapshot.processes[3] = make_process(4194304, 3, "/opt/名前のとても長い/実行 --データ 日本語", "very-long-user@corp");
+  snapshot.processes[3].types = 7;
+  snapshot.host[host_metric("pressure_io_percent")] = 33;
+  snapshot.host[host_metric("swap_total_bytes")] = 8 * kGiB;
+  snapshot.host[host_metric("swap_used_bytes")] = 2.1 * kGiB;
+  snapshot.sources.push_back({"amdgpu", "no permission to read the device", "run as root", 0});
+  snapshot.events.push_back({snapshot.time, snapshot.devices[1].identity->uuid, "xid", 79, "fallen off the bus"});
+  return snapshot;
+}
+
+Snapshot with_instances() {
+  auto snapshot = make_snapshot(1);
+  snapshot.devices[0].row[device_metric("gpu_utilization_percent")] = Reason::not_supported;
+  for (std::uint32_t i = 1; i < 4; ++i) {
+    auto device = make_device(i);
+    auto identity = std::make_shared<DeviceIdentity>(*device.identity);
+    identity->label = "1g.18gb";
+    device.identity = identity;
+    device.parent = 0;
+    device.row.fill(Reason::not_supported);
+    device.row[device_metric("sm_active_percent")] = 10.0 * i;
+    device.row[device_metric("memory_used_bytes")] = 3.1 * kGiB * i;
+    device.row[device_metric("memory_total_bytes")] = 16 * kGiB;
+    // Out of order, as a hot-plugged device may be.
+    snapshot.devices.insert(snapshot.devices.begin(), device);
+  }
+  snapshot.processes[0].device = 2;
+  return snapshot;
+}
+
+TEST_F(Status, LooksAsItShould) {
+  for (const std::uint32_t devices : {0U, 1U, 2U, 8U, 16U, 128U}) {
+    expect_golden(fmt::format("status_80x24_{}", devices), screen(varied(devices)));
+  }
+  for (const int width : {40, 100, 120, 160, 200}) {
+    expect_golden(fmt::format("status_{}_wide", width), screen(varied(2), width, 0));
+  }
+  expect_golden("status_troubled", screen(troubled()));
+  expect_golden("status_instances", screen(with_instances()));
+  expect_golden("status_ascii", render_status(troubled(), {.style = {.unicode = false}}));
+  expect_golden("status_colour", render_status(troubled(), {.style = {.colour = true}}));
+}
+
+TEST_F(Status, FillsEightyColumnsAndTwentyFourLinesAndNoMore) {
+  for (const std::uint32_t devices : {1U, 8U, 16U, 64U, 128U, 1000U}) {
+    const auto text = screen(varied(devices));
+    int lines = 0;
+    for (std::string_view rest = text; !rest.empty(); ++lines) {
+      EXPECT_LE(term::width(next_piece(rest, '\n')), 80);
+    }
+    EXPECT_LE(lines, 24) << devices;
+  }
+}
+
+TEST_F(Status, ShowsEightDevicesWithAllTheirProcessesAtOnce) {
+  const auto text = screen(varied(8));
+  EXPECT_THAT(text, HasSubstr("41007"));
+  EXPECT_THAT(text, Not(HasSubstr("more")));
+}
+
+TEST_F(Status, NeverShowsANumberThatIsNotThere) {
+  auto snapshot = make_snapshot(1);
+  snapshot.devices[0].row.fill(Reason::not_sampled);
+  snapshot.processes[0].row.fill(Reason::no_permission);
+  snapshot.host.fill(Reason::not_supported);
+  EXPECT_EQ(screen(snapshot, 80, 0),
+            "node7  Sun 2026-11-15 02:31:18  nvidia 580.159.04\n"
+            "\n"
+            "GPU  NAME  UTIL SM  MEMORY USED  POWER  TEMP\n"
+            "  0  H200     –  –            –      –     –\n"
+            "\n"
+            "GPU    PID  USER T  GPU MEM  SM%  CPU%  HOST MEM  TIME  COMMAND\n"
+            "  0  41000  ann  C        –    –     –         –     –  python3 train.py --rank…\n"
+            "\n"
+            "CPU –  load –  mem –  disk r– w–/s  net ↓– ↑–/s\n");
+}
+
+TEST_F(Status, IdleAndChosenClocksAreNoFault) {
+  auto snapshot = make_snapshot(1);
+  snapshot.devices[0].row[device_metric("throttle_reasons")] = 0x1 | 0x2;
+  EXPECT_THAT(screen(snapshot), Not(HasSubstr("idle")));
+  EXPECT_THAT(screen(snapshot), Not(HasSubstr("!")));
+}
+
+TEST_F(Status, LeavesOutWhatNobodyAskedFor) {
+  const auto text = render_status(make_snapshot(1), {.processes = false, .host = false});
+  EXPECT_THAT(text, Not(HasSubstr("PID")));
+  EXPECT_THAT(text, Not(HasSubstr("load")));
+}
+
+TEST_F(Status, KeepsTheNewestThreeEvents) {
+  auto snapshot = make_snapshot(1);
+  for (int code = 1; code <= 5; ++code) snapshot.events.push_back({snapshot.time, "", "xid", code, "text"});
+  const auto text = screen(snapshot);
+  EXPECT_THAT(text, Not(HasSubstr("xid 2")));
+  EXPECT_THAT(text, HasSubstr("xid 3"));
+  EXPECT_THAT(text, HasSubstr("xid 5"));
+}
+
+}  // namespace
+}  // namespace gpulse::view
