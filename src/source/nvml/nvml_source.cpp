@@ -21,7 +21,7 @@ constexpr std::uint32_t kMostInstances = 64;
 
 class NvmlSource final : public Source {
  public:
-  NvmlSource(Sysroot root, const Options &options) : root_(std::move(root)), options_(options) {
+  NvmlSource(Sysroot root, const SourceOptions &options) : root_(std::move(root)), options_(options) {
     for (const auto &reader : nvml::readers()) infos_.push_back(reader.info);
   }
   ~NvmlSource() override { close(); }
@@ -46,7 +46,7 @@ class NvmlSource final : public Source {
   std::uint32_t device_count() const;
 
   Sysroot root_;
-  Options options_;
+  SourceOptions options_;
   std::vector<ReaderInfo> infos_;
   Driver driver_;
   Versions versions_;
@@ -55,7 +55,8 @@ class NvmlSource final : public Source {
   std::vector<PciGpu> listed_;
   std::vector<std::unique_ptr<DeviceData>> devices_;
   std::vector<std::shared_ptr<DeviceIdentity>> identities_;
-  std::map<std::string, std::shared_ptr<XidState>> xids_;  // outlives a device that comes and goes
+  std::map<std::uint32_t, std::shared_ptr<DeviceIdentity>> known_;  // by the driver's index: who a lost one was
+  std::map<std::string, std::shared_ptr<XidState>> xids_;           // outlives a device that comes and goes
   EventListener listener_;
 };
 
@@ -120,13 +121,16 @@ void NvmlSource::find_device(Handle handle, Discovery &found) {
 // The driver counts it, but does not hand it out: lost, or not for us.
 void NvmlSource::find_unreachable(std::uint32_t index, Return code, Discovery &found) {
   if (code == Return::gpu_is_lost || code == Return::reset_required || code == Return::unknown) {
-    auto identity = std::make_shared<DeviceIdentity>();
-    identity->source = "nvml";
-    identity->vendor = "nvidia";
-    identity->name = "NVIDIA GPU";
-    identity->uuid = "INDEX-" + std::to_string(index);
-    identity->driver = versions_.driver;
-    add({}, std::move(identity), DeviceState::lost, found);
+    auto &identity = known_[index];
+    if (identity == nullptr) {
+      identity = std::make_shared<DeviceIdentity>();
+      identity->source = "nvml";
+      identity->vendor = "nvidia";
+      identity->name = "NVIDIA GPU";
+      identity->uuid = "INDEX-" + std::to_string(index);
+      identity->driver = versions_.driver;
+    }
+    add({}, identity, DeviceState::lost, found);
     return;
   }
   found.problem = "NVIDIA GPU " + std::to_string(index) + " cannot be used: " + std::string(code_text(code));
@@ -209,7 +213,9 @@ Discovery NvmlSource::discover() {
       Handle handle = nullptr;
       const auto code = handle_at(index, handle);
       if (code == Return::success) {
+        const auto place = identities_.size();
         find_device(handle, found);
+        known_[index] = identities_[place];
       } else {
         find_unreachable(index, code, found);
       }
@@ -254,7 +260,7 @@ Outcome NvmlSource::read(std::size_t entity, std::size_t reader, Monotonic now, 
 
 }  // namespace
 
-std::unique_ptr<Source> make_source(const Sysroot &root, const Options &options) {
+std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options) {
   return std::make_unique<NvmlSource>(root, options);
 }
 

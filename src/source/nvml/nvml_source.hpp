@@ -9,11 +9,6 @@
 
 namespace gpulse::nvml {
 
-struct Options {
-  bool texts = true;   // serial numbers, versions, topology: nice to know, but calls
-  bool events = true;  // listen for driver errors on a thread
-};
-
-std::unique_ptr<Source> make_source(const Sysroot &root, const Options &options);
+std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options);
 
 }  // namespace gpulse::nvml
