@@ -201,6 +201,9 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetHandleByUUID(const char *uuid, Handle *out
   GPULSE_SIM_BEGIN(nvmlDeviceGetHandleByUUID)
   GPULSE_SIM_NEED(uuid != nullptr && out != nullptr)
   for (const std::uint32_t place : *g_sim.order.load(std::memory_order_acquire)) {
+    if (place >= call.scenario().devices.size()) {
+      continue;
+    }
     for (const MigInstance &instance : call.scenario().devices[place].mig) {
       if (instance[Text::uuid].text == uuid) {
         *out = make_handle(place, instance.slot + 1);
