@@ -11,8 +11,10 @@ namespace gpulse {
 std::vector<std::string> value_words(const Metric &metric, double value) {
   std::vector<std::string> found;
   if (metric.kind == Kind::set) {
+    // What no double can hold as bits is no set; converting it would be undefined.
+    if (!(value >= 0 && value < 0x1p53)) return found;
     const auto bits = static_cast<std::uint64_t>(value);
-    for (std::size_t i = 0; i < 52; ++i) {
+    for (std::size_t i = 0; i < 53; ++i) {
       if ((bits >> i & 1U) == 0) continue;
       found.push_back(i < metric.words.size() ? std::string(metric.words[i]) : fmt::format("bit {}", i));
     }
