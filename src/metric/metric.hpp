@@ -90,6 +90,12 @@ enum class Role : std::uint8_t {
   network_out,
   age,
   alarm,
+  user,
+  name,
+  command,
+  container,
+  pod,
+  job,
 };
 
 inline constexpr double kNoThreshold = std::numeric_limits<double>::infinity();
@@ -110,6 +116,9 @@ struct Metric {
   double warn = kNoThreshold;  // from here on it deserves a look
   double bad = kNoThreshold;   // from here on something is wrong
   std::span<const std::string_view> words = {};
+  std::uint8_t rank = 0;    // place among the further readings a view shows as it has room, 1 first; 0: it waits
+  std::uint64_t calm = 0;   // bits of a set that are no fault
+  std::uint64_t grave = 0;  // bits of a set that are a bad one; the rest deserves a look
 };
 
 std::string_view word(Scope scope);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace gpulse::words {
@@ -17,6 +18,10 @@ inline constexpr std::array kThrottle{"idle"sv,           "application clocks"sv
                                       "sync boost"sv,     "sw thermal"sv,         "hw thermal"sv,  "power brake"sv,
                                       "display clocks"sv, "board limit"sv,        "reliability"sv, "current limit"sv,
                                       "other"sv};
+// Idle, application clocks, sync boost and display clocks are somebody's wish; slowdown by the hardware, heat and the
+// power brake cost speed that was paid for.
+inline constexpr std::uint64_t kCalmThrottle = 0x113;
+inline constexpr std::uint64_t kGraveThrottle = 0xE8;
 inline constexpr std::array kComputeMode{"default"sv, "exclusive thread"sv, "prohibited"sv, "exclusive process"sv};
 inline constexpr std::array kVirtualization{"none"sv, "passthrough"sv, "guest"sv, "host vGPU"sv, "host vSGA"sv};
 inline constexpr std::array kRecovery{"none"sv,      "reset"sv,           "reboot"sv,

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the place the text goes to can show, and lines of coloured pieces made for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpulse::term {
+
+struct Style {
+  bool colour = false;
+  bool unicode = true;  // else plain ASCII
+  int width = 80;       // columns
+
+  // "…" or ".."
+  std::string_view ellipsis() const { return unicode ? "…" : ".."; }
+  // What stands where there is nothing to say.
+  std::string_view dash() const { return unicode ? "–" : "-"; }
+};
+
+enum class Colour : std::uint8_t { plain, dim, bold, good, busy, warn, bad, accent, mark };
+
+struct Span {
+  std::string text;
+  Colour colour = Colour::plain;
+};
+
+// The text in its colour; without colour the text alone.
+std::string paint(const Style &style, Colour colour, std::string_view text);
+
+// The pieces one after another, cut to the style's width, without blanks at the end.
+std::string line(const Style &style, const std::vector<Span> &spans);
+
+// A bar of `columns` of which `fraction` (0–1) is full.
+std::vector<Span> bar(const Style &style, double fraction, int columns, Colour colour);
+
+// The variables and facts a style is made from, so that it can be tried without a terminal.
+struct Surroundings {
+  bool terminal = false;
+  int columns = 0;  // as the terminal tells, 0 if it does not
+  std::string_view term, no_color, columns_variable, lc_all, lc_ctype, lang;
+};
+
+Style style_for(const Surroundings &surroundings);
+
+// For a file descriptor of this process.
+Style detect_style(int fd);
+// Rows of the terminal behind the descriptor, 0 where there is none.
+int terminal_rows(int fd);
+
+}  // namespace gpulse::term

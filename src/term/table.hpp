@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of text that fits a width: columns are as wide as what stands in them; where there is room some grow, where
+// there is not some shrink and then some go. Nothing is assumed about how long a value can be.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "term/style.hpp"
+#include "term/width.hpp"
+
+namespace gpulse::term {
+
+struct Cell {
+  std::vector<Span> spans = {};
+  // A bar as wide as the column comes out, in place of the spans.
+  std::optional<double> bar = std::nullopt;
+  Colour bar_colour = Colour::plain;
+
+  Cell() = default;
+  Cell(std::string text, Colour colour = Colour::plain)  // NOLINT(google-explicit-constructor): text is a cell
+      : spans{{std::move(text), colour}} {}
+};
+
+struct Column {
+  std::string title;
+  Align align = Align::left;
+  int gap = 1;       // blanks before it
+  int min = 0;       // may shrink down to this; 0: it does not shrink
+  int cap = 0;       // is content with this much, though what stands in it may be wider; 0: wants all
+  int grow_to = 0;   // takes up to this, or what stands in it, where there is room to spare
+  int keep = kMust;  // where the width does not suffice the column with the lowest goes first
+
+  static constexpr int kMust = 1000;
+  // Columns below go before any other has to shrink.
+  static constexpr int kSpare = 100;
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  void add(std::vector<Cell> cells) { rows_.push_back({std::move(cells), {}, false}); }
+  // The cells given, then one that takes the rest of the line.
+  void add(std::vector<Cell> cells, Cell rest) { rows_.push_back({std::move(cells), std::move(rest), true}); }
+  std::size_t size() const { return rows_.size(); }
+
+  // Which columns there is room for.
+  std::vector<bool> kept(const Style &style) const;
+  // Titles first, then one line per row, none wider than the style allows.
+  std::vector<std::string> lines(const Style &style) const;
+
+ private:
+  struct Row {
+    std::vector<Cell> cells;
+    Cell rest;
+    bool has_rest;
+  };
+
+  // Width of what stands in each column.
+  std::vector<int> measure() const;
+  int total(const std::vector<int> &widths) const;
+  bool drop_least(std::vector<int> &widths, int below) const;
+  bool shrink_widest(std::vector<int> &widths) const;
+  bool grow_one(std::vector<int> &widths, const std::vector<int> &content) const;
+  // Width of each column, 0 for those left out.
+  std::vector<int> fit(int available) const;
+  std::string render(const Style &style, const Row &row, const std::vector<int> &widths) const;
+
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace gpulse::term

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "term/width.hpp"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace gpulse::term {
+
+namespace {
+
+struct Character {
+  utf8proc_int32_t code = 0;
+  std::size_t bytes = 0;
+};
+
+Character first_character(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return {lead, 1};
+  Character found{};
+  const auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t *>(text.data()),
+                                      static_cast<utf8proc_ssize_t>(text.size()), &found.code);
+  if (bytes <= 0) return {0xFFFD, 1};
+  found.bytes = static_cast<std::size_t>(bytes);
+  return found;
+}
+
+// Characters newer than the library's tables: terminals take those of the picture and ideograph blocks as wide.
+bool likely_wide(utf8proc_int32_t code) {
+  return (code >= 0x1F300 && code <= 0x1FAFF) || (code >= 0x20000 && code <= 0x3FFFD);
+}
+
+int character_width(utf8proc_int32_t code) {
+  if (code < 0x20 || code == 0x7F) return 0;
+  if (code < 0x300) return 1;
+  if (utf8proc_category(code) == UTF8PROC_CATEGORY_CN) return likely_wide(code) ? 2 : 1;
+  return utf8proc_charwidth(code);
+}
+
+// Marks and isolates of the writing direction, line and paragraph separators, the byte order mark.
+bool disturbs_the_line(utf8proc_int32_t code) {
+  return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
+         (code >= 0xE0000 && code <= 0xE007F);
+}
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+}  // namespace
+
+std::string clean(std::string_view text, bool unicode) {
+  std::string safe = printable(text);
+  if (is_ascii(safe)) return safe;
+  std::string kept;
+  kept.reserve(safe.size());
+  for (std::string_view rest = safe; !rest.empty();) {
+    const auto [code, bytes] = first_character(rest);
+    if (disturbs_the_line(code)) {
+      kept += ' ';
+    } else if (unicode || code < 0x80) {
+      kept += rest.substr(0, bytes);
+    } else if (character_width(code) > 0) {
+      kept += '?';
+    }
+    rest.remove_prefix(bytes);
+  }
+  return kept;
+}
+
+int width(std::string_view text) {
+  if (is_ascii(text)) return static_cast<int>(text.size());
+  int columns = 0;
+  while (!text.empty()) {
+    const auto [code, bytes] = first_character(text);
+    columns += character_width(code);
+    text.remove_prefix(bytes);
+  }
+  return columns;
+}
+
+std::string cut(std::string_view text, int columns, std::string_view ellipsis) {
+  if (columns <= 0) return {};
+  if (width(text) <= columns) return std::string(text);
+  const int mark = width(ellipsis);
+  const int room = columns - (mark <= columns ? mark : 0);
+  // `border` is the last place where the text may end and still fit.
+  std::size_t border = 0;
+  std::size_t at = 0;
+  int used = 0;
+  utf8proc_int32_t before = 0;
+  utf8proc_int32_t state = 0;
+  while (at < text.size()) {
+    const auto [code, bytes] = first_character(text.substr(at));
+    if (at == 0 || utf8proc_grapheme_break_stateful(before, code, &state)) {
+      if (used > room) break;
+      border = at;
+    }
+    used += character_width(code);
+    before = code;
+    at += bytes;
+  }
+  std::string kept(text.substr(0, border));
+  if (mark <= columns) kept += ellipsis;
+  return kept;
+}
+
+std::string pad(std::string_view text, int columns, Align align) {
+  const auto missing = static_cast<std::size_t>(std::max(0, columns - width(text)));
+  const std::string blanks(missing, ' ');
+  return align == Align::right ? blanks + std::string(text) : std::string(text) + blanks;
+}
+
+}  // namespace gpulse::term

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many columns text takes in a terminal, and how to make it take fewer or more. Pure functions, any thread.
+// Text is UTF-8 that came through clean(): the others measure what they are given and trust it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gpulse::term {
+
+enum class Align : std::uint8_t { left, right };
+
+// Foreign text made safe to print: valid UTF-8, no control characters, nothing that turns the writing direction.
+// Without `unicode` whatever is not ASCII becomes a question mark.
+std::string clean(std::string_view text, bool unicode = true);
+
+// Columns, as terminals count them: the sum over the characters, 2 for wide ones, 0 for combining ones.
+int width(std::string_view text);
+
+// Text that is wider than `columns` ends at a border between what readers see as characters, then the ellipsis.
+std::string cut(std::string_view text, int columns, std::string_view ellipsis);
+
+std::string pad(std::string_view text, int columns, Align align = Align::left);
+
+}  // namespace gpulse::term

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/cell.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "metric/format.hpp"
+
+namespace gpulse::view {
+
+using term::Cell;
+using term::Colour;
+using term::Style;
+
+namespace {
+
+struct Scaled {
+  double number;
+  char letter;  // '\0' for bytes
+};
+
+constexpr std::string_view kLetters{"\0KMGTPE", 7};
+
+Scaled scale(double bytes) {
+  std::size_t unit = 0;
+  while (std::abs(bytes) >= 999.5 && unit + 1 < kLetters.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return {bytes, kLetters[unit]};
+}
+
+std::string short_number(double number, bool whole) {
+  return fmt::format("{:.{}f}", number, whole || std::abs(number) >= 99.95 ? 0 : 1);
+}
+
+std::string short_watts(double watts) { return fmt::format("{:.{}f}", watts, std::abs(watts) < 9.95 ? 1 : 0); }
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+void erase_all(std::string &text, std::string_view part) {
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at)) text.erase(at, part.size());
+}
+
+}  // namespace
+
+Reading by_role(const Row &row, Role role) {
+  const auto id = find_role(row.scope(), role);
+  return id ? row[*id] : Reading(Reason::not_supported);
+}
+
+std::string text_by_role(const TextRow *texts, Role role) {
+  const auto id = find_role(Scope::process, role);
+  return texts != nullptr && id ? (*texts)[*id].value_or("") : std::string();
+}
+
+std::string_view label_of(Scope scope, Role role) {
+  const auto id = find_role(scope, role);
+  return id ? describe(*id).label : std::string_view();
+}
+
+std::string short_bytes(double bytes) {
+  const auto [number, letter] = scale(bytes);
+  return letter == '\0' ? fmt::format("{:.0f}B", number) : short_number(number, false) + letter;
+}
+
+std::string short_share(double part, double whole) {
+  const auto [total, letter] = scale(whole);
+  if (letter == '\0') return fmt::format("{:.0f}/{:.0f}B", part, whole);
+  const double factor = whole == 0 ? 1 : total / whole;
+  const bool whole_numbers = std::abs(total) >= 99.95;
+  const double used = part * factor;
+  const bool hidden = part > 0 && used < (whole_numbers ? 0.95 : 0.05);
+  const auto first = hidden ? short_bytes(part) : short_number(used, whole_numbers && used >= 9.95);
+  return fmt::format("{}/{}{}", first, short_number(total, whole_numbers), letter);
+}
+
+std::string short_duration(double seconds) {
+  const auto total = static_cast<long long>(std::clamp(seconds, 0.0, 1e12));
+  const auto days = total / 86400;
+  const auto hours = total / 3600 % 24;
+  if (days >= 1) return fmt::format("{}d {:02}h", days, hours);
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, total / 60 % 60, total % 60);
+  return fmt::format("{}:{:02}", total / 60, total % 60);
+}
+
+std::string short_value(const Style &style, const Metric &metric, double value) {
+  if (metric.kind == Kind::state || metric.kind == Kind::set) return format_value(metric, value);
+  switch (metric.unit) {
+    case Unit::percent:
+      return fmt::format("{:.0f}%", value);
+    case Unit::bytes:
+      return short_bytes(value);
+    case Unit::bytes_per_second:
+      return short_bytes(value) + "/s";
+    case Unit::watts:
+      return short_watts(value) + "W";
+    case Unit::celsius:
+      return fmt::format("{:.0f}{}", value, style.unicode ? "°C" : "C");
+    case Unit::seconds:
+      return short_duration(value);
+    case Unit::joules:
+      return value >= 1e6 ? fmt::format("{:.1f}MJ", value / 1e6) : fmt::format("{:.1f}kJ", value / 1e3);
+    default:
+      return fmt::format("{:.{}f}{}", value, metric.precision, symbol(metric.unit));
+  }
+}
+
+Colour threshold_colour(const Metric &metric, double value, Colour otherwise) {
+  if (value >= metric.bad) return Colour::bad;
+  if (value >= metric.warn) return Colour::warn;
+  return otherwise;
+}
+
+Colour load_colour(double percent) {
+  constexpr double kIdle = 10;
+  constexpr double kFull = 75;
+  if (percent < kIdle) return Colour::dim;
+  return percent < kFull ? Colour::good : Colour::busy;
+}
+
+Cell missing_cell(const Style &style) { return {std::string(style.dash()), Colour::dim}; }
+
+Cell value_cell(const Style &style, const Metric &metric, const Reading &reading) {
+  if (!reading) return missing_cell(style);
+  const double value = reading.value();
+  const auto otherwise = metric.unit == Unit::percent ? load_colour(value) : Colour::plain;
+  return {short_value(style, metric, value), threshold_colour(metric, value, otherwise)};
+}
+
+Cell role_cell(const Style &style, const Row &row, Role role) {
+  const auto id = find_role(row.scope(), role);
+  return id ? value_cell(style, describe(*id), row[*id]) : missing_cell(style);
+}
+
+std::string short_name(const DeviceIdentity &identity) {
+  std::string name = identity.name;
+  for (const auto sign : {"(R)", "(TM)", "(r)", "(tm)", "®", "™"}) erase_all(name, sign);
+  const auto blank = name.find(' ');
+  if (blank != std::string::npos && equal_ignoring_case(std::string_view(name).substr(0, blank), identity.vendor)) {
+    name.erase(0, blank + 1);
+  }
+  return name.empty() ? identity.vendor : name;
+}
+
+}  // namespace gpulse::view

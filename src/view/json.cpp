@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/json.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json_writer.hpp"
+#include "metric/format.hpp"
+#include "view/json_indent.hpp"
+
+namespace gpulse::view {
+
+namespace {
+
+constexpr int kDigits = 3;
+
+void write_text(JsonWriter &json, std::string_view key, std::string_view text) {
+  json.key(key);
+  text.empty() ? json.null() : json.value(text);
+}
+
+void write_reading(JsonWriter &json, const Metric &metric, const Reading &reading) {
+  json.key(metric.key);
+  if (!reading) return json.null();
+  switch (metric.kind) {
+    case Kind::set:
+      json.begin_array();
+      for (const auto &name : value_words(metric, reading.value())) json.value(name);
+      json.end_array();
+      break;
+    case Kind::state:
+      json.value(value_words(metric, reading.value()).front());
+      break;
+    default:
+      json.value(rounded(metric, reading.value()));
+  }
+}
+
+void write_numbers(JsonWriter &json, const Row &row) {
+  for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
+    if (!is_text(metric)) write_reading(json, metric, row[id]);
+  });
+}
+
+void write_texts(JsonWriter &json, Scope scope, const TextRow *texts) {
+  for_each_metric(scope, [&](MetricId id, const Metric &metric) {
+    if (is_text(metric)) write_text(json, metric.key, texts == nullptr ? "" : (*texts)[id].value_or(""));
+  });
+}
+
+// A text that does not exist is plainly null: most processes have no container. One that was withheld says why.
+void write_unavailable(JsonWriter &json, const Row &row, const TextRow *texts) {
+  json.key("unavailable");
+  json.begin_object();
+  for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
+    if (!is_text(metric)) {
+      if (!row[id]) json.member(metric.key, reason_text(row[id]));
+    } else if (texts != nullptr && !(*texts)[id] && (*texts)[id].reason() != Reason::not_supported) {
+      json.member(metric.key, text((*texts)[id].reason(), (*texts)[id].code()));
+    }
+  });
+  json.end_object();
+}
+
+void write_row(JsonWriter &json, std::string_view key, const Row &row) {
+  json.key(key);
+  json.begin_object();
+  write_numbers(json, row);
+  write_unavailable(json, row, nullptr);
+  json.end_object();
+}
+
+void write_device(JsonWriter &json, const Device &device) {
+  static const DeviceIdentity kNobody;
+  const auto &identity = device.identity ? *device.identity : kNobody;
+  json.begin_object();
+  json.member("index", device.index);
+  json.member("vendor", identity.vendor);
+  json.member("uuid", identity.uuid);
+  write_text(json, "pci", identity.pci);
+  json.member("name", identity.name);
+  write_text(json, "driver", identity.driver);
+  json.key("parent");
+  device.parent ? json.value(*device.parent) : json.null();
+  write_text(json, "label", identity.label);
+  json.member("state", word(device.state));
+  json.key("metrics");
+  json.begin_object();
+  write_numbers(json, device.row);
+  json.end_object();
+  write_unavailable(json, device.row, &identity.texts);
+  json.key("info");
+  json.begin_object();
+  write_texts(json, Scope::device, &identity.texts);
+  json.end_object();
+  json.end_object();
+}
+
+void write_process(JsonWriter &json, const Process &process) {
+  json.begin_object();
+  json.member("pid", process.pid);
+  json.member("device", process.device);
+  json.member("type", type_word(process.types));
+  json.member("state", process.foreign ? "host pid" : process.gone ? "gone" : "ok");
+  write_texts(json, Scope::process, process.texts.get());
+  write_numbers(json, process.row);
+  write_unavailable(json, process.row, process.texts.get());
+  json.end_object();
+}
+
+void write_sources(JsonWriter &json, const Snapshot &snapshot) {
+  json.key("sources");
+  json.begin_array();
+  for (const auto &source : snapshot.sources) {
+    json.begin_object();
+    json.member("name", source.name);
+    write_text(json, "problem", source.problem);
+    write_text(json, "remedy", source.remedy);
+    json.member("devices", source.devices);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_events(JsonWriter &json, const Snapshot &snapshot) {
+  json.key("events");
+  json.begin_array();
+  for (const auto &event : snapshot.events) {
+    json.begin_object();
+    json.member("time", iso8601_utc(event.time));
+    write_text(json, "device", event.device);
+    json.member("kind", event.kind);
+    json.member("code", event.code);
+    json.member("text", event.text);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_compact(const Snapshot &snapshot, std::string &out) {
+  JsonWriter json(out);
+  json.begin_object();
+  json.member("schema", "gpulse/1");
+  json.member("time", iso8601_utc(snapshot.time));
+  json.member("hostname", snapshot.hostname);
+  write_text(json, "origin", snapshot.origin);
+  write_row(json, "host", snapshot.host);
+  json.key("devices");
+  json.begin_array();
+  for (const auto &device : snapshot.devices) write_device(json, device);
+  json.end_array();
+  json.key("processes");
+  json.begin_array();
+  for (const auto &process : snapshot.processes) write_process(json, process);
+  json.end_array();
+  write_sources(json, snapshot);
+  write_events(json, snapshot);
+  write_row(json, "self", snapshot.self);
+  json.end_object();
+}
+
+}  // namespace
+
+double rounded(const Metric &metric, double value) {
+  const double scale = std::pow(10.0, std::max(kDigits, metric.precision));
+  // Beyond 2^53 / scale there are no digits left to round.
+  if (!std::isfinite(value) || std::abs(value) * scale > 9e15) return value;
+  return std::round(value * scale) / scale;
+}
+
+void write_json(const Snapshot &snapshot, std::string &out, bool pretty) {
+  if (!pretty) return write_compact(snapshot, out);
+  std::string compact;
+  write_compact(snapshot, compact);
+  out += indent_json(compact);
+}
+
+}  // namespace gpulse::view

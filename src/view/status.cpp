@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/status.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "term/width.hpp"
+#include "view/status_parts.hpp"
+
+namespace gpulse::view {
+
+using term::Colour;
+using term::Span;
+using term::Style;
+
+namespace {
+
+constexpr std::size_t kEventsShown = 3;
+// With more devices than this a second row each would push the processes off the screen.
+constexpr std::size_t kDevicesWithDetails = 4;
+// Fewer process rows than this are not worth a second row per device.
+constexpr std::size_t kProcessesAtLeast = 3;
+
+std::string local_time(WallTime time, const char *format) {
+  const std::time_t seconds =
+      std::chrono::system_clock::to_time_t(std::chrono::time_point_cast<std::chrono::system_clock::duration>(
+          std::chrono::floor<std::chrono::seconds>(time)));
+  std::tm parts{};
+  if (localtime_r(&seconds, &parts) == nullptr) return {};
+  std::array<char, 64> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), format, &parts)};
+}
+
+// "nvidia 580.159.04": each vendor's driver once.
+std::vector<std::string> drivers(const Snapshot &snapshot) {
+  std::vector<std::string> found;
+  for (const auto &device : snapshot.devices) {
+    if (!device.identity || device.identity->driver.empty()) continue;
+    auto text = fmt::format("{} {}", device.identity->vendor, device.identity->driver);
+    if (std::find(found.begin(), found.end(), text) == found.end()) found.push_back(std::move(text));
+  }
+  return found;
+}
+
+std::string header_line(const Snapshot &snapshot, const Style &style) {
+  std::vector<Span> spans;
+  if (!snapshot.origin.empty()) {
+    const auto mark = term::clean(snapshot.origin, style.unicode);
+    spans.push_back({style.colour ? fmt::format(" {} ", mark) : fmt::format("[{}]", mark), Colour::mark});
+    spans.push_back({" ", Colour::plain});
+  }
+  spans.push_back({term::clean(snapshot.hostname, style.unicode), Colour::bold});
+  spans.push_back({"  " + local_time(snapshot.time, "%a %Y-%m-%d %H:%M:%S"), Colour::plain});
+  for (const auto &driver : drivers(snapshot)) {
+    spans.push_back({"  " + term::clean(driver, style.unicode), Colour::dim});
+  }
+  return term::line(style, spans);
+}
+
+Lines problem_lines(const Snapshot &snapshot, const Style &style) {
+  Lines lines;
+  for (const auto &source : snapshot.sources) {
+    if (source.problem.empty()) continue;
+    std::vector<Span> spans{{"! ", Colour::warn}, {term::clean(source.name, style.unicode) + ": ", Colour::bold}};
+    spans.push_back({term::clean(source.problem, style.unicode), Colour::warn});
+    if (!source.remedy.empty()) spans.push_back({": " + term::clean(source.remedy, style.unicode), Colour::plain});
+    lines.push_back(term::line(style, spans));
+  }
+  return lines;
+}
+
+std::string event_place(const Snapshot &snapshot, const Event &event) {
+  for (const auto &device : snapshot.devices) {
+    if (device.identity && !event.device.empty() && device.identity->uuid == event.device) {
+      return fmt::format("GPU {}", device.index);
+    }
+  }
+  return event.device;
+}
+
+Lines event_lines(const Snapshot &snapshot, const Style &style) {
+  Lines lines;
+  const auto &events = snapshot.events;
+  for (std::size_t i = events.size() - std::min(events.size(), kEventsShown); i < events.size(); ++i) {
+    const auto &event = events[i];
+    const auto place = term::clean(event_place(snapshot, event), style.unicode);
+    const auto kind = term::clean(event.kind, style.unicode) + (event.code == 0 ? "" : fmt::format(" {}", event.code));
+    lines.push_back(term::line(style, {{local_time(event.time, "%H:%M:%S "), Colour::dim},
+                                       {place.empty() ? "" : place + " ", Colour::plain},
+                                       {kind, Colour::bad},
+                                       {" " + term::clean(event.text, style.unicode), Colour::plain}}));
+  }
+  return lines;
+}
+
+void append(Lines &lines, const Lines &more, bool blank_before) {
+  if (more.empty()) return;
+  if (blank_before && !lines.empty()) lines.emplace_back();
+  lines.insert(lines.end(), more.begin(), more.end());
+}
+
+// What does not depend on the room: the header above, host and troubles below.
+struct Frame {
+  std::string header;
+  Lines below;
+  std::size_t lines() const { return 1 + below.size(); }
+};
+
+Frame make_frame(const Snapshot &snapshot, const StatusOptions &options) {
+  Frame frame{header_line(snapshot, options.style), {}};
+  if (options.host) frame.below.push_back(host_line(snapshot, options.style));
+  append(frame.below, problem_lines(snapshot, options.style), false);
+  append(frame.below, event_lines(snapshot, options.style), false);
+  return frame;
+}
+
+std::size_t top_level(const Snapshot &snapshot) {
+  return static_cast<std::size_t>(std::count_if(snapshot.devices.begin(), snapshot.devices.end(),
+                                                [](const Device &device) { return !device.parent; }));
+}
+
+// Rows for the devices: two each where that leaves room for the processes, one each, several to a line.
+Lines choose_device_lines(const Snapshot &snapshot, const StatusOptions &options, std::size_t room) {
+  if (snapshot.devices.empty()) return {term::line(options.style, {{"no GPU found", Colour::warn}})};
+  const std::size_t wanted = options.processes ? 1 + std::min(snapshot.processes.size(), kProcessesAtLeast) : 0;
+  if (top_level(snapshot) <= kDevicesWithDetails) {
+    auto lines = device_lines(snapshot, options.style, true);
+    if (options.height == 0 || lines.size() + wanted <= room) return lines;
+  }
+  if (options.height > 0 && snapshot.devices.size() + 1 > room) return device_grid(snapshot, options.style);
+  return device_lines(snapshot, options.style, false);
+}
+
+}  // namespace
+
+std::string render_status(const Snapshot &snapshot, const StatusOptions &options) {
+  const Frame frame = make_frame(snapshot, options);
+  const auto height = static_cast<std::size_t>(std::max(0, options.height));
+  const std::size_t room = height > frame.lines() ? height - frame.lines() : 0;
+  const Lines devices = choose_device_lines(snapshot, options, room);
+  const std::size_t natural = devices.size() + (options.processes ? 1 + snapshot.processes.size() : 0);
+  // Blank lines between the parts are the first to go.
+  const bool airy = height == 0 || natural + 2 <= room;
+
+  Lines lines{frame.header};
+  append(lines, devices, airy);
+  if (options.processes && (height == 0 || devices.size() < room)) {
+    const auto left = height == 0 ? snapshot.processes.size() + 1 : room - devices.size() - (airy ? 2 : 0);
+    append(lines, process_lines(snapshot, options.style, left), airy);
+  }
+  append(lines, frame.below, airy);
+  if (height > 0 && lines.size() > height) lines.resize(height);
+  std::string text;
+  for (const auto &line : lines) text += line + '\n';
+  return text;
+}
+
+}  // namespace gpulse::view

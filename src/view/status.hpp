@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table that `gpulse` prints: devices, processes, host, what is wrong. A pure function of the snapshot.
+#pragma once
+
+#include <string>
+
+#include "model/snapshot.hpp"
+#include "term/style.hpp"
+
+namespace gpulse::view {
+
+struct StatusOptions {
+  term::Style style = {};
+  int height = 0;  // lines there is room for; 0: as many as it takes
+  bool processes = true;
+  bool host = true;
+};
+
+// Lines, each ended by a newline, none wider than the style, no more than the height if there is one.
+std::string render_status(const Snapshot &snapshot, const StatusOptions &options);
+
+}  // namespace gpulse::view

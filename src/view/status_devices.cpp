@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "metric/format.hpp"
+#include "view/cell.hpp"
+#include "view/status_parts.hpp"
+
+namespace gpulse::view {
+
+using term::Align;
+using term::Cell;
+using term::Colour;
+using term::Column;
+using term::Span;
+using term::Style;
+
+namespace {
+
+using Devices = std::vector<const Device *>;
+
+// A column of the table and what stands in it for a device.
+struct Field {
+  Column column;
+  std::function<Cell(const Device &)> cell;
+  std::optional<MetricId> extra = std::nullopt;  // set for those that come and go with the width
+};
+
+bool any_value(const Devices &devices, MetricId id) {
+  return std::any_of(devices.begin(), devices.end(), [&](const Device *device) { return device->row[id].has_value(); });
+}
+
+// Instances lack much of what their parent has: only where no device can tell is the column not worth its place.
+bool worth_a_column(const Devices &devices, Role role) {
+  const auto id = find_role(Scope::device, role);
+  return id && std::any_of(devices.begin(), devices.end(),
+                           [&](const Device *device) { return !device->row[*id].is(Reason::not_supported); });
+}
+
+std::string name_of(const Device &device, const Style &style) {
+  if (!device.identity) return std::string(style.dash());
+  const auto &identity = *device.identity;
+  if (!device.parent) return term::clean(short_name(identity), style.unicode);
+  const auto name = identity.label.empty() ? short_name(identity) : identity.label;
+  return (style.unicode ? "└ " : "- ") + term::clean(name, style.unicode);
+}
+
+std::string time_in_words(Seconds duration) {
+  const double seconds = duration.count();
+  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.0f} h", seconds / 3600);
+}
+
+Cell state_cell(const Device &device) {
+  std::string text(word(device.state));
+  if (device.state_for.count() >= 1) text += " for " + time_in_words(device.state_for);
+  return {text, device.state == DeviceState::asleep ? Colour::dim : Colour::bad};
+}
+
+double memory_share(const Device &device) {
+  const auto used = by_role(device.row, Role::memory_used);
+  const auto total = by_role(device.row, Role::memory_total);
+  return used && total && total.value() > 0 ? used.value() / total.value() : -1;
+}
+
+Colour memory_colour(double share) {
+  constexpr double kNearlyFull = 0.9;
+  constexpr double kFull = 0.98;
+  if (share >= kFull) return Colour::bad;
+  return share >= kNearlyFull ? Colour::warn : Colour::accent;
+}
+
+Cell memory_bar(const Device &device) {
+  const double share = memory_share(device);
+  if (share < 0) return {};
+  Cell cell;
+  cell.bar = share;
+  cell.bar_colour = memory_colour(share);
+  return cell;
+}
+
+Cell memory_cell(const Style &style, const Device &device) {
+  const auto used = by_role(device.row, Role::memory_used);
+  const auto total = by_role(device.row, Role::memory_total);
+  if (used && total) return short_share(used.value(), total.value());
+  if (used) return short_bytes(used.value());
+  if (!total) return missing_cell(style);
+  Cell cell(std::string(style.dash()), Colour::dim);
+  cell.spans.push_back({"/" + short_bytes(total.value())});
+  return cell;
+}
+
+Cell power_cell(const Style &style, const Device &device) {
+  const auto draw = by_role(device.row, Role::power);
+  const auto limit = by_role(device.row, Role::power_limit);
+  if (!draw && !limit) return missing_cell(style);
+  Cell cell = draw ? Cell(fmt::format("{:.{}f}", draw.value(), draw.value() < 9.95 ? 1 : 0)) : missing_cell(style);
+  cell.spans.push_back({limit ? fmt::format("/{:.0f}W", limit.value()) : "W", limit ? Colour::dim : Colour::plain});
+  return cell;
+}
+
+// The reading the whole program is about: a device that claims to be busy while most of it is not stands out.
+Cell activity_cell(const Style &style, const Device &device) {
+  constexpr double kClaimsBusy = 50;
+  Cell cell = role_cell(style, device.row, Role::true_activity);
+  const auto claimed = by_role(device.row, Role::utilization);
+  const auto active = by_role(device.row, Role::true_activity);
+  if (claimed && active && claimed.value() >= kClaimsBusy && active.value() < claimed.value() / 2) {
+    cell.spans.front().colour = Colour::warn;
+  }
+  return cell;
+}
+
+// What holds the device back, and every reading beyond its threshold that has no column of its own.
+std::vector<Span> findings(const Style &style, const Device &device) {
+  std::vector<Span> bad;
+  std::vector<Span> warn;
+  const auto add = [&](std::string text, bool is_bad) {
+    (is_bad ? bad : warn).push_back({std::move(text), is_bad ? Colour::bad : Colour::warn});
+  };
+  for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
+    if (is_text(metric) || !device.row[id]) return;
+    const double value = device.row[id].value();
+    if (metric.kind == Kind::set) {
+      const auto bits = static_cast<std::uint64_t>(value);
+      for (const auto &name : value_words(metric, static_cast<double>(bits & metric.grave))) add(name, true);
+      for (const auto &name : value_words(metric, static_cast<double>(bits & ~metric.grave & ~metric.calm))) {
+        add(name, false);
+      }
+    } else if (metric.role != Role::temperature && value >= std::min(metric.warn, metric.bad)) {
+      add(fmt::format("{} {}", metric.label, short_value(style, metric, value)), value >= metric.bad);
+    }
+  });
+  bad.insert(bad.end(), warn.begin(), warn.end());
+  return bad;
+}
+
+Cell findings_cell(const Style &style, const Device &device) {
+  Cell cell;
+  for (auto &span : findings(style, device)) {
+    if (!cell.spans.empty()) cell.spans.push_back({", ", Colour::dim});
+    cell.spans.push_back(std::move(span));
+  }
+  return cell;
+}
+
+std::vector<MetricId> ranked_metrics() {
+  std::vector<MetricId> ids;
+  for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
+    if (metric.rank > 0) ids.push_back(id);
+  });
+  std::stable_sort(ids.begin(), ids.end(), [](MetricId a, MetricId b) { return describe(a).rank < describe(b).rank; });
+  return ids;
+}
+
+std::vector<Field> main_fields(const Devices &devices, const Style &style) {
+  std::vector<Field> fields{
+      {{.title = "GPU", .align = Align::right}, [](const Device &d) { return Cell(fmt::format("{}", d.index)); }},
+      {{.title = "NAME", .gap = 2, .min = 6, .cap = 24},
+       [&style](const Device &d) { return Cell(name_of(d, style), Colour::bold); }},
+      {{.title = std::string(label_of(Scope::device, Role::utilization)), .align = Align::right, .gap = 2, .keep = 900},
+       [&style](const Device &d) { return role_cell(style, d.row, Role::utilization); }}};
+  if (worth_a_column(devices, Role::true_activity)) {
+    fields.push_back(
+        {{.title = std::string(label_of(Scope::device, Role::true_activity)), .align = Align::right, .keep = 800},
+         [&style](const Device &d) { return activity_cell(style, d); }});
+  }
+  fields.push_back({{.title = "", .gap = 2, .min = 4, .cap = 10, .grow_to = 24, .keep = 300},
+                    [](const Device &d) { return memory_bar(d); }});
+  fields.push_back({{.title = "MEMORY", .align = Align::right, .keep = 700},
+                    [&style](const Device &d) { return memory_cell(style, d); }});
+  fields.push_back({{.title = "POWER", .align = Align::right, .gap = 2, .keep = 500},
+                    [&style](const Device &d) { return power_cell(style, d); }});
+  fields.push_back(
+      {{.title = std::string(label_of(Scope::device, Role::temperature)), .align = Align::right, .gap = 2, .keep = 600},
+       [&style](const Device &d) { return role_cell(style, d.row, Role::temperature); }});
+  return fields;
+}
+
+std::vector<Field> device_fields(const Devices &devices, const Style &style) {
+  auto fields = main_fields(devices, style);
+  for (const auto id : ranked_metrics()) {
+    if (!any_value(devices, id)) continue;
+    fields.push_back({{.title = std::string(describe(id).label),
+                       .align = Align::right,
+                       .gap = 2,
+                       .keep = Column::kSpare - describe(id).rank},
+                      [&style, id](const Device &d) { return value_cell(style, describe(id), d.row[id]); },
+                      id});
+  }
+  const bool any_finding =
+      std::any_of(devices.begin(), devices.end(), [&](const Device *d) { return !findings(style, *d).empty(); });
+  if (any_finding) {
+    fields.push_back({{.title = "LOOK AT", .gap = 2, .min = 7, .cap = 22, .keep = 400},
+                      [&style](const Device &d) { return findings_cell(style, d); }});
+  }
+  return fields;
+}
+
+// "SCLK 1980MHz  TENS 41%": what found no column, as far as it fits.
+std::string detail_line(const Style &style, const Device &device, const std::vector<MetricId> &ids) {
+  std::vector<Span> spans{{"    ", Colour::plain}};
+  int used = 4;
+  for (const auto id : ids) {
+    const auto &reading = device.row[id];
+    if (!reading) continue;
+    const auto &metric = describe(id);
+    const Cell cell = value_cell(style, metric, reading);
+    const int columns = 3 + term::width(metric.label) + term::width(cell.spans.front().text);
+    if (used + columns > style.width) continue;
+    used += columns;
+    spans.push_back({" " + std::string(metric.label) + " ", Colour::dim});
+    spans.push_back(cell.spans.front());
+    spans.push_back({" ", Colour::plain});
+  }
+  return spans.size() == 1 ? std::string() : term::line(style, spans);
+}
+
+}  // namespace
+
+std::vector<const Device *> ordered_devices(const Snapshot &snapshot) {
+  Devices devices;
+  for (const auto &device : snapshot.devices) devices.push_back(&device);
+  const auto known = [&](std::uint32_t index) {
+    return std::any_of(devices.begin(), devices.end(), [&](const Device *d) { return d->index == index; });
+  };
+  const auto place = [&](const Device *device) {
+    const bool instance = device->parent && known(*device->parent);
+    return std::tuple(instance ? *device->parent : device->index, instance, device->index);
+  };
+  std::vector<std::pair<decltype(place(nullptr)), const Device *>> keyed;
+  for (const auto *device : devices) keyed.emplace_back(place(device), device);
+  std::stable_sort(keyed.begin(), keyed.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::transform(keyed.begin(), keyed.end(), devices.begin(), [](const auto &pair) { return pair.second; });
+  return devices;
+}
+
+Lines device_lines(const Snapshot &snapshot, const Style &style, bool details) {
+  const auto devices = ordered_devices(snapshot);
+  const auto fields = device_fields(devices, style);
+  std::vector<Column> columns;
+  for (const auto &field : fields) columns.push_back(field.column);
+  term::Table table(columns);
+  for (const auto *device : devices) {
+    std::vector<Cell> cells;
+    const bool answers = device->state == DeviceState::ok;
+    for (std::size_t i = 0; i < (answers ? fields.size() : 2); ++i) cells.push_back(fields[i].cell(*device));
+    answers ? table.add(std::move(cells)) : table.add(std::move(cells), state_cell(*device));
+  }
+  Lines rows = table.lines(style);
+  if (!details) return rows;
+
+  std::vector<MetricId> left_over = ranked_metrics();
+  const auto kept = table.kept(style);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (kept[i] && fields[i].extra) std::erase(left_over, *fields[i].extra);
+  }
+  Lines lines{rows.front()};
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    lines.push_back(rows[i + 1]);
+    if (devices[i]->state != DeviceState::ok || devices[i]->parent) continue;
+    if (auto second = detail_line(style, *devices[i], left_over); !second.empty()) lines.push_back(std::move(second));
+  }
+  return lines;
+}
+
+Lines device_grid(const Snapshot &snapshot, const Style &style) {
+  const auto devices = ordered_devices(snapshot);
+  std::vector<Cell> cells;
+  int widest = 1;
+  for (const auto *device : devices) {
+    Cell cell(fmt::format("{:>3} ", device->index), Colour::dim);
+    if (device->state == DeviceState::ok) {
+      const auto load = role_cell(style, device->row, Role::utilization).spans.front();
+      const double share = memory_share(*device);
+      cell.spans.push_back({term::pad(load.text, 4, Align::right), load.colour});
+      const auto memory = share < 0 ? std::string(style.dash()) : fmt::format("{:.0f}%", share * 100);
+      cell.spans.push_back({term::pad(memory, 5, Align::right), share < 0 ? Colour::dim : memory_colour(share)});
+    } else {
+      const auto state = device->state == DeviceState::not_responding ? "silent" : word(device->state);
+      cell.spans.push_back({term::pad(state, 9, Align::right), state_cell(*device).spans.front().colour});
+    }
+    int columns = 0;
+    for (const auto &span : cell.spans) columns += term::width(span.text);
+    widest = std::max(widest, columns);
+    cells.push_back(std::move(cell));
+  }
+  const auto across = static_cast<std::size_t>(std::max(1, style.width / (widest + 1)));
+  const std::size_t down = (cells.size() + across - 1) / across;
+  Lines lines;
+  for (std::size_t row = 0; row < down; ++row) {
+    std::vector<Span> spans;
+    for (std::size_t at = row; at < cells.size(); at += down) {
+      int columns = 0;
+      for (const auto &span : cells[at].spans) columns += term::width(span.text);
+      for (auto &span : cells[at].spans) spans.push_back(span);
+      spans.push_back({std::string(static_cast<std::size_t>(widest + 1 - columns), ' ')});
+    }
+    lines.push_back(term::line(style, spans));
+  }
+  return lines;
+}
+
+}  // namespace gpulse::view

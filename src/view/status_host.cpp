@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "view/cell.hpp"
+#include "view/status_parts.hpp"
+
+namespace gpulse::view {
+
+using term::Colour;
+using term::Span;
+using term::Style;
+
+namespace {
+
+// Pieces of the line, each a dim word and its values; those that do not fit are left out, the last ones first.
+class Pieces {
+ public:
+  Pieces(const Style &style) : style_(style) {}  // NOLINT(google-explicit-constructor)
+
+  void add(std::string_view name, std::vector<Span> values) {
+    int columns = term::width(name) + 1 + (spans_.empty() ? 0 : 2);
+    for (const auto &value : values) columns += term::width(value.text);
+    if (!spans_.empty() && used_ + columns > style_.width) return;
+    used_ += columns;
+    spans_.push_back({fmt::format("{}{} ", spans_.empty() ? "" : "  ", name), Colour::dim});
+    for (auto &value : values) spans_.push_back(std::move(value));
+  }
+  std::string text() const { return term::line(style_, spans_); }
+
+ private:
+  const Style &style_;
+  std::vector<Span> spans_;
+  int used_ = 0;
+};
+
+std::vector<Span> cpu(const Style &style, const Row &host) {
+  std::vector<Span> spans = role_cell(style, host, Role::cpu).spans;
+  if (const auto cores = by_role(host, Role::cpu_count)) {
+    spans.push_back({fmt::format(" of {:.0f}", cores.value()), Colour::plain});
+  }
+  return spans;
+}
+
+std::vector<Span> share(const Style &style, const Row &host, Role part, Role whole) {
+  const auto used = by_role(host, part);
+  const auto total = by_role(host, whole);
+  if (!used) return missing_cell(style).spans;
+  return {{total ? short_share(used.value(), total.value()) : short_bytes(used.value()), Colour::plain}};
+}
+
+std::vector<Span> both(const Style &style, const Row &host, Role first, Role second) {
+  auto spans = role_cell(style, host, first).spans;
+  spans.push_back({" ", Colour::plain});
+  for (auto &span : role_cell(style, host, second).spans) spans.push_back(std::move(span));
+  return spans;
+}
+
+}  // namespace
+
+std::string host_line(const Snapshot &snapshot, const Style &style) {
+  const auto &host = snapshot.host;
+  Pieces pieces(style);
+  pieces.add("CPU", cpu(style, host));
+  pieces.add("load", role_cell(style, host, Role::load).spans);
+  pieces.add("mem", share(style, host, Role::host_memory, Role::host_memory_total));
+  // What has crossed its threshold comes before what is merely good to know.
+  for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {
+    if (is_text(metric) || !host[id] || threshold_colour(metric, host[id].value()) == Colour::plain) return;
+    pieces.add(metric.label, value_cell(style, metric, host[id]).spans);
+  });
+  if (by_role(host, Role::swap).value_or(0) > 0) pieces.add("swap", share(style, host, Role::swap, Role::swap_total));
+  pieces.add(style.unicode ? "disk r/w" : "disk r/w", both(style, host, Role::disk_read, Role::disk_write));
+  pieces.add("net in/out", both(style, host, Role::network_in, Role::network_out));
+  return pieces.text();
+}
+
+}  // namespace gpulse::view

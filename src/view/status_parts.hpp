@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the status screen. Only status.cpp and its parts include this.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/snapshot.hpp"
+#include "term/style.hpp"
+
+namespace gpulse::view {
+
+using Lines = std::vector<std::string>;
+
+// Devices as people look for them: by index, instances below the device they are part of.
+std::vector<const Device *> ordered_devices(const Snapshot &snapshot);
+
+// Titles and a row per device; `details` adds a second row with the readings that found no column.
+Lines device_lines(const Snapshot &snapshot, const term::Style &style, bool details);
+// Several devices to a line, for more devices than lines: index, utilisation, memory.
+Lines device_grid(const Snapshot &snapshot, const term::Style &style);
+
+// Titles and a row per process, at most `limit` lines in all; the last says how many are not shown.
+Lines process_lines(const Snapshot &snapshot, const term::Style &style, std::size_t limit);
+
+std::string host_line(const Snapshot &snapshot, const term::Style &style);
+
+}  // namespace gpulse::view

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "view/cell.hpp"
+#include "view/status_parts.hpp"
+
+namespace gpulse::view {
+
+using term::Align;
+using term::Cell;
+using term::Colour;
+using term::Column;
+using term::Style;
+
+namespace {
+
+// As people look for them: in the order of the devices, the one that holds most memory first.
+std::vector<const Process *> ordered_processes(const Snapshot &snapshot) {
+  std::map<std::uint32_t, std::size_t> place;
+  for (const auto *device : ordered_devices(snapshot)) place.emplace(device->index, place.size());
+  const auto key = [&](const Process *process) {
+    const auto found = place.find(process->device);
+    return std::tuple(found == place.end() ? place.size() : found->second,
+                      -by_role(process->row, Role::memory_used).value_or(-1), process->pid);
+  };
+  std::vector<std::pair<decltype(key(nullptr)), const Process *>> keyed;
+  for (const auto &process : snapshot.processes) keyed.emplace_back(key(&process), &process);
+  std::sort(keyed.begin(), keyed.end());
+  std::vector<const Process *> processes;
+  for (const auto &[unused, process] : keyed) processes.push_back(process);
+  return processes;
+}
+
+std::string type_letters(std::uint8_t types) {
+  std::string letters;
+  if ((types & static_cast<std::uint8_t>(ProcessType::compute)) != 0) letters += 'C';
+  if ((types & static_cast<std::uint8_t>(ProcessType::graphics)) != 0) letters += 'G';
+  if ((types & static_cast<std::uint8_t>(ProcessType::mps)) != 0) letters += 'M';
+  return letters.empty() ? "?" : letters;
+}
+
+std::string text_of(const Process &process, Role role, const Style &style) {
+  return term::clean(text_by_role(process.texts.get(), role), style.unicode);
+}
+
+Cell text_cell(const Process &process, Role role, const Style &style) {
+  auto text = text_of(process, role, style);
+  return text.empty() ? missing_cell(style) : Cell(std::move(text));
+}
+
+// Where it belongs: its job, else its pod, else its container, identifiers at the length people write them.
+Cell owner_cell(const Process &process, const Style &style) {
+  constexpr int kIdentifier = 12;
+  for (const auto role : {Role::job, Role::pod, Role::container}) {
+    const auto text = text_of(process, role, style);
+    if (!text.empty()) return role == Role::container ? term::cut(text, kIdentifier, "") : text;
+  }
+  return missing_cell(style);
+}
+
+Cell command_cell(const Process &process, const Style &style) {
+  if (process.foreign) return {"host pid", Colour::dim};
+  if (process.gone) return {"gone", Colour::dim};
+  const auto command = text_of(process, Role::command, style);
+  return command.empty() ? text_cell(process, Role::name, style) : Cell(command);
+}
+
+std::string label(Role role) { return std::string(label_of(Scope::process, role)); }
+
+std::vector<Column> process_columns() {
+  return {{.title = "GPU", .align = Align::right},
+          {.title = "PID", .align = Align::right, .gap = 2},
+          {.title = label(Role::user), .gap = 2, .min = 4, .cap = 12, .keep = 700},
+          {.title = "T", .keep = 300},
+          {.title = label(Role::memory_used), .align = Align::right, .gap = 2, .keep = 900},
+          {.title = label(Role::utilization), .align = Align::right, .keep = 600},
+          {.title = label(Role::cpu), .align = Align::right, .gap = 2, .keep = 500},
+          {.title = label(Role::host_memory), .align = Align::right, .gap = 2, .keep = 350},
+          {.title = label(Role::age), .align = Align::right, .gap = 2, .keep = 400},
+          {.title = label(Role::job), .gap = 2, .cap = 20, .keep = 50},
+          {.title = label(Role::command), .gap = 2, .min = 8, .cap = 24, .keep = 800}};
+}
+
+constexpr std::size_t kOwnerColumn = 9;
+
+std::vector<Cell> process_cells(const Process &process, const Style &style) {
+  return {Cell(fmt::format("{}", process.device)),
+          Cell(fmt::format("{}", process.pid)),
+          text_cell(process, Role::user, style),
+          Cell(type_letters(process.types)),
+          role_cell(style, process.row, Role::memory_used),
+          role_cell(style, process.row, Role::utilization),
+          role_cell(style, process.row, Role::cpu),
+          role_cell(style, process.row, Role::host_memory),
+          role_cell(style, process.row, Role::age),
+          owner_cell(process, style),
+          command_cell(process, style)};
+}
+
+bool has_owner(const Process &process) {
+  return !text_by_role(process.texts.get(), Role::job).empty() ||
+         !text_by_role(process.texts.get(), Role::pod).empty() ||
+         !text_by_role(process.texts.get(), Role::container).empty();
+}
+
+}  // namespace
+
+Lines process_lines(const Snapshot &snapshot, const Style &style, std::size_t limit) {
+  const auto processes = ordered_processes(snapshot);
+  if (processes.empty()) return {term::line(style, {{"no GPU processes", Colour::dim}})};
+  std::size_t shown = processes.size();
+  if (shown + 1 > limit) shown = limit > 2 ? limit - 2 : 0;
+  const auto more = term::line(style, {{fmt::format("+{} more", processes.size() - shown), Colour::dim}});
+  if (shown == 0) return {more};
+
+  auto columns = process_columns();
+  const bool owners = std::any_of(processes.begin(), processes.end(), [](const auto *p) { return has_owner(*p); });
+  if (!owners) columns.erase(columns.begin() + kOwnerColumn);
+  term::Table table(std::move(columns));
+  for (std::size_t i = 0; i < shown; ++i) {
+    auto cells = process_cells(*processes[i], style);
+    if (!owners) cells.erase(cells.begin() + kOwnerColumn);
+    table.add(std::move(cells));
+  }
+  auto lines = table.lines(style);
+  if (shown < processes.size()) lines.push_back(more);
+  return lines;
+}
+
+}  // namespace gpulse::view
