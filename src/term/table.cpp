@@ -39,7 +39,7 @@ void append(std::vector<Span> &line, std::vector<Span> more) {
 
 std::vector<int> Table::measure() const {
   std::vector<int> widths;
-  for (const auto &column : columns_) widths.push_back(std::max(width(column.title), column.min));
+  for (const auto &column : columns_) widths.push_back(width(column.title));
   for (const auto &row : rows_) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const auto &cell = row.cells[i];
@@ -83,9 +83,9 @@ bool Table::grow_one(std::vector<int> &widths, const std::vector<int> &content) 
   std::size_t next = widths.size();
   for (std::size_t i = 0; i < widths.size(); ++i) {
     if (widths[i] == 0 || widths[i] >= std::max(content[i], columns_[i].grow_to)) continue;
-    // Text that was cut comes before what only looks better wide.
+    // Text that was cut comes before what only looks better wide; of two cut texts the last, the command, say.
     const bool cut_text = widths[i] < content[i];
-    if (next == widths.size() || (cut_text && widths[next] >= content[next])) next = i;
+    if (next == widths.size() || cut_text) next = i;
   }
   if (next == widths.size()) return false;
   ++widths[next];

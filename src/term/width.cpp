@@ -114,4 +114,27 @@ std::string pad(std::string_view text, int columns, Align align) {
   return align == Align::right ? blanks + std::string(text) : std::string(text) + blanks;
 }
 
+std::vector<std::string> wrap(std::string_view text, int columns) {
+  std::vector<std::string> lines;
+  std::string current;
+  for (const auto piece : words(text)) {
+    std::string_view rest = piece;
+    if (!current.empty() && width(current) + 1 + width(rest) <= columns) {
+      current += ' ';
+      current += rest;
+      continue;
+    }
+    if (!current.empty()) lines.push_back(std::move(current));
+    while (width(rest) > columns) {
+      const auto head = cut(rest, columns, "");
+      if (head.empty()) return lines;  // not even one character fits
+      lines.push_back(head);
+      rest.remove_prefix(head.size());
+    }
+    current = rest;
+  }
+  if (!current.empty()) lines.push_back(std::move(current));
+  return lines;
+}
+
 }  // namespace gpulse::term

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpulse::term {
 
@@ -22,5 +23,8 @@ int width(std::string_view text);
 std::string cut(std::string_view text, int columns, std::string_view ellipsis);
 
 std::string pad(std::string_view text, int columns, Align align = Align::left);
+
+// Lines of whole words, none wider than `columns`; a word that is too long for a line is cut into several.
+std::vector<std::string> wrap(std::string_view text, int columns);
 
 }  // namespace gpulse::term

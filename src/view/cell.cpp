@@ -52,7 +52,9 @@ void erase_all(std::string &text, std::string_view part) {
 
 Reading by_role(const Row &row, Role role) {
   const auto id = find_role(row.scope(), role);
-  return id ? row[*id] : Reading(Reason::not_supported);
+  if (!id) return Reason::not_supported;
+  const auto &reading = row[*id];
+  return reading && !std::isfinite(reading.value()) ? Reading(Reason::out_of_range) : reading;
 }
 
 std::string text_by_role(const TextRow *texts, Role role) {
@@ -73,11 +75,10 @@ std::string short_bytes(double bytes) {
 std::string short_share(double part, double whole) {
   const auto [total, letter] = scale(whole);
   if (letter == '\0') return fmt::format("{:.0f}/{:.0f}B", part, whole);
-  const double factor = whole == 0 ? 1 : total / whole;
+  const double used = part * total / whole;
   const bool whole_numbers = std::abs(total) >= 99.95;
-  const double used = part * factor;
-  const bool hidden = part > 0 && used < (whole_numbers ? 0.95 : 0.05);
-  const auto first = hidden ? short_bytes(part) : short_number(used, whole_numbers && used >= 9.95);
+  std::string first = part == 0 ? "0" : short_number(used, whole_numbers && used >= 9.95);
+  if (part > 0 && used < 0.95) first = short_bytes(part);
   return fmt::format("{}/{}{}", first, short_number(total, whole_numbers), letter);
 }
 
@@ -128,7 +129,7 @@ Colour load_colour(double percent) {
 Cell missing_cell(const Style &style) { return {std::string(style.dash()), Colour::dim}; }
 
 Cell value_cell(const Style &style, const Metric &metric, const Reading &reading) {
-  if (!reading) return missing_cell(style);
+  if (!reading || !std::isfinite(reading.value())) return missing_cell(style);
   const double value = reading.value();
   const auto otherwise = metric.unit == Unit::percent ? load_colour(value) : Colour::plain;
   return {short_value(style, metric, value), threshold_colour(metric, value, otherwise)};
@@ -137,6 +138,19 @@ Cell value_cell(const Style &style, const Metric &metric, const Reading &reading
 Cell role_cell(const Style &style, const Row &row, Role role) {
   const auto id = find_role(row.scope(), role);
   return id ? value_cell(style, describe(*id), row[*id]) : missing_cell(style);
+}
+
+double memory_share(const Device &device) {
+  const auto used = by_role(device.row, Role::memory_used);
+  const auto total = by_role(device.row, Role::memory_total);
+  return used && total && total.value() > 0 ? used.value() / total.value() : -1;
+}
+
+Colour memory_colour(double share) {
+  constexpr double kNearlyFull = 0.9;
+  constexpr double kFull = 0.98;
+  if (share >= kFull) return Colour::bad;
+  return share >= kNearlyFull ? Colour::warn : Colour::accent;
 }
 
 std::string short_name(const DeviceIdentity &identity) {

@@ -16,7 +16,7 @@ std::string_view label_of(Scope scope, Role role);
 
 // "9.8G", "512M", "0": at most five columns.
 std::string short_bytes(double bytes);
-// "12/80G": both in the unit of the second; "4M/80G" where that would hide the first.
+// "12/80G": both in the unit of the second; "512M/80G" where the first is less than one of it.
 std::string short_share(double part, double whole);
 // "0:42", "3:07:55", "12d 4h".
 std::string short_duration(double seconds);
@@ -31,6 +31,10 @@ term::Colour load_colour(double percent);
 term::Cell missing_cell(const term::Style &style);
 term::Cell value_cell(const term::Style &style, const Metric &metric, const Reading &reading);
 term::Cell role_cell(const term::Style &style, const Row &row, Role role);
+
+// Used of total, 0–1; below 0 where it is not known.
+double memory_share(const Device &device);
+term::Colour memory_colour(double share);
 
 // The device's name without the vendor's word in front and without ® and ™ signs.
 std::string short_name(const DeviceIdentity &identity);

@@ -14,6 +14,11 @@ namespace {
 
 constexpr int kDigits = 3;
 
+// A driver's not-a-number is no number: JSON has none, and null without a reason would break the promise.
+Reading sound(const Reading &reading) {
+  return reading && !std::isfinite(reading.value()) ? Reading(Reason::out_of_range) : reading;
+}
+
 void write_text(JsonWriter &json, std::string_view key, std::string_view text) {
   json.key(key);
   text.empty() ? json.null() : json.value(text);
@@ -38,7 +43,7 @@ void write_reading(JsonWriter &json, const Metric &metric, const Reading &readin
 
 void write_numbers(JsonWriter &json, const Row &row) {
   for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
-    if (!is_text(metric)) write_reading(json, metric, row[id]);
+    if (!is_text(metric)) write_reading(json, metric, sound(row[id]));
   });
 }
 
@@ -54,7 +59,7 @@ void write_unavailable(JsonWriter &json, const Row &row, const TextRow *texts) {
   json.begin_object();
   for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
     if (!is_text(metric)) {
-      if (!row[id]) json.member(metric.key, reason_text(row[id]));
+      if (!sound(row[id])) json.member(metric.key, reason_text(sound(row[id])));
     } else if (texts != nullptr && !(*texts)[id] && (*texts)[id].reason() != Reason::not_supported) {
       json.member(metric.key, text((*texts)[id].reason(), (*texts)[id].code()));
     }

@@ -130,7 +130,7 @@ Lines choose_device_lines(const Snapshot &snapshot, const StatusOptions &options
     auto lines = device_lines(snapshot, options.style, true);
     if (options.height == 0 || lines.size() + wanted <= room) return lines;
   }
-  if (options.height > 0 && snapshot.devices.size() + 1 > room) return device_grid(snapshot, options.style);
+  if (options.height > 0 && snapshot.devices.size() + 1 > room) return device_grid(snapshot, options.style, room);
   return device_lines(snapshot, options.style, false);
 }
 

@@ -60,19 +60,6 @@ Cell state_cell(const Device &device) {
   return {text, device.state == DeviceState::asleep ? Colour::dim : Colour::bad};
 }
 
-double memory_share(const Device &device) {
-  const auto used = by_role(device.row, Role::memory_used);
-  const auto total = by_role(device.row, Role::memory_total);
-  return used && total && total.value() > 0 ? used.value() / total.value() : -1;
-}
-
-Colour memory_colour(double share) {
-  constexpr double kNearlyFull = 0.9;
-  constexpr double kFull = 0.98;
-  if (share >= kFull) return Colour::bad;
-  return share >= kNearlyFull ? Colour::warn : Colour::accent;
-}
-
 Cell memory_bar(const Device &device) {
   const double share = memory_share(device);
   if (share < 0) return {};
@@ -125,7 +112,7 @@ std::vector<Span> findings(const Style &style, const Device &device) {
     if (is_text(metric) || !device.row[id]) return;
     const double value = device.row[id].value();
     if (metric.kind == Kind::set) {
-      const auto bits = static_cast<std::uint64_t>(value);
+      const auto bits = value >= 0 && value < 9007199254740992.0 ? static_cast<std::uint64_t>(value) : 0;
       for (const auto &name : value_words(metric, static_cast<double>(bits & metric.grave))) add(name, true);
       for (const auto &name : value_words(metric, static_cast<double>(bits & ~metric.grave & ~metric.calm))) {
         add(name, false);
@@ -168,10 +155,11 @@ std::vector<Field> main_fields(const Devices &devices, const Style &style) {
         {{.title = std::string(label_of(Scope::device, Role::true_activity)), .align = Align::right, .keep = 800},
          [&style](const Device &d) { return activity_cell(style, d); }});
   }
-  fields.push_back({{.title = "", .gap = 2, .min = 4, .cap = 10, .grow_to = 24, .keep = 300},
+  fields.push_back({{.title = "MEMORY", .gap = 2, .min = 6, .cap = 10, .grow_to = 24, .keep = 300},
                     [](const Device &d) { return memory_bar(d); }});
-  fields.push_back({{.title = "MEMORY", .align = Align::right, .keep = 700},
-                    [&style](const Device &d) { return memory_cell(style, d); }});
+  fields.push_back(
+      {{.title = std::string(label_of(Scope::device, Role::memory_used)), .align = Align::right, .keep = 700},
+       [&style](const Device &d) { return memory_cell(style, d); }});
   fields.push_back({{.title = "POWER", .align = Align::right, .gap = 2, .keep = 500},
                     [&style](const Device &d) { return power_cell(style, d); }});
   fields.push_back(
@@ -180,7 +168,7 @@ std::vector<Field> main_fields(const Devices &devices, const Style &style) {
   return fields;
 }
 
-std::vector<Field> device_fields(const Devices &devices, const Style &style) {
+std::vector<Field> device_fields(const Devices &devices, const Style &style, bool details) {
   auto fields = main_fields(devices, style);
   for (const auto id : ranked_metrics()) {
     if (!any_value(devices, id)) continue;
@@ -191,8 +179,8 @@ std::vector<Field> device_fields(const Devices &devices, const Style &style) {
                       [&style, id](const Device &d) { return value_cell(style, describe(id), d.row[id]); },
                       id});
   }
-  const bool any_finding =
-      std::any_of(devices.begin(), devices.end(), [&](const Device *d) { return !findings(style, *d).empty(); });
+  const bool any_finding = !details && std::any_of(devices.begin(), devices.end(),
+                                                   [&](const Device *d) { return !findings(style, *d).empty(); });
   if (any_finding) {
     fields.push_back({{.title = "LOOK AT", .gap = 2, .min = 7, .cap = 22, .keep = 400},
                       [&style](const Device &d) { return findings_cell(style, d); }});
@@ -200,23 +188,31 @@ std::vector<Field> device_fields(const Devices &devices, const Style &style) {
   return fields;
 }
 
-// "SCLK 1980MHz  TENS 41%": what found no column, as far as it fits.
+// "! hw thermal  SCLK 1980MHz  TENS 41%": what to look at, then what found no column, as far as it fits.
 std::string detail_line(const Style &style, const Device &device, const std::vector<MetricId> &ids) {
-  std::vector<Span> spans{{"    ", Colour::plain}};
-  int used = 4;
+  constexpr int kIndent = 5;
+  std::vector<Span> spans{{std::string(kIndent, ' '), Colour::plain}};
+  int used = kIndent;
+  const auto add = [&](std::vector<Span> more) {
+    for (auto &span : more) {
+      used += term::width(span.text);
+      spans.push_back(std::move(span));
+    }
+  };
+  if (auto found = findings_cell(style, device).spans; !found.empty()) {
+    add({{"! ", found.front().colour}});
+    add(std::move(found));
+  }
   for (const auto id : ids) {
     const auto &reading = device.row[id];
-    if (!reading) continue;
     const auto &metric = describe(id);
-    const Cell cell = value_cell(style, metric, reading);
-    const int columns = 3 + term::width(metric.label) + term::width(cell.spans.front().text);
-    if (used + columns > style.width) continue;
-    used += columns;
-    spans.push_back({" " + std::string(metric.label) + " ", Colour::dim});
-    spans.push_back(cell.spans.front());
-    spans.push_back({" ", Colour::plain});
+    if (!reading || threshold_colour(metric, reading.value()) != Colour::plain) continue;
+    const auto value = value_cell(style, metric, reading).spans.front();
+    const std::string name = fmt::format("{}{} ", used > kIndent ? "  " : "", metric.label);
+    if (used + term::width(name) + term::width(value.text) > style.width) continue;
+    add({{name, Colour::dim}, value});
   }
-  return spans.size() == 1 ? std::string() : term::line(style, spans);
+  return used == kIndent ? std::string() : term::line(style, spans);
 }
 
 }  // namespace
@@ -240,7 +236,7 @@ std::vector<const Device *> ordered_devices(const Snapshot &snapshot) {
 
 Lines device_lines(const Snapshot &snapshot, const Style &style, bool details) {
   const auto devices = ordered_devices(snapshot);
-  const auto fields = device_fields(devices, style);
+  const auto fields = device_fields(devices, style, details);
   std::vector<Column> columns;
   for (const auto &field : fields) columns.push_back(field.column);
   term::Table table(columns);
@@ -263,43 +259,6 @@ Lines device_lines(const Snapshot &snapshot, const Style &style, bool details) {
     lines.push_back(rows[i + 1]);
     if (devices[i]->state != DeviceState::ok || devices[i]->parent) continue;
     if (auto second = detail_line(style, *devices[i], left_over); !second.empty()) lines.push_back(std::move(second));
-  }
-  return lines;
-}
-
-Lines device_grid(const Snapshot &snapshot, const Style &style) {
-  const auto devices = ordered_devices(snapshot);
-  std::vector<Cell> cells;
-  int widest = 1;
-  for (const auto *device : devices) {
-    Cell cell(fmt::format("{:>3} ", device->index), Colour::dim);
-    if (device->state == DeviceState::ok) {
-      const auto load = role_cell(style, device->row, Role::utilization).spans.front();
-      const double share = memory_share(*device);
-      cell.spans.push_back({term::pad(load.text, 4, Align::right), load.colour});
-      const auto memory = share < 0 ? std::string(style.dash()) : fmt::format("{:.0f}%", share * 100);
-      cell.spans.push_back({term::pad(memory, 5, Align::right), share < 0 ? Colour::dim : memory_colour(share)});
-    } else {
-      const auto state = device->state == DeviceState::not_responding ? "silent" : word(device->state);
-      cell.spans.push_back({term::pad(state, 9, Align::right), state_cell(*device).spans.front().colour});
-    }
-    int columns = 0;
-    for (const auto &span : cell.spans) columns += term::width(span.text);
-    widest = std::max(widest, columns);
-    cells.push_back(std::move(cell));
-  }
-  const auto across = static_cast<std::size_t>(std::max(1, style.width / (widest + 1)));
-  const std::size_t down = (cells.size() + across - 1) / across;
-  Lines lines;
-  for (std::size_t row = 0; row < down; ++row) {
-    std::vector<Span> spans;
-    for (std::size_t at = row; at < cells.size(); at += down) {
-      int columns = 0;
-      for (const auto &span : cells[at].spans) columns += term::width(span.text);
-      for (auto &span : cells[at].spans) spans.push_back(span);
-      spans.push_back({std::string(static_cast<std::size_t>(widest + 1 - columns), ' ')});
-    }
-    lines.push_back(term::line(style, spans));
   }
   return lines;
 }

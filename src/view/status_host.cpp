@@ -38,7 +38,7 @@ class Pieces {
 std::vector<Span> cpu(const Style &style, const Row &host) {
   std::vector<Span> spans = role_cell(style, host, Role::cpu).spans;
   if (const auto cores = by_role(host, Role::cpu_count)) {
-    spans.push_back({fmt::format(" of {:.0f}", cores.value()), Colour::plain});
+    spans.push_back({fmt::format(" of {:.0f} cores", cores.value()), Colour::plain});
   }
   return spans;
 }
@@ -50,11 +50,14 @@ std::vector<Span> share(const Style &style, const Row &host, Role part, Role who
   return {{total ? short_share(used.value(), total.value()) : short_bytes(used.value()), Colour::plain}};
 }
 
-std::vector<Span> both(const Style &style, const Row &host, Role first, Role second) {
-  auto spans = role_cell(style, host, first).spans;
-  spans.push_back({" ", Colour::plain});
-  for (auto &span : role_cell(style, host, second).spans) spans.push_back(std::move(span));
-  return spans;
+// "r1.2G w2.4M/s"
+std::vector<Span> rates(const Style &style, const Row &host, std::string_view in, Role first, std::string_view out,
+                        Role second) {
+  const auto text = [&](Role role) {
+    const auto rate = by_role(host, role);
+    return rate ? short_bytes(rate.value()) : std::string(style.dash());
+  };
+  return {{fmt::format("{}{} {}{}/s", in, text(first), out, text(second)), Colour::plain}};
 }
 
 }  // namespace
@@ -71,8 +74,9 @@ std::string host_line(const Snapshot &snapshot, const Style &style) {
     pieces.add(metric.label, value_cell(style, metric, host[id]).spans);
   });
   if (by_role(host, Role::swap).value_or(0) > 0) pieces.add("swap", share(style, host, Role::swap, Role::swap_total));
-  pieces.add(style.unicode ? "disk r/w" : "disk r/w", both(style, host, Role::disk_read, Role::disk_write));
-  pieces.add("net in/out", both(style, host, Role::network_in, Role::network_out));
+  pieces.add("disk", rates(style, host, "r", Role::disk_read, "w", Role::disk_write));
+  pieces.add("net", style.unicode ? rates(style, host, "↓", Role::network_in, "↑", Role::network_out)
+                                  : rates(style, host, "in ", Role::network_in, "out ", Role::network_out));
   return pieces.text();
 }
 

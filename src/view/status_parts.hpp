@@ -17,8 +17,8 @@ std::vector<const Device *> ordered_devices(const Snapshot &snapshot);
 
 // Titles and a row per device; `details` adds a second row with the readings that found no column.
 Lines device_lines(const Snapshot &snapshot, const term::Style &style, bool details);
-// Several devices to a line, for more devices than lines: index, utilisation, memory.
-Lines device_grid(const Snapshot &snapshot, const term::Style &style);
+// Several devices to a line, for more devices than lines: index, utilisation, memory; at most `limit` lines.
+Lines device_grid(const Snapshot &snapshot, const term::Style &style, std::size_t limit);
 
 // Titles and a row per process, at most `limit` lines in all; the last says how many are not shown.
 Lines process_lines(const Snapshot &snapshot, const term::Style &style, std::size_t limit);

@@ -76,7 +76,7 @@ std::vector<Column> process_columns() {
           {.title = label(Role::user), .gap = 2, .min = 4, .cap = 12, .keep = 700},
           {.title = "T", .keep = 300},
           {.title = label(Role::memory_used), .align = Align::right, .gap = 2, .keep = 900},
-          {.title = label(Role::utilization), .align = Align::right, .keep = 600},
+          {.title = label(Role::utilization), .align = Align::right, .gap = 2, .keep = 600},
           {.title = label(Role::cpu), .align = Align::right, .gap = 2, .keep = 500},
           {.title = label(Role::host_memory), .align = Align::right, .gap = 2, .keep = 350},
           {.title = label(Role::age), .align = Align::right, .gap = 2, .keep = 400},
@@ -113,7 +113,7 @@ Lines process_lines(const Snapshot &snapshot, const Style &style, std::size_t li
   if (processes.empty()) return {term::line(style, {{"no GPU processes", Colour::dim}})};
   std::size_t shown = processes.size();
   if (shown + 1 > limit) shown = limit > 2 ? limit - 2 : 0;
-  const auto more = term::line(style, {{fmt::format("+{} more", processes.size() - shown), Colour::dim}});
+  const auto more = term::line(style, {{fmt::format("+{} more processes", processes.size() - shown), Colour::dim}});
   if (shown == 0) return {more};
 
   auto columns = process_columns();

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/csv.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/json_writer.hpp"
+#include "metric/format.hpp"
+#include "view/json.hpp"
+
+namespace gpulse::view {
+
+namespace {
+
+constexpr std::array<std::string_view, 10> kIdentityNames{"time",   "hostname", "index",  "uuid",  "name",
+                                                          "vendor", "pci",      "driver", "label", "state"};
+
+std::string_view title(const CsvColumn &column) {
+  if (const auto *id = std::get_if<MetricId>(&column)) return describe(*id).key;
+  return kIdentityNames[static_cast<std::size_t>(std::get<CsvIdentity>(column))];
+}
+
+// As RFC 4180 wants it: quoted where a comma, a quote, a line break or a blank at the border would mislead.
+void append_cell(std::string &out, std::string_view text) {
+  const bool plain = text.find_first_of(",\"\r\n") == std::string_view::npos &&
+                     (text.empty() || (text.front() != ' ' && text.back() != ' '));
+  if (plain) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+std::string metric_text(const Device &device, MetricId id) {
+  const auto &metric = describe(id);
+  if (is_text(metric)) return device.identity ? device.identity->texts[id].value_or("") : "";
+  const auto &reading = device.row[id];
+  if (!reading) return {};
+  std::string text;
+  if (metric.kind == Kind::set || metric.kind == Kind::state) {
+    for (const auto &name : value_words(metric, reading.value())) text += (text.empty() ? "" : "|") + name;
+    return text.empty() ? "none" : text;
+  }
+  JsonWriter(text).value(rounded(metric, reading.value()));
+  return text == "null" ? "" : text;
+}
+
+std::string identity_text(const Snapshot &snapshot, const Device &device, CsvIdentity column) {
+  static const DeviceIdentity kNobody;
+  const auto &identity = device.identity ? *device.identity : kNobody;
+  switch (column) {
+    case CsvIdentity::time:
+      return iso8601_utc(snapshot.time);
+    case CsvIdentity::hostname:
+      return snapshot.hostname;
+    case CsvIdentity::index:
+      return std::to_string(device.index);
+    case CsvIdentity::uuid:
+      return identity.uuid;
+    case CsvIdentity::name:
+      return identity.name;
+    case CsvIdentity::vendor:
+      return identity.vendor;
+    case CsvIdentity::pci:
+      return identity.pci;
+    case CsvIdentity::driver:
+      return identity.driver;
+    case CsvIdentity::label:
+      return identity.label;
+    case CsvIdentity::state:
+      return std::string(word(device.state));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields) {
+  std::vector<CsvColumn> columns;
+  if (fields.empty()) {
+    columns = {CsvIdentity::time, CsvIdentity::index, CsvIdentity::uuid, CsvIdentity::name};
+    for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
+      if (!is_text(metric)) columns.emplace_back(id);
+    });
+    return columns;
+  }
+  for (const auto &field : fields) {
+    const auto *const name = std::find(kIdentityNames.begin(), kIdentityNames.end(), field);
+    if (name != kIdentityNames.end()) {
+      columns.emplace_back(static_cast<CsvIdentity>(name - kIdentityNames.begin()));
+    } else if (const auto id = find_metric(Scope::device, field)) {
+      columns.emplace_back(*id);
+    } else {
+      return failure("no field '" + field + "'", "`gpulse explain` lists them");
+    }
+  }
+  return columns;
+}
+
+void write_csv_header(std::span<const CsvColumn> columns, std::string &out) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i > 0) out += ',';
+    append_cell(out, title(columns[i]));
+  }
+  out += '\n';
+}
+
+void write_csv(const Snapshot &snapshot, std::span<const CsvColumn> columns, std::string &out) {
+  for (const auto &device : snapshot.devices) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (i > 0) out += ',';
+      const auto *id = std::get_if<MetricId>(&columns[i]);
+      append_cell(out, id != nullptr ? metric_text(device, *id)
+                                     : identity_text(snapshot, device, std::get<CsvIdentity>(columns[i])));
+    }
+    out += '\n';
+  }
+}
+
+}  // namespace gpulse::view

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A snapshot as comma-separated values (RFC 4180): a line per device, a column per metric. Pure functions.
+// Numbers as in JSON; words of a set are joined by '|', "none" for an empty one; a value that is not there is an empty
+// cell.
+#pragma once
+
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/snapshot.hpp"
+
+namespace gpulse::view {
+
+// Columns that are not metrics: what the device is and when it was looked at.
+enum class CsvIdentity : std::uint8_t { time, hostname, index, uuid, name, vendor, pci, driver, label, state };
+using CsvColumn = std::variant<CsvIdentity, MetricId>;
+
+// By key, or by nvidia-smi's name of a metric. No fields: time, index, uuid, name and every number of a device.
+Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields);
+
+void write_csv_header(std::span<const CsvColumn> columns, std::string &out);
+void write_csv(const Snapshot &snapshot, std::span<const CsvColumn> columns, std::string &out);
+
+}  // namespace gpulse::view

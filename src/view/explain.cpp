@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "metric/table.hpp"
+#include "model/xid.hpp"
+#include "term/width.hpp"
+
+namespace gpulse::view {
+
+using term::Colour;
+using term::Span;
+using term::Style;
+
+namespace {
+
+constexpr int kIndent = 2;
+constexpr int kNameColumns = 14;
+
+class Page {
+ public:
+  explicit Page(const Style &style) : style_(style) {}
+
+  void title(std::string_view name, std::string_view rest) {
+    add({{std::string(name), Colour::bold}, {"  " + std::string(rest), Colour::dim}});
+  }
+  void paragraph(std::string_view text, int indent = kIndent) {
+    for (auto &piece : term::wrap(text, style_.width - indent)) {
+      add({{std::string(static_cast<std::size_t>(indent), ' '), Colour::plain}, {std::move(piece), Colour::plain}});
+    }
+  }
+  // A name in its column, the text beside it.
+  void fact(std::string_view name, std::string_view text) {
+    const int start = kIndent + kNameColumns;
+    std::string left = std::string(kIndent, ' ') + term::pad(name, kNameColumns);
+    for (auto &piece : term::wrap(text, std::max(1, style_.width - start))) {
+      add({{left, Colour::dim}, {std::move(piece), Colour::plain}});
+      left.assign(static_cast<std::size_t>(start), ' ');
+    }
+  }
+  void add(const std::vector<Span> &spans) { text_ += term::line(style_, spans) + '\n'; }
+  void blank() { text_ += '\n'; }
+  std::string take() { return std::move(text_); }
+
+ private:
+  const Style &style_;
+  std::string text_;
+};
+
+std::string listed(std::span<const std::string_view> words) {
+  std::string text;
+  for (const auto name : words) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+std::string thresholds(const Metric &metric) {
+  std::string text;
+  const auto add = [&](double from, std::string_view what) {
+    if (from == kNoThreshold) return;
+    text += fmt::format("{}{} from {}{}{}", text.empty() ? "" : ", ", what, from,
+                        symbol(metric.unit).empty() ? "" : " ", symbol(metric.unit));
+  };
+  add(metric.warn, "worth a look");
+  add(metric.bad, "bad");
+  return text;
+}
+
+// Letters to change, add, drop or swap; words of equal letters are 0 apart.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+      }
+    }
+    before_last.swap(last);
+    last.swap(row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_key(std::string_view name) {
+  std::string_view best;
+  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
+  for (const auto &metric : kMetrics) {
+    const auto distance = edit_distance(name, metric.key);
+    if (distance < least) {
+      least = distance;
+      best = metric.key;
+    }
+  }
+  if (!best.empty()) return std::string(best);
+  // Half a name: "power", "tensor".
+  for (const auto &metric : kMetrics) {
+    if (name.size() >= 3 && metric.key.find(name) != std::string_view::npos) return std::string(metric.key);
+  }
+  return {};
+}
+
+std::string explain_metric(const Metric &metric, const Style &style) {
+  Page page(style);
+  page.title(metric.key, fmt::format("{}, {}", word(metric.scope), word(metric.group)));
+  page.paragraph(metric.help);
+  page.blank();
+  page.paragraph(metric.meaning);
+  page.blank();
+  if (metric.unit != Unit::none) page.fact("unit", word(metric.unit));
+  page.fact("kind", word(metric.kind));
+  page.fact("speaks of", word(metric.window));
+  if (!metric.words.empty()) page.fact("words", listed(metric.words));
+  if (const auto text = thresholds(metric); !text.empty()) page.fact("thresholds", text);
+  page.fact("label", metric.label);
+  if (!is_text(metric)) page.fact("Prometheus", prometheus_name(metric));
+  if (!metric.smi.empty()) page.fact("nvidia-smi", metric.smi);
+  return page.take();
+}
+
+Result<std::string> explain(std::string_view name, const Style &style) {
+  std::string text;
+  for (const auto &metric : kMetrics) {
+    if (name.empty() || (metric.key != name && metric.smi != name && prometheus_name(metric) != name)) continue;
+    text += (text.empty() ? "" : "\n") + explain_metric(metric, style);
+  }
+  if (!text.empty()) return text;
+  const auto near = nearest_key(name);
+  return failure(fmt::format("no metric '{}'", name),
+                 near.empty() ? "`gpulse explain` lists them" : fmt::format("did you mean {}?", near));
+}
+
+Result<std::string> explain_xid(std::int64_t number, const Style &style) {
+  const auto *entry = find_xid(number);
+  if (entry == nullptr) {
+    return failure(fmt::format("no entry for XID {}", number), "see the kernel's log for the driver's own words");
+  }
+  Page page(style);
+  page.title(fmt::format("XID {}", number), entry->application ? "the program's fault, the device is fine" : "");
+  page.paragraph(entry->meaning);
+  page.fact("what to do", entry->remedy);
+  return page.take();
+}
+
+std::string explain_list(const Style &style) {
+  Page page(style);
+  std::size_t widest = 0;
+  for (const auto &metric : kMetrics) widest = std::max(widest, metric.key.size());
+  std::optional<std::pair<Scope, Group>> current;
+  for (const auto &metric : kMetrics) {
+    if (const std::pair place{metric.scope, metric.group}; current != place) {
+      if (current) page.blank();
+      current = place;
+      page.add({{fmt::format("{}: {}", word(metric.scope), word(metric.group)), Colour::bold}});
+    }
+    page.add({{"  " + term::pad(metric.key, static_cast<int>(widest) + 2), Colour::plain},
+              {std::string(metric.help), Colour::dim}});
+  }
+  return page.take();
+}
+
+}  // namespace gpulse::view

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/reference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/json_writer.hpp"
+#include "metric/table.hpp"
+#include "view/json_indent.hpp"
+
+namespace gpulse::view {
+
+namespace {
+
+// A bar would end the cell of a Markdown table.
+std::string cell(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '|') safe += '\\';
+    safe += c;
+  }
+  return safe;
+}
+
+std::string values_of(const Metric &metric) {
+  std::string text(metric.unit == Unit::none ? word(metric.kind) : word(metric.unit));
+  if (metric.kind == Kind::counter && metric.unit != Unit::none) text += ", counter";
+  for (std::size_t i = 0; i < metric.words.size(); ++i) {
+    text += fmt::format("{}{}", i == 0 ? ": " : ", ", metric.words[i]);
+  }
+  return text;
+}
+
+std::string names_of(const Metric &metric) {
+  std::string text = is_text(metric) ? "" : fmt::format("`{}`", prometheus_name(metric));
+  if (!metric.smi.empty()) text += fmt::format("{}`{}`", text.empty() ? "" : "<br>", metric.smi);
+  return text;
+}
+
+std::string row_of(const Metric &metric) {
+  return fmt::format("| `{}` | {} | {} {} | {} | {} |\n", metric.key, cell(values_of(metric)),
+                     cell(std::string(metric.help) + "."), cell(metric.meaning), word(metric.window), names_of(metric));
+}
+
+// Groups of a scope in the order in which they first come up.
+std::vector<Group> groups_of(Scope scope) {
+  std::vector<Group> groups;
+  for_each_metric(scope, [&](MetricId, const Metric &metric) {
+    if (std::find(groups.begin(), groups.end(), metric.group) == groups.end()) groups.push_back(metric.group);
+  });
+  return groups;
+}
+
+void write_threshold(JsonWriter &json, std::string_view key, double value) {
+  json.key(key);
+  std::isfinite(value) ? json.value(value) : json.null();
+}
+
+void write_optional(JsonWriter &json, std::string_view key, std::string_view text) {
+  json.key(key);
+  text.empty() ? json.null() : json.value(text);
+}
+
+void write_metric(JsonWriter &json, const Metric &metric) {
+  json.begin_object();
+  json.member("key", metric.key);
+  json.member("scope", word(metric.scope));
+  json.member("kind", word(metric.kind));
+  write_optional(json, "unit", word(metric.unit));
+  write_optional(json, "symbol", symbol(metric.unit));
+  json.member("precision", metric.precision);
+  json.member("window", word(metric.window));
+  json.member("group", word(metric.group));
+  json.member("label", metric.label);
+  json.member("help", metric.help);
+  json.member("meaning", metric.meaning);
+  write_optional(json, "nvidia_smi", metric.smi);
+  write_optional(json, "prometheus", is_text(metric) ? std::string() : prometheus_name(metric));
+  write_threshold(json, "warn", metric.warn);
+  write_threshold(json, "bad", metric.bad);
+  json.key("words");
+  json.begin_array();
+  for (const auto name : metric.words) json.value(name);
+  json.end_array();
+  json.member("rank", static_cast<int>(metric.rank));
+  json.end_object();
+}
+
+}  // namespace
+
+std::string metric_reference() {
+  std::string page =
+      "# Metrics\n\n"
+      "Made from the table in `src/metric/rows`; `gpulse explain NAME` says the same in the terminal. A reading is a "
+      "number or the reason why there is none.\n";
+  for (const auto scope : {Scope::device, Scope::process, Scope::host, Scope::self}) {
+    for (const auto group : groups_of(scope)) {
+      const auto title = word(scope) == word(group) || scope == Scope::self
+                             ? std::string(word(group))
+                             : fmt::format("{}: {}", word(scope), word(group));
+      page += fmt::format("\n## {}{}\n\n", static_cast<char>(title[0] - ('a' - 'A')), title.substr(1));
+      page += "| key | value | meaning | speaks of | Prometheus, nvidia-smi |\n|---|---|---|---|---|\n";
+      for_each_metric(scope, [&](MetricId, const Metric &metric) {
+        if (metric.group == group) page += row_of(metric);
+      });
+    }
+  }
+  return page;
+}
+
+void write_table_json(std::string &out, bool pretty) {
+  std::string compact;
+  JsonWriter json(compact);
+  json.begin_object();
+  json.member("schema", "gpulse-metrics/1");
+  json.key("metrics");
+  json.begin_array();
+  for (const auto &metric : kMetrics) write_metric(json, metric);
+  json.end_array();
+  json.end_object();
+  out += pretty ? indent_json(compact) : compact;
+}
+
+}  // namespace gpulse::view
