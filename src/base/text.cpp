@@ -56,7 +56,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::vector<std::string_view> words(std::string_view text) {
+std::vector<std::string_view> split_words(std::string_view text) {
   std::vector<std::string_view> found;
   for (std::size_t at = text.find_first_not_of(kBlank); at != std::string_view::npos;
        at = text.find_first_not_of(kBlank, at)) {

@@ -30,7 +30,7 @@ std::string_view next_piece(std::string_view &rest, char separator);
 std::vector<std::string_view> split(std::string_view text, char separator);
 
 // Blank-separated words of a line.
-std::vector<std::string_view> words(std::string_view text);
+std::vector<std::string_view> split_words(std::string_view text);
 
 // Text from outside (process names, files) as valid UTF-8 without control characters: bad bytes become U+FFFD,
 // control characters become a space.

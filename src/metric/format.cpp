@@ -11,9 +11,10 @@ namespace gpulse {
 std::vector<std::string> value_words(const Metric &metric, double value) {
   std::vector<std::string> found;
   if (metric.kind == Kind::set) {
-    // Beyond 2^53 a double does not tell bits apart.
-    const auto bits = value >= 0 && value < 9007199254740992.0 ? static_cast<std::uint64_t>(value) : 0;
-    for (std::size_t i = 0; i < 52; ++i) {
+    // What no double can hold as bits is no set; converting it would be undefined.
+    if (!(value >= 0 && value < 0x1p53)) return found;
+    const auto bits = static_cast<std::uint64_t>(value);
+    for (std::size_t i = 0; i < 53; ++i) {
       if ((bits >> i & 1U) == 0) continue;
       found.push_back(i < metric.words.size() ? std::string(metric.words[i]) : fmt::format("bit {}", i));
     }

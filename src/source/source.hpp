@@ -66,6 +66,12 @@ struct Discovery {
   std::string remedy;
 };
 
+// What a command needs of the sources.
+struct SourceOptions {
+  bool texts = true;   // serial numbers, versions, topology: nice to know, but calls
+  bool events = true;  // listen for what happens, on threads of their own
+};
+
 class Source {
  public:
   Source() = default;

@@ -82,6 +82,9 @@ inline constexpr Metric kDeviceActivityRows[] = {
      .help = "Mean of the driver's utilisation samples since the previous reading",
      .meaning = "The driver keeps a reading of gpu_utilization_percent every fifth of a second or so; this is the "
                 "mean of those since the previous reading, so that nothing between two samples is missed."},
+    {.key = "process_count", .group = Group::activity, .label = "PROCS",
+     .help = "Processes on the device",
+     .meaning = "How many processes hold the device, as the driver lists them."},
     {.key = "encoder_utilization_percent", .unit = Unit::percent, .window = Window::driver_average,
      .group = Group::engines, .label = "ENC",
      .help = "Video encoder busy",

@@ -6,11 +6,15 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <unordered_map>
 
 #include "base/clock.hpp"
 #include "base/sysroot.hpp"
 #include "model/snapshot.hpp"
+#include "source/host/process_text.hpp"
+#include "source/host/users.hpp"
 
 namespace gpulse::host {
 
@@ -31,10 +35,23 @@ class ProcessTable {
 
  private:
   struct Entry;
+  void refresh(Entry &entry, std::uint32_t pid, Monotonic now);
+  void refuse(Entry &entry, std::uint32_t pid, int error);
+  void measure(Entry &entry, const ProcessStat &stat, Monotonic now);
+  Reading running_seconds(std::uint64_t start_ticks, Monotonic now);
+  std::shared_ptr<const TextRow> read_texts(std::uint32_t pid, const ProcessStat &stat);
+  TextReading read_user(const std::string &folder);
+  void read_placement(const std::string &folder, TextRow &texts);
+
   Sysroot root_;
   bool sees_host_pids_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards all below
   std::unordered_map<std::uint32_t, std::unique_ptr<Entry>> entries_;
+  Users users_;
+  std::optional<double> uptime_seconds_;
+  std::optional<Monotonic> uptime_at_;
+  std::string stat_text_;  // buffers are kept, so that a look-up of a known process allocates little
+  std::string text_;
 };
 
 }  // namespace gpulse::host

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/sysroot.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "base/temporary_folder.hpp"
+
+namespace gpulse {
+namespace {
+
+TEST(Sysroot, ReadsBelowTheRoot) {
+  const TemporaryFolder folder;
+  folder.write("/proc/uptime", "1.00 2.00\n");
+  const Sysroot root(folder.path("///"));
+  EXPECT_FALSE(root.is_machine());
+  EXPECT_EQ(root.path("/proc/uptime"), folder.path("/proc/uptime"));
+  EXPECT_EQ(root.read("/proc/uptime"), "1.00 2.00\n");
+  EXPECT_TRUE(root.exists("/proc"));
+  EXPECT_FALSE(root.exists("/sys"));
+}
+
+TEST(Sysroot, TheRootItselfIsTheMachine) {
+  EXPECT_TRUE(Sysroot().is_machine());
+  EXPECT_TRUE(Sysroot("/").is_machine());
+  EXPECT_TRUE(Sysroot().read("/proc/self/stat").has_value());
+}
+
+TEST(Sysroot, SaysWhyItCannotRead) {
+  const TemporaryFolder folder;
+  folder.make_folder("/proc/folder");
+  std::string buffer = "old";
+  EXPECT_FALSE(folder.root().read_into(buffer, "/proc/missing"));
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_TRUE(buffer.empty());
+  EXPECT_FALSE(folder.root().read_into(buffer, "/proc/folder"));
+  EXPECT_EQ(errno, EISDIR);
+}
+
+TEST(Sysroot, ReadsAtMostTheLimit) {
+  const TemporaryFolder folder;
+  const std::string text(10'000, 'x');
+  folder.write("/big", text);
+  EXPECT_EQ(folder.root().read("/big"), text);
+  EXPECT_EQ(folder.root().read("/big", 4096)->size(), 4096U);
+  EXPECT_EQ(folder.root().read("/big", 4097)->size(), 4097U);
+  EXPECT_EQ(folder.root().read("/big", 1), "x");
+  folder.write("/empty", "");
+  EXPECT_EQ(folder.root().read("/empty"), "");
+}
+
+TEST(Sysroot, NumbersLinksAndLists) {
+  const TemporaryFolder folder;
+  folder.write("/n/good", "42\n");
+  folder.write("/n/bad", "42 kB\n");
+  folder.link("/l/link", "../n/good");
+  const auto root = folder.root();
+  EXPECT_EQ(root.read_number("/n/good"), 42U);
+  EXPECT_EQ(root.read_number("/n/bad"), std::nullopt);
+  EXPECT_EQ(root.read_number("/n/missing"), std::nullopt);
+  EXPECT_EQ(root.read_link("/l/link"), "../n/good");
+  EXPECT_EQ(root.read_link("/n/good"), std::nullopt);
+  EXPECT_THAT(root.list("/n"), testing::ElementsAre("bad", "good"));
+  EXPECT_THAT(root.list("/missing"), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace gpulse

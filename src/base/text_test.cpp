@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace gpulse {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Text, TrimsBlanksAtBothEnds) {
+  EXPECT_EQ(trim(" \t a b\r\n"), "a b");
+  EXPECT_EQ(trim(" \n "), "");
+  EXPECT_EQ(trim(""), "");
+}
+
+TEST(Text, ANumberIsTheWholeText) {
+  EXPECT_EQ(parse_integer<int>("12"), 12);
+  EXPECT_EQ(parse_integer<int>("-12"), -12);
+  EXPECT_EQ(parse_integer<unsigned>("ff", 16), 255U);
+  EXPECT_EQ(parse_integer<unsigned>("-1"), std::nullopt);
+  EXPECT_EQ(parse_integer<std::uint8_t>("256"), std::nullopt);
+  EXPECT_EQ(parse_integer<int>("12x"), std::nullopt);
+  EXPECT_EQ(parse_integer<int>(" 12"), std::nullopt);
+  EXPECT_EQ(parse_integer<int>(""), std::nullopt);
+  EXPECT_EQ(parse_double("1.5"), 1.5);
+  EXPECT_EQ(parse_double("1.5 "), std::nullopt);
+  EXPECT_EQ(parse_double("1,5"), std::nullopt);
+  EXPECT_EQ(parse_double(""), std::nullopt);
+}
+
+TEST(Text, TakesPiecesOffTheFront) {
+  std::string_view rest = "a::b";
+  EXPECT_EQ(next_piece(rest, ':'), "a");
+  EXPECT_EQ(next_piece(rest, ':'), "");
+  EXPECT_EQ(next_piece(rest, ':'), "b");
+  EXPECT_TRUE(rest.empty());
+}
+
+TEST(Text, Splits) {
+  EXPECT_THAT(split("a,,b,", ','), ElementsAre("a", "", "b", ""));
+  EXPECT_THAT(split("", ','), ElementsAre(""));
+  EXPECT_THAT(split_words("  a\tb \n c"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(split_words(" \n"), IsEmpty());
+}
+
+TEST(Printable, KeepsGoodText) {
+  EXPECT_EQ(printable("python3 train.py"), "python3 train.py");
+  EXPECT_EQ(printable("caf\u00E9 \u4E2D \U0001F600"), "caf\u00E9 \u4E2D \U0001F600");
+  EXPECT_EQ(printable("\u00A0"), "\u00A0");  // the first character after the C1 controls
+}
+
+TEST(Printable, ControlCharactersBecomeBlanks) {
+  EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a b");
+  EXPECT_EQ(printable("\x1B[31mred\x7F"), " [31mred ");
+  EXPECT_EQ(printable("a\xC2\x9B"
+                      "31m"),
+            "a 31m");  // C1 CSI, which some terminals act on
+  EXPECT_EQ(printable("\xC2\x80\xC2\x9F"), "  ");
+}
+
+TEST(Printable, BadBytesBecomeTheReplacementCharacter) {
+  constexpr auto kBad = "\uFFFD";
+  const std::string bad = kBad;
+  EXPECT_EQ(printable("a\xFFz"), "a" + bad + "z");
+  EXPECT_EQ(printable("\x80"), bad);                      // continuation without a start
+  EXPECT_EQ(printable("\xC3"), bad);                      // cut off
+  EXPECT_EQ(printable("\xE4\xB8"), bad + bad);            // cut off
+  EXPECT_EQ(printable("\xC0\xAF"), bad + bad);            // overlong /
+  EXPECT_EQ(printable("\xE0\x80\xAF"), bad + bad + bad);  // overlong /
+  EXPECT_EQ(printable("\xF0\x80\x80\xAF"), bad + bad + bad + bad);
+  EXPECT_EQ(printable("\xED\xA0\x80"), bad + bad + bad);            // surrogate
+  EXPECT_EQ(printable("\xF4\x90\x80\x80"), bad + bad + bad + bad);  // beyond U+10FFFF
+  EXPECT_EQ(printable("\xC3(\xC3\xA9"), bad + "(\u00E9");
+}
+
+TEST(Printable, IsItsOwnFixedPointOnAnything) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text(random() % 40, '\0');
+    for (auto &c : text) c = static_cast<char>(random());
+    const auto once = printable(text);
+    EXPECT_EQ(printable(once), once);
+    for (const char c : once) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);
+  }
+}
+
+}  // namespace
+}  // namespace gpulse

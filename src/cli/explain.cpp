@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/explain.hpp"
+
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "cli/output.hpp"
+#include "view/json_schema.hpp"
+#include "view/reference.hpp"
+
+namespace gpulse::cli {
+
+namespace {
+
+Result<std::string> text_for(const Options &options) {
+  const auto style = style_of(options, STDOUT_FILENO);
+  if (options.schema) return view::json_schema();
+  if (options.markdown) return view::metric_reference();
+  if (options.json) {
+    std::string out;
+    view::write_table_json(out, true);
+    return out;
+  }
+  if (options.all || options.topic.empty()) return view::explain_list(style);
+  if (options.topic[0] == "xid") {
+    const auto number = options.topic.size() == 2 ? parse_integer<std::int64_t>(options.topic[1]) : std::nullopt;
+    if (!number) return failure("which XID?", "gpulse explain xid 79");
+    return view::explain_xid(*number, style);
+  }
+  std::string all;
+  for (const auto &name : options.topic) {
+    auto one = view::explain(name, style);
+    if (!one) return one;
+    all += (all.empty() ? "" : "\n") + *one;
+  }
+  return all;
+}
+
+}  // namespace
+
+int run_explain(const Options &options) {
+  const auto text = text_for(options);
+  if (!text) return fail(text.error(), kUsage);
+  if (auto written = write_out(*text); !written) return fail(written.error());
+  return kGood;
+}
+
+}  // namespace gpulse::cli

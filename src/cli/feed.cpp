@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/feed.hpp"
+
+#include "cli/output.hpp"
+#include "source/registry.hpp"
+
+namespace gpulse::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// The demo's most telling moment: a matrix product at full load.
+constexpr auto kDemoMoment = 15s;
+
+}  // namespace
+
+Result<Feed> Feed::open(const Options &options) {
+  Feed feed(options);
+  if (options.demo || !options.replay.empty()) {
+    auto replay = options.demo ? record::ReplayFeed::demo() : record::ReplayFeed::open(options.replay);
+    if (!replay) return std::unexpected(replay.error());
+    feed.replay_ = std::move(*replay);
+    if (feed.replay_->skipped() > 0) {
+      complain("the recording is damaged: " + std::to_string(feed.replay_->skipped()) + " blocks were skipped");
+    }
+    return feed;
+  }
+  const Sysroot root(options.sysroot);
+  if (!root.is_machine() && !root.exists("/")) return failure("no folder " + options.sysroot, "give one to --sysroot");
+  auto sources =
+      make_sources(options.source, root, {.texts = !options.fast, .events = options.watch || !options.output.empty()});
+  if (!sources) return std::unexpected(sources.error());
+  feed.sampler_ = std::make_unique<Sampler>(std::move(*sources), root, RunnerOptions{.tick = options.interval});
+  return feed;
+}
+
+Result<SnapshotPtr> Feed::once_live() {
+  const Patience patience("waiting for the driver to answer …");
+  if (options_.fast) return sampler_->sample(Pass::fast);
+  auto first = sampler_->sample(Pass::everything);
+  sleep_until(monotonic_now() + options_.window);
+  return sampler_->sample(Pass::rates);
+}
+
+Result<SnapshotPtr> Feed::once() {
+  if (sampler_ != nullptr) return once_live();
+  if (options_.at || options_.demo) {
+    return replay_->at(replay_->find(replay_->first_time() + options_.at.value_or(kDemoMoment)));
+  }
+  return replay_->at(replay_->size() - 1);
+}
+
+Result<SnapshotPtr> Feed::next() {
+  if (sampler_ == nullptr) {
+    if (!started_) {
+      const auto from = options_.at ? replay_->find(replay_->first_time() + *options_.at) : 0;
+      if (!replay_->play(options_.speed, from)) return failure("--speed must be above 0");
+      started_ = true;
+    }
+    while (!asked_to_stop() && replay_->position() < replay_->size() && !sleep_until(replay_->due())) continue;
+    if (asked_to_stop()) return SnapshotPtr{};
+    return replay_->wait_next();
+  }
+  if (!started_) {
+    started_ = true;
+    last_ = *once_live();
+    sampler_->start(options_.interval);
+    if (!asked_to_stop()) return last_;
+  }
+  while (!asked_to_stop()) {
+    if (auto newer = sampler_->wait_newer(last_, monotonic_now() + 100ms)) return last_ = std::move(newer);
+  }
+  return SnapshotPtr{};
+}
+
+}  // namespace gpulse::cli

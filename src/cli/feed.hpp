@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a command gets its snapshots from: this machine, a recording, or the demo.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/result.hpp"
+#include "cli/options.hpp"
+#include "record/replay_feed.hpp"
+#include "sample/sampler.hpp"
+
+namespace gpulse::cli {
+
+class Feed {
+ public:
+  static Result<Feed> open(const Options &options);
+
+  bool live() const { return sampler_ != nullptr; }
+
+  // One snapshot, with the rates in it unless the options say fast.
+  Result<SnapshotPtr> once();
+  // The next one at the interval (or as recorded); null at the end or when asked to stop.
+  Result<SnapshotPtr> next();
+
+  std::vector<CostReport> costs() const { return sampler_ != nullptr ? sampler_->costs() : std::vector<CostReport>{}; }
+
+ private:
+  explicit Feed(const Options &options) : options_(options) {}
+  Result<SnapshotPtr> once_live();
+
+  Options options_;
+  std::unique_ptr<Sampler> sampler_;
+  std::optional<record::ReplayFeed> replay_;
+  bool started_ = false;
+  SnapshotPtr last_;
+};
+
+}  // namespace gpulse::cli

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "base/clock.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+
+namespace gpulse::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A length of time: "500ms", "2s", "1.5", "3m".
+CLI::Option *add_duration(CLI::App &app, const std::string &name, std::chrono::nanoseconds &target,
+                          const std::string &help, std::chrono::nanoseconds least) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&target, name, least](const std::string &text) {
+            std::chrono::nanoseconds value{};
+            if (!parse_duration(text, value)) throw CLI::ValidationError(name, "\"" + text + "\" is no length of time");
+            if (value < least) throw CLI::ValidationError(name, "\"" + text + "\" is too short");
+            target = value;
+          },
+          help)
+      ->type_name("TIME");
+}
+
+CLI::Option *add_duration(CLI::App &app, const std::string &name, std::optional<std::chrono::nanoseconds> &target,
+                          const std::string &help) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&target, name](const std::string &text) {
+            std::chrono::nanoseconds value{};
+            if (!parse_duration(text, value)) throw CLI::ValidationError(name, "\"" + text + "\" is no length of time");
+            target = value;
+          },
+          help)
+      ->type_name("TIME");
+}
+
+void add_everywhere(CLI::App &app, Options &options) {
+  app.add_option("--source", options.source, "what to read: auto, nvml, host")->type_name("NAME");
+  app.add_option("--sysroot", options.sysroot, "read /sys and /proc below this folder")->type_name("DIR");
+  auto *replay = app.add_option("--replay", options.replay, "play a recording or trace instead")->type_name("FILE");
+  app.add_flag("--demo", options.demo, "play the recording shipped with gpulse")->excludes(replay);
+  app.add_option("--speed", options.speed, "play so much faster")->type_name("X")->check(CLI::PositiveNumber);
+  add_duration(app, "--at", options.at, "where in the recording, from its start");
+  add_duration(app, "--interval", options.interval, "time between samples (1s)", 10ms);
+  auto *colour = app.add_flag("--color", options.colour, "colours even when not on a terminal");
+  app.add_flag("--no-color", options.no_colour, "no colours (also: NO_COLOR)")->excludes(colour);
+  app.add_flag("--ascii", options.ascii, "plain ASCII");
+}
+
+void add_status(CLI::App &app, Options &options) {
+  app.add_option("-i,--id", options.devices, "only these devices: index, UUID or its start, PCI address, vendor")
+      ->type_name("WHICH")
+      ->allow_extra_args(false);
+  auto *json = app.add_flag("--json", options.json, "JSON");
+  auto *csv = app.add_flag("--csv", options.csv, "comma-separated values, a line per device")->excludes(json);
+  app.add_option("--fields", options.fields, "columns of --csv, by name")
+      ->delimiter(',')
+      ->needs(csv)
+      ->type_name("LIST");
+  app.add_flag("--fast", options.fast, "read once: no rates, no true activity");
+  add_duration(app, "--sample", options.window, "time between the two readings that rates need (100ms)", 100ms);
+  app.add_option_function<std::string>(
+         "--watch",
+         [&options](const std::string &text) {
+           options.watch = true;
+           if (text.empty()) return;
+           std::chrono::nanoseconds value{};
+           if (!parse_duration(text, value) || value < 10ms) {
+             throw CLI::ValidationError("--watch", "\"" + text + "\" is no length of time");
+           }
+           options.interval = value;
+         },
+         "again and again, every SEC (1s)")
+      ->type_name("[SEC]")
+      ->expected(0, 1)
+      ->default_str("");
+  app.add_option("--count", options.count, "stop after so many")->type_name("N")->check(CLI::PositiveNumber);
+  app.add_option("--width", options.width, "columns to use")->type_name("N")->check(CLI::Range(1, 10000));
+}
+
+void add_record(CLI::App &app, Options &options) {
+  app.add_option("-o,--output", options.output, "the file to write")->required()->type_name("FILE");
+  app.add_flag("--append", options.append, "go on with a recording that is there");
+  app.add_flag("--force", options.force, "overwrite a file that is no recording");
+  add_duration(app, "--duration", options.duration, "stop after this time");
+  app.add_option("--count", options.count, "stop after so many samples")->type_name("N")->check(CLI::PositiveNumber);
+}
+
+void add_explain(CLI::App &app, Options &options) {
+  app.add_option("topic", options.topic, "a metric by any of its names, or: xid N")->type_name("METRIC|xid N");
+  app.add_flag("--all", options.all, "every metric, a line each");
+  app.add_flag("--json", options.json, "the whole table as JSON");
+  app.add_flag("--markdown", options.markdown, "the reference page");
+  app.add_flag("--schema", options.schema, "the JSON Schema of gpulse --json");
+  app.add_flag("--no-color", options.no_colour, "no colours");
+  app.add_flag("--ascii", options.ascii, "plain ASCII");
+}
+
+std::string default_config() {
+  const char *folder = std::getenv("XDG_CONFIG_HOME");
+  if (folder != nullptr && folder[0] != '\0') return std::string(folder) + "/gpulse/config.toml";
+  const char *home = std::getenv("HOME");
+  return home != nullptr ? std::string(home) + "/.config/gpulse/config.toml" : std::string();
+}
+
+// CLI11 speaks in paragraphs; ours is one line.
+std::string one_line(std::string text) {
+  const auto end = text.find('\n');
+  if (end != std::string::npos) text.resize(end);
+  return text;
+}
+
+int parse_and_run(int argc, char **argv) {
+  Options options;
+  CLI::App app("What your GPUs are really doing.", "gpulse");
+  app.set_version_flag("--version", "gpulse " GPULSE_VERSION);
+  app.set_config("--config", default_config(), "defaults in TOML")->type_name("FILE");
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.require_subcommand(0, 1);
+  app.failure_message([](const CLI::App *, const CLI::Error &error) { return std::string(error.what()); });
+  add_everywhere(app, options);
+  add_status(app, options);
+  auto *status = app.add_subcommand("status", "one look at GPUs, processes and host (also without the word)");
+  auto *record = app.add_subcommand("record", "record everything into a file, for --replay");
+  auto *doctor = app.add_subcommand("doctor", "why is my GPU not seen, which readings are missing, what gpulse costs");
+  auto *explain = app.add_subcommand("explain", "what a metric or a driver error means");
+  add_everywhere(*status, options);
+  add_status(*status, options);
+  add_everywhere(*record, options);
+  add_record(*record, options);
+  add_everywhere(*doctor, options);
+  add_explain(*explain, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError &error) {
+    complain(one_line(error.what()) + ": see gpulse --help");
+    return kUsage;
+  }
+  if (*record) return run_record(options);
+  if (*doctor) return run_doctor(options);
+  if (*explain) return run_explain(options);
+  return run_status(options);
+}
+
+}  // namespace
+
+}  // namespace gpulse::cli
+
+int main(int argc, char **argv) {
+  int code = gpulse::cli::kFailure;
+  try {
+    code = gpulse::cli::parse_and_run(argc, argv);
+  } catch (const std::exception &error) {
+    gpulse::cli::complain(error.what());
+  }
+  std::fflush(nullptr);
+  // A thread may be stuck inside a driver: it must not keep the program from ending.
+  ::_exit(code);
+}

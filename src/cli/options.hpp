@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a command line says, as plain values; and the exit codes.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpulse::cli {
+
+inline constexpr int kGood = 0, kFailure = 1, kUsage = 2, kNoDevice = 3;
+
+struct Options {
+  // Everywhere
+  std::string source = "auto";
+  std::string sysroot;
+  std::string replay;
+  bool demo = false;
+  double speed = 1;
+  std::optional<std::chrono::nanoseconds> at;
+  std::chrono::nanoseconds interval = std::chrono::seconds(1);
+  bool colour = false, no_colour = false, ascii = false;
+  std::vector<std::string> devices;
+
+  // gpulse status
+  bool json = false, csv = false, fast = false, watch = false;
+  std::chrono::nanoseconds window = std::chrono::milliseconds(100);
+  std::vector<std::string> fields;
+  int width = 0;
+  std::optional<std::uint64_t> count;
+
+  // gpulse record
+  std::string output;
+  bool append = false, force = false;
+  std::optional<std::chrono::nanoseconds> duration;
+
+  // gpulse explain
+  std::vector<std::string> topic;
+  bool all = false, markdown = false, schema = false;
+};
+
+// One per subcommand; each returns the exit code.
+int run_status(const Options &options);
+int run_record(const Options &options);
+int run_doctor(const Options &options);
+int run_explain(const Options &options);
+
+}  // namespace gpulse::cli

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+namespace gpulse::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::atomic<bool> stop_asked{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "it is set in a signal handler");
+
+extern "C" void on_signal(int) { stop_asked = true; }
+
+}  // namespace
+
+Result<void> write_out(std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failure(fmt::format("cannot write the output: {}", std::strerror(errno)));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+void complain(std::string_view line) { fmt::print(stderr, "gpulse: {}\n", line); }
+
+int fail(const Error &error, int code) {
+  complain(error.line());
+  return code;
+}
+
+term::Style style_of(const Options &options, int fd) {
+  auto style = term::detect_style(fd);
+  if (options.colour) style.colour = true;
+  if (options.no_colour) style.colour = false;
+  if (options.ascii) style.unicode = false;
+  if (options.width > 0) style.width = options.width;
+  return style;
+}
+
+void catch_signals() {
+  struct sigaction action{};
+  action.sa_handler = on_signal;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+}
+
+bool asked_to_stop() { return stop_asked; }
+
+bool sleep_until(Monotonic time) {
+  while (!stop_asked) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(time - monotonic_now());
+    if (left <= 0ms) return true;
+    // A signal ends the wait; the short limit covers one that came just before.
+    ::poll(nullptr, 0, static_cast<int>(std::min(left, 200ms).count()));
+  }
+  return false;
+}
+
+LiveScreen::LiveScreen(bool active) : active_(active) {
+  if (active_) (void)write_out("\x1b[?1049h\x1b[?25l");
+}
+
+LiveScreen::~LiveScreen() {
+  if (active_) (void)write_out("\x1b[?25h\x1b[?1049l");
+}
+
+Result<void> LiveScreen::draw(std::string_view frame) const {
+  if (!active_) return write_out(frame);
+  std::string text = "\x1b[H";
+  while (!frame.empty()) {
+    const auto end = frame.find('\n');
+    text += frame.substr(0, end);
+    text += "\x1b[K";
+    if (end == std::string_view::npos) break;
+    frame.remove_prefix(end + 1);
+    // No newline after the last line: it would scroll a full screen.
+    if (!frame.empty()) text += "\r\n";
+  }
+  return write_out(text + "\x1b[J");
+}
+
+struct Patience::Watch {
+  std::mutex mutex;
+  std::condition_variable_any ended;
+  std::jthread thread;
+};
+
+Patience::Patience(std::string what) : watch_(std::make_unique<Watch>()) {
+  watch_->thread = std::jthread([watch = watch_.get(), what = std::move(what)](const std::stop_token &stop) {
+    std::unique_lock lock(watch->mutex);
+    if (!watch->ended.wait_for(lock, stop, 2s, [&] { return stop.stop_requested(); })) {
+      if (!stop.stop_requested()) complain(what);
+    }
+  });
+}
+
+Patience::~Patience() = default;
+
+}  // namespace gpulse::cli

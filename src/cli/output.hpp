@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The terminal's side of a command: writing that notices a full disk, messages, signals, the screen of --watch.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "cli/options.hpp"
+#include "term/style.hpp"
+
+namespace gpulse::cli {
+
+// Writes everything, or says why not.
+Result<void> write_out(std::string_view text);
+
+// "gpulse: …" on the standard error.
+void complain(std::string_view line);
+int fail(const Error &error, int code = kFailure);
+
+term::Style style_of(const Options &options, int fd);
+
+// From here on SIGINT and SIGTERM ask to stop; asked_to_stop() tells.
+void catch_signals();
+bool asked_to_stop();
+// Waits until the time, or until asked to stop (then false).
+bool sleep_until(Monotonic time);
+
+// Draws frames over each other on a terminal; restores the screen at the end, also on a signal.
+class LiveScreen {
+ public:
+  explicit LiveScreen(bool active);
+  LiveScreen(const LiveScreen &) = delete;
+  LiveScreen &operator=(const LiveScreen &) = delete;
+  ~LiveScreen();
+  Result<void> draw(std::string_view frame) const;
+
+ private:
+  bool active_;
+};
+
+// Says what is waited for when it takes more than two seconds.
+class Patience {
+ public:
+  explicit Patience(std::string what);
+  Patience(const Patience &) = delete;
+  Patience &operator=(const Patience &) = delete;
+  ~Patience();
+
+ private:
+  struct Watch;
+  std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace gpulse::cli

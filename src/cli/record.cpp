@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/feed.hpp"
+#include "cli/output.hpp"
+#include "metric/format.hpp"
+#include "record/recording_writer.hpp"
+
+namespace gpulse::cli {
+
+int run_record(const Options &options) {
+  auto feed = Feed::open(options);
+  if (!feed) return fail(feed.error());
+  auto writer = record::RecordingWriter::open(options.output, options.append, options.force);
+  if (!writer) return fail(writer.error());
+  catch_signals();
+  const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  const auto begun = monotonic_now();
+  while (!options.count || writer->samples() < *options.count) {
+    auto snapshot = feed->next();
+    if (!snapshot) return fail(snapshot.error());
+    if (*snapshot == nullptr) break;
+    if (auto written = writer->write(**snapshot); !written) return fail(written.error());
+    if (terminal) {
+      fmt::print(stderr, "\r{} samples, {} \x1b[K", writer->samples(),
+                 format_bytes(static_cast<double>(writer->size())));
+    }
+    if (options.duration && monotonic_now() - begun >= *options.duration) break;
+  }
+  fmt::print(stderr, "{}recorded {} samples, {}, in {}\n", terminal ? "\r\x1b[K" : "gpulse: ", writer->samples(),
+             format_bytes(static_cast<double>(writer->size())), options.output);
+  return kGood;
+}
+
+}  // namespace gpulse::cli

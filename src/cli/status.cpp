@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include "cli/feed.hpp"
+#include "cli/output.hpp"
+#include "model/select.hpp"
+#include "view/csv.hpp"
+#include "view/json.hpp"
+#include "view/status.hpp"
+
+namespace gpulse::cli {
+
+namespace {
+
+class StatusWriter {
+ public:
+  static Result<StatusWriter> make(const Options &options) {
+    StatusWriter writer(options);
+    auto columns = view::csv_columns(options.fields);
+    if (!columns) return std::unexpected(columns.error());
+    writer.columns_ = std::move(*columns);
+    return writer;
+  }
+
+  bool on_screen() const { return options_.watch && !options_.json && !options_.csv && terminal_; }
+
+  std::string render(const Snapshot &snapshot) {
+    std::string out;
+    if (options_.json) {
+      const bool pretty = terminal_ && !options_.watch;
+      view::write_json(snapshot, out, pretty);
+      if (!pretty) out += '\n';
+    } else if (options_.csv) {
+      if (first_) view::write_csv_header(columns_, out);
+      view::write_csv(snapshot, columns_, out);
+    } else {
+      const auto style = style_of(options_, STDOUT_FILENO);
+      if (!first_ && !on_screen()) out += '\n';
+      out += view::render_status(snapshot,
+                                 {.style = style, .height = on_screen() ? term::terminal_rows(STDOUT_FILENO) : 0});
+    }
+    first_ = false;
+    return out;
+  }
+
+ private:
+  explicit StatusWriter(const Options &options) : options_(options), terminal_(::isatty(STDOUT_FILENO) == 1) {}
+
+  Options options_;
+  bool terminal_;
+  bool first_ = true;
+  std::vector<view::CsvColumn> columns_;
+};
+
+// Says in one line why there is no device; the table then need not.
+SnapshotPtr explain_absence(const SnapshotPtr &snapshot) {
+  std::string why;
+  for (const auto &source : snapshot->sources) {
+    if (!source.problem.empty()) why += (why.empty() ? "" : "; ") + Error{source.problem, source.remedy}.line();
+  }
+  complain(why.empty() ? "no GPU found" : "no GPU found: " + why);
+  auto plain = std::make_shared<Snapshot>(*snapshot);
+  for (auto &source : plain->sources) source.problem.clear();
+  return plain;
+}
+
+}  // namespace
+
+int run_status(const Options &options) {
+  auto writer = StatusWriter::make(options);
+  if (!writer) return fail(writer.error(), kUsage);
+  auto feed = Feed::open(options);
+  if (!feed) return fail(feed.error());
+  if (options.watch) catch_signals();
+  const LiveScreen screen(writer->on_screen());
+  int code = kGood;
+  for (std::uint64_t shown = 0; !options.count || shown < *options.count; ++shown) {
+    auto snapshot = options.watch ? feed->next() : feed->once();
+    if (!snapshot) return fail(snapshot.error());
+    if (*snapshot == nullptr) break;
+    if ((*snapshot)->devices.empty() && shown == 0 && !writer->on_screen()) {
+      code = kNoDevice;
+      if (!options.json)
+        *snapshot = explain_absence(*snapshot);
+      else
+        (void)explain_absence(*snapshot);
+    } else if (!options.devices.empty()) {
+      auto part = select_devices(*snapshot, options.devices);
+      if (!part) return fail(part.error(), kUsage);
+      *snapshot = std::move(*part);
+    }
+    if (auto written = screen.draw(writer->render(**snapshot)); !written) return fail(written.error());
+    if (!options.watch) break;
+  }
+  return code;
+}
+
+}  // namespace gpulse::cli

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/recording_writer.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "record/block.hpp"
+
+namespace gpulse::record {
+
+namespace {
+
+constexpr std::uint64_t kMostDeltas = 59;
+constexpr std::chrono::seconds kLongestGroup{60};
+// A damaged schema must not cost the whole recording to a reader with another table.
+constexpr std::uint64_t kKeysPerSchema = 64;
+
+std::unexpected<Error> cannot_write(const std::string &path) {
+  return failure(fmt::format("cannot write {}", path), std::strerror(errno));
+}
+
+std::int64_t nanoseconds(WallTime time) { return time.time_since_epoch().count(); }
+
+}  // namespace
+
+RecordingWriter::RecordingWriter(std::string path, UniqueFd file, bool regular)
+    : path_(std::move(path)), file_(std::move(file)), regular_(regular) {
+  WireWriter schema;
+  schema.u8(static_cast<std::uint8_t>(BlockKind::schema));
+  encode_schema(schema, todays_keys());
+  schema_payload_.assign(schema.view().begin(), schema.view().end());
+  schema_ = schema_hash(std::span(schema_payload_).subspan(1));
+}
+
+// Leaves the file ready to be added to; says whether it still needs its head.
+Result<bool> RecordingWriter::prepare(const std::string &path, int file, bool append, bool force) {
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return failure(fmt::format("{} is being written by another gpulse", path), "choose another file");
+  }
+  auto bytes = ByteSource::open(path);
+  if (!bytes) return std::unexpected(bytes.error());
+  const auto head = check_file_head(*bytes);
+  if ((head == FileHead::foreign || head == FileHead::newer) && !force) {
+    const bool newer = head == FileHead::newer;
+    return failure(fmt::format("{} is {}", path, newer ? "a recording of another version" : "not a recording"),
+                   "it was left as it is; choose another file");
+  }
+  std::uint64_t keep = 0;
+  if (append && head == FileHead::good) {
+    BlockScanner scanner(*bytes);
+    while (scanner.next()) {
+    }
+    keep = scanner.good_end();
+  }
+  if (keep != bytes->size() && ::ftruncate(file, static_cast<off_t>(keep)) != 0) return cannot_write(path);
+  return keep == 0;
+}
+
+Result<RecordingWriter> RecordingWriter::open(const std::string &path, bool append, bool force) {
+  constexpr mode_t kMode = 0666;
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, kMode));
+  // A pipe or a terminal may be open for writing only.
+  if (!file) file = UniqueFd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
+  struct stat info{};
+  if (!file || ::fstat(file.get(), &info) != 0) return cannot_write(path);
+  const bool regular = S_ISREG(info.st_mode);
+  bool needs_head = true;
+  if (regular) {
+    const auto prepared = prepare(path, file.get(), append, force);
+    if (!prepared) return std::unexpected(prepared.error());
+    needs_head = *prepared;
+  }
+  RecordingWriter writer(path, std::move(file), regular);
+  if (needs_head) {
+    WireWriter head;
+    write_file_head(head);
+    if (const auto done = writer.put(head.view()); !done) return std::unexpected(done.error());
+  }
+  return writer;
+}
+
+bool RecordingWriter::key_is_due(WallTime time) const {
+  if (restart_ || since_key_ >= kMostDeltas || time < key_time_) return true;
+  // Unsigned: a clock may say anything.
+  const auto age = static_cast<std::uint64_t>(nanoseconds(time)) - static_cast<std::uint64_t>(nanoseconds(key_time_));
+  return age >= static_cast<std::uint64_t>(std::chrono::nanoseconds(kLongestGroup).count());
+}
+
+Result<void> RecordingWriter::write(const Snapshot &snapshot) {
+  const bool key = key_is_due(snapshot.time);
+  restart_ = true;  // until all has gone well
+  SampleHead head{.kind = key ? BlockKind::key : BlockKind::delta, .schema = schema_, .previous = last_crc_};
+  head.time = nanoseconds(snapshot.time) - (key ? 0 : nanoseconds(last_time_));
+  blocks_.clear();
+  payload_.clear();
+  if (key) {
+    encoder_.restart();
+    if (keys_ % kKeysPerSchema == 0) write_block(blocks_, schema_payload_);
+  }
+  write_sample_head(payload_, head);
+  if (const auto encoded = encoder_.encode(payload_, snapshot); !encoded) return encoded;
+  if (payload_.size() > kLargestPayload) return failure("this sample cannot be recorded: it is too large");
+  const auto crc = write_block(blocks_, payload_.view());
+  if (const auto done = put(blocks_.view()); !done) return done;
+  restart_ = false;
+  last_crc_ = crc;
+  last_time_ = snapshot.time;
+  if (key) {
+    key_time_ = snapshot.time;
+    ++keys_;
+  }
+  since_key_ = key ? 0 : since_key_ + 1;
+  ++samples_;
+  return {};
+}
+
+Result<void> RecordingWriter::put(std::span<const std::byte> bytes) {
+  std::size_t written = 0;
+  while (written < bytes.size()) {
+    const auto done = ::write(file_.get(), bytes.data() + written, bytes.size() - written);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) {
+      const auto error = cannot_write(path_);
+      struct stat info{};
+      // A disk that is full took the first part only: the file must end with a whole sample.
+      if (regular_ && written > 0 && ::fstat(file_.get(), &info) == 0) {
+        [[maybe_unused]] const int cut = ::ftruncate(file_.get(), info.st_size - static_cast<off_t>(written));
+      }
+      return error;
+    }
+    written += static_cast<std::size_t>(done);
+  }
+  size_ += bytes.size();
+  return {};
+}
+
+}  // namespace gpulse::record

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one source on a thread of its own, so that nobody ever waits inside a driver.
+//
+//   idle ──ask()──► working ──► idle          the normal course
+//                      │
+//                      └─ a call past its deadline: the entity is set aside, the thread left behind in the driver,
+//                         and a new thread goes on with the other entities. When the call comes back after all,
+//                         the old thread takes the entity back in and ends.
+//
+// All functions may be called from any thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sample/schedule.hpp"
+#include "source/host/process_table.hpp"
+#include "source/source.hpp"
+
+namespace gpulse {
+
+struct RunnerOptions {
+  std::chrono::nanoseconds call_deadline = std::chrono::seconds(2);
+  // Finding devices may set up each of them, which takes seconds on a driver without persistence.
+  std::chrono::nanoseconds discover_deadline = std::chrono::seconds(20);
+  // How soon after a failure to look again; doubles up to a minute.
+  std::chrono::nanoseconds retry = std::chrono::seconds(5);
+  // How often to ask whether devices came or went.
+  std::chrono::nanoseconds check = std::chrono::seconds(5);
+  std::chrono::nanoseconds tick = std::chrono::seconds(1);
+};
+
+// What a source knows now; a value.
+struct SourceReport {
+  struct Entity {
+    Found found;
+    Seconds state_for{0};
+    Row row{Scope::device};
+    std::vector<Process> processes;  // Process::device is not set yet
+  };
+  SourceStatus status;
+  std::vector<Entity> entities;
+  std::vector<Event> events;
+  std::chrono::nanoseconds call_time{0};
+  std::uint64_t calls = 0;
+  std::uint32_t slowed = 0;
+};
+
+// What one reader costs on this machine.
+struct CostReport {
+  std::string source;
+  std::string call;
+  Tier tier = Tier::tick;
+  bool slowed = false;
+  std::chrono::nanoseconds mean{0};
+  std::uint64_t calls = 0;
+};
+
+class Runner {
+ public:
+  Runner(std::shared_ptr<Source> source, std::shared_ptr<host::ProcessTable> processes, const RunnerOptions &options);
+  Runner(const Runner &) = delete;
+  Runner &operator=(const Runner &) = delete;
+  ~Runner();
+
+  // Asks for a pass; ignored while the last one is still going on.
+  void ask(Pass pass);
+  // Waits until the pass is done or `until` has come; sets aside what is past its deadline. True when done.
+  bool wait(Monotonic until);
+  // The newest readings, and the events since the last call.
+  SourceReport report();
+  std::vector<CostReport> costs() const;
+
+ private:
+  struct Core;
+  void start_worker();
+
+  std::shared_ptr<Core> core_;
+  std::thread worker_;
+};
+
+}  // namespace gpulse

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sample/sampler.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace gpulse {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kKeptEvents = 64;
+
+std::string read_hostname(const Sysroot &root) {
+  if (const auto text = root.read("/proc/sys/kernel/hostname", 256)) return printable(trim(*text));
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "localhost";
+}
+
+}  // namespace
+
+Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root, const RunnerOptions &options)
+    : options_(options), hostname_(read_hostname(root)), processes_(std::make_shared<host::ProcessTable>(root)) {
+  for (auto &source : sources) runners_.push_back(std::make_unique<Runner>(std::move(source), processes_, options));
+}
+
+Sampler::~Sampler() { stop(); }
+
+std::uint32_t Sampler::index_of(const std::string &uuid) {
+  return indices_.try_emplace(uuid, static_cast<std::uint32_t>(indices_.size())).first->second;
+}
+
+void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapshot) {
+  // Whole devices get the first numbers, in the order of their sources, so that they match the driver's own.
+  for (const bool instances : {false, true}) {
+    for (const auto &report : reports) {
+      for (const auto &entity : report.entities) {
+        if (entity.found.identity != nullptr && entity.found.identity->parent.empty() != instances) {
+          index_of(entity.found.identity->uuid);
+        }
+      }
+    }
+  }
+  for (auto &report : reports) {
+    for (auto &entity : report.entities) {
+      if (entity.found.scope == Scope::host) {
+        snapshot.host = std::move(entity.row);
+        continue;
+      }
+      Device device{.index = index_of(entity.found.identity->uuid),
+                    .identity = entity.found.identity,
+                    .state = entity.found.state,
+                    .state_for = entity.state_for,
+                    .parent = {},
+                    .row = std::move(entity.row)};
+      if (!device.identity->parent.empty()) device.parent = index_of(device.identity->parent);
+      for (auto &process : entity.processes) {
+        process.device = device.index;
+        snapshot.processes.push_back(std::move(process));
+      }
+      snapshot.devices.push_back(std::move(device));
+    }
+  }
+  std::sort(snapshot.devices.begin(), snapshot.devices.end(),
+            [](const Device &a, const Device &b) { return a.index < b.index; });
+  std::stable_sort(snapshot.processes.begin(), snapshot.processes.end(), [](const Process &a, const Process &b) {
+    return std::pair(a.device, a.pid) < std::pair(b.device, b.pid);
+  });
+}
+
+SnapshotPtr Sampler::assemble(Seconds took) {
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->time = wall_now();
+  snapshot->hostname = hostname_;
+  std::vector<SourceReport> reports;
+  for (auto &runner : runners_) reports.push_back(runner->report());
+  std::chrono::nanoseconds call_time{0};
+  std::uint64_t calls = 0;
+  std::uint32_t slowed = 0;
+  for (auto &report : reports) {
+    call_time += report.call_time;
+    calls += report.calls;
+    slowed += report.slowed;
+    snapshot->sources.push_back(report.status);
+    for (auto &event : report.events) events_.push_back(std::move(event));
+  }
+  while (events_.size() > kKeptEvents) events_.pop_front();
+  snapshot->events.assign(events_.begin(), events_.end());
+  place_devices(reports, *snapshot);
+  snapshot->self[self_metric("sample_seconds")] = took.count();
+  snapshot->self[self_metric("driver_seconds")] = Seconds(call_time).count();
+  snapshot->self[self_metric("driver_calls")] = static_cast<double>(calls);
+  snapshot->self[self_metric("readers_slowed")] = slowed;
+  host::read_self(snapshot->self, self_use_, monotonic_now());
+  return snapshot;
+}
+
+SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds patience) {
+  const std::lock_guard one_at_a_time(sampling_);
+  const auto begun = monotonic_now();
+  for (auto &runner : runners_) runner->ask(pass);
+  for (auto &runner : runners_) runner->wait(begun + patience);
+  processes_->forget_unseen(begun - 60s);
+  return assemble(monotonic_now() - begun);
+}
+
+SnapshotPtr Sampler::sample(Pass pass) {
+  // Each call has its deadline; beyond all of them together nothing can be gained by waiting.
+  return sample_within(pass, options_.discover_deadline + 4 * options_.call_deadline);
+}
+
+void Sampler::start(std::chrono::nanoseconds interval) {
+  stop();
+  thread_ = std::jthread([this, interval](const std::stop_token &stop) { run(stop, interval); });
+}
+
+void Sampler::stop() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  thread_.join();
+}
+
+void Sampler::run(const std::stop_token &stop, std::chrono::nanoseconds interval) {
+  auto next = monotonic_now();
+  while (!stop.stop_requested()) {
+    // A source that is slow today must not hold back the others: it shows its last readings until it is done.
+    auto snapshot = sample_within(Pass::scheduled, std::max<std::chrono::nanoseconds>(interval / 2, 50ms));
+    std::unique_lock lock(mutex_);
+    latest_ = std::move(snapshot);
+    newer_.notify_all();
+    next = std::max(next + interval, monotonic_now());
+    newer_.wait_until(lock, stop, next, [] { return false; });
+  }
+}
+
+SnapshotPtr Sampler::latest() const {
+  const std::lock_guard lock(mutex_);
+  return latest_;
+}
+
+SnapshotPtr Sampler::wait_newer(const SnapshotPtr &seen, Monotonic until) const {
+  std::unique_lock lock(mutex_);
+  newer_.wait_until(lock, until, [&] { return latest_ != seen; });
+  return latest_ == seen ? nullptr : latest_;
+}
+
+std::vector<CostReport> Sampler::costs() const {
+  std::vector<CostReport> all;
+  for (const auto &runner : runners_) {
+    for (auto &cost : runner->costs()) all.push_back(std::move(cost));
+  }
+  return all;
+}
+
+}  // namespace gpulse

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sample/schedule.hpp"
+
+#include <algorithm>
+
+namespace gpulse {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Of the time between two calls, the most that the call itself may take.
+constexpr double kShare = 0.02;
+// Weight of the newest call: a single stall fades within some ten calls.
+constexpr double kNewest = 0.1;
+// Timers are late now and then; what is due a moment from now is due now.
+constexpr double kEarly = 0.95;
+
+}  // namespace
+
+std::chrono::nanoseconds period(Tier tier) {
+  switch (tier) {
+    case Tier::tick:
+      return 0s;
+    case Tier::second:
+      return 1s;
+    case Tier::slow:
+      return 10s;
+    case Tier::once:
+      break;
+  }
+  return std::chrono::nanoseconds::max();
+}
+
+void ReaderCost::add(std::chrono::nanoseconds cost) {
+  const auto ns = static_cast<double>(cost.count());
+  mean_ns_ = calls_ == 0 ? ns : mean_ns_ + kNewest * (ns - mean_ns_);
+  ++calls_;
+}
+
+void ReaderCost::settle(std::chrono::nanoseconds tick) {
+  // The first calls of a session set things up inside the driver and cost more.
+  constexpr std::uint64_t kWarm = 4;
+  if (calls_ < kWarm || info_->tier >= Tier::slow) return;
+  auto tier = info_->tier;
+  const auto affordable = [&](Tier t) {
+    const auto every = std::max(tick, period(t));
+    return mean_ns_ <= kShare * static_cast<double>(every.count());
+  };
+  while (tier < Tier::slow && !affordable(tier)) tier = static_cast<Tier>(static_cast<int>(tier) + 1);
+  tier_ = tier;
+}
+
+bool ReaderTurn::due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now) const {
+  if (refused) return false;
+  switch (pass) {
+    case Pass::everything:
+      return true;
+    case Pass::rates:
+      return info.tier == Tier::tick || info.differential;
+    case Pass::fast:
+      return info.tier == Tier::tick;
+    case Pass::scheduled:
+      break;
+  }
+  if (!read_once) return true;
+  if (tier == Tier::once) return false;
+  return static_cast<double>((now - last).count()) >= kEarly * static_cast<double>(period(tier).count());
+}
+
+}  // namespace gpulse

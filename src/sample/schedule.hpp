@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a reader is due. Pure: time comes in as an argument.
+//
+// Each reader starts at the tier its source gives it. What its calls really cost here is averaged, and a reader that
+// would take more than kShare of the time between two samples moves down a tier, as far as it takes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "source/source.hpp"
+
+namespace gpulse {
+
+// What a sample is to read.
+enum class Pass : std::uint8_t {
+  scheduled,   // what is due
+  everything,  // all that is not refused
+  rates,       // what is read every time, and what needs a second reading
+  fast,        // only what is read every time
+};
+
+// The mean cost of one reader's calls over all entities, and the tier it has earned.
+class ReaderCost {
+ public:
+  explicit ReaderCost(const ReaderInfo &info) : info_(&info) {}
+
+  void add(std::chrono::nanoseconds cost);
+  // `tick`: time between two samples. Moves the reader down, or back up when it has become cheap again.
+  void settle(std::chrono::nanoseconds tick);
+
+  const ReaderInfo &info() const { return *info_; }
+  Tier tier() const { return tier_.value_or(info_->tier); }
+  bool slowed() const { return tier() > info_->tier; }
+  std::chrono::nanoseconds mean() const { return std::chrono::nanoseconds(static_cast<std::int64_t>(mean_ns_)); }
+  std::uint64_t calls() const { return calls_; }
+
+ private:
+  const ReaderInfo *info_;
+  std::optional<Tier> tier_;
+  double mean_ns_ = 0;
+  std::uint64_t calls_ = 0;
+};
+
+// One reader on one entity.
+struct ReaderTurn {
+  Monotonic last{};
+  bool read_once = false;
+  bool refused = false;  // the driver said no, once and for all
+
+  bool due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now) const;
+};
+
+std::chrono::nanoseconds period(Tier tier);
+
+}  // namespace gpulse

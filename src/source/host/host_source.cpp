@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/host/host_source.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "source/host/cpu_meter.hpp"
+#include "source/host/hardware.hpp"
+#include "source/host/parse.hpp"
+#include "source/host/refusal.hpp"
+#include "source/host/throughput.hpp"
+
+namespace gpulse::host {
+
+namespace {
+
+// 1,000 processors or 2,000 interfaces still fit.
+constexpr std::size_t kMostText = 1U << 18U;
+
+// What must be remembered from one reading to the next.
+struct State {
+  CpuMeter cpu;
+  Throughput disks;
+  Throughput network;
+  std::vector<Flow> flows;
+};
+
+struct Context {
+  const Sysroot &root;
+  State &state;
+  std::string_view text;
+  Monotonic now;
+  Row &row;
+};
+
+bool take_cpu(const Context &in) { return in.state.cpu.update(in.text, in.row); }
+
+bool take_load(const Context &in) {
+  const auto load = parse_loadavg(in.text);
+  if (!load) return false;
+  in.row[host_metric("load_1m")] = (*load)[0];
+  in.row[host_metric("load_5m")] = (*load)[1];
+  in.row[host_metric("load_15m")] = (*load)[2];
+  return true;
+}
+
+bool take_memory(const Context &in) {
+  const auto memory = parse_meminfo(in.text);
+  if (!memory) return false;
+  in.row[host_metric("memory_total_bytes")] = memory->total_bytes;
+  in.row[host_metric("memory_available_bytes")] = memory->available_bytes;
+  // In some containers more is available than there is: the two come from different places.
+  in.row[host_metric("memory_used_bytes")] = std::max(0.0, memory->total_bytes - memory->available_bytes);
+  const bool swap = memory->swap_total_bytes.has_value();
+  in.row[host_metric("swap_total_bytes")] = swap ? Reading(*memory->swap_total_bytes) : Reason::not_supported;
+  in.row[host_metric("swap_used_bytes")] =
+      swap ? Reading(std::max(0.0, *memory->swap_total_bytes - *memory->swap_free_bytes)) : Reason::not_supported;
+  return true;
+}
+
+bool take_disks(const Context &in) {
+  auto &flows = in.state.flows;
+  if (!parse_diskstats(in.text, flows)) return false;
+  const auto counted = [&](std::string_view name) { return is_whole_disk(in.root, name, flows); };
+  std::tie(in.row[host_metric("disk_read_bytes_per_second")], in.row[host_metric("disk_write_bytes_per_second")]) =
+      in.state.disks.update(flows, in.now, counted);
+  return true;
+}
+
+bool take_network(const Context &in) {
+  auto &flows = in.state.flows;
+  if (!parse_net_dev(in.text, flows)) return false;
+  const auto counted = [&](std::string_view name) { return is_physical_interface(in.root, name); };
+  std::tie(in.row[host_metric("network_rx_bytes_per_second")], in.row[host_metric("network_tx_bytes_per_second")]) =
+      in.state.network.update(flows, in.now, counted);
+  return true;
+}
+
+bool take_pressure(const Context &in, MetricId some) {
+  const auto pressure = parse_pressure(in.text);
+  if (pressure) in.row[some] = pressure->some_percent;
+  return pressure.has_value();
+}
+
+bool take_pressure(const Context &in, MetricId some, MetricId full) {
+  const auto pressure = parse_pressure(in.text);
+  if (!pressure) return false;
+  in.row[some] = pressure->some_percent;
+  in.row[full] = pressure->full_percent ? Reading(*pressure->full_percent) : Reason::not_supported;
+  return true;
+}
+
+bool take_cpu_pressure(const Context &in) { return take_pressure(in, host_metric("pressure_cpu_percent")); }
+
+bool take_io_pressure(const Context &in) {
+  return take_pressure(in, host_metric("pressure_io_percent"), host_metric("pressure_io_full_percent"));
+}
+
+bool take_memory_pressure(const Context &in) {
+  return take_pressure(in, host_metric("pressure_memory_percent"), host_metric("pressure_memory_full_percent"));
+}
+
+bool take_uptime(const Context &in) {
+  const auto uptime = parse_uptime(in.text);
+  if (uptime) in.row[host_metric("uptime_seconds")] = *uptime;
+  return uptime.has_value();
+}
+
+constexpr std::array kCpu{host_metric("cpu_percent"), host_metric("cpu_iowait_percent"),
+                          host_metric("cpu_steal_percent"), host_metric("cpu_busiest_core_percent"),
+                          host_metric("cpu_count")};
+constexpr std::array kLoad{host_metric("load_1m"), host_metric("load_5m"), host_metric("load_15m")};
+constexpr std::array kMemory{host_metric("memory_total_bytes"), host_metric("memory_used_bytes"),
+                             host_metric("memory_available_bytes"), host_metric("swap_total_bytes"),
+                             host_metric("swap_used_bytes")};
+constexpr std::array kDisks{host_metric("disk_read_bytes_per_second"), host_metric("disk_write_bytes_per_second")};
+constexpr std::array kNetwork{host_metric("network_rx_bytes_per_second"), host_metric("network_tx_bytes_per_second")};
+constexpr std::array kCpuPressure{host_metric("pressure_cpu_percent")};
+constexpr std::array kIoPressure{host_metric("pressure_io_percent"), host_metric("pressure_io_full_percent")};
+constexpr std::array kMemoryPressure{host_metric("pressure_memory_percent"),
+                                     host_metric("pressure_memory_full_percent")};
+constexpr std::array kUptime{host_metric("uptime_seconds")};
+
+// Every reader is one file, named as its call; take() puts the file's text into the row, false if it makes no sense.
+using Take = bool (*)(const Context &);
+constexpr std::array<std::pair<ReaderInfo, Take>, 9> kRows{{
+    {{.call = "/proc/stat", .differential = true, .fills = kCpu}, take_cpu},
+    {{.call = "/proc/loadavg", .fills = kLoad}, take_load},
+    {{.call = "/proc/meminfo", .fills = kMemory}, take_memory},
+    {{.call = "/proc/diskstats", .differential = true, .fills = kDisks}, take_disks},
+    {{.call = "/proc/net/dev", .differential = true, .fills = kNetwork}, take_network},
+    {{.call = "/proc/pressure/cpu", .fills = kCpuPressure}, take_cpu_pressure},
+    {{.call = "/proc/pressure/io", .fills = kIoPressure}, take_io_pressure},
+    {{.call = "/proc/pressure/memory", .fills = kMemoryPressure}, take_memory_pressure},
+    {{.call = "/proc/uptime", .fills = kUptime}, take_uptime},
+}};
+
+constexpr auto kReaders = [] {
+  std::array<ReaderInfo, kRows.size()> infos{};
+  std::transform(kRows.begin(), kRows.end(), infos.begin(), [](const auto &row) { return row.first; });
+  return infos;
+}();
+
+class HostSource final : public Source {
+ public:
+  explicit HostSource(const Sysroot &root) : root_(root) {}
+
+  std::string_view name() const override { return "host"; }
+  std::span<const ReaderInfo> readers() const override { return kReaders; }
+  bool changed() override { return false; }
+
+  Discovery discover() override {
+    state_ = State{};
+    Discovery found;
+    found.entities.push_back({.scope = Scope::host, .state = DeviceState::ok, .identity = nullptr});
+    return found;
+  }
+
+  Outcome read(std::size_t /*entity*/, std::size_t reader, Monotonic now, Frame &frame) override {
+    const auto &[info, take] = kRows[reader];
+    const auto refuse = [&](Reason reason) {
+      for (const auto id : info.fills) frame.row[id] = reason;
+      return reason == Reason::not_supported ? Outcome::unsupported : Outcome::ok;
+    };
+    if (!root_.read_into(text_, info.call, kMostText)) return refuse(refusal(errno));
+    if (!take({root_, state_, text_, now, frame.row})) return refuse(Reason::error);
+    return Outcome::ok;
+  }
+
+ private:
+  Sysroot root_;
+  State state_;
+  std::string text_;  // kept, so that a reading allocates nothing
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_host_source(const Sysroot &root) { return std::make_unique<HostSource>(root); }
+
+}  // namespace gpulse::host

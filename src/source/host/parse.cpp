@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/host/parse.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/text.hpp"
+
+namespace gpulse::host {
+
+namespace {
+
+constexpr std::string_view kBlank = " \t\r\n\v\f";
+// Of /proc/diskstats, whatever the disk's own sectors are.
+constexpr std::uint64_t kSectorBytes = 512;
+
+std::optional<double> amount(std::string_view word) {
+  const auto value = parse_double(word);
+  if (!value || !std::isfinite(*value) || std::signbit(*value)) return std::nullopt;
+  return value;
+}
+
+bool parse_cpu_times(std::string_view rest, CpuTimes &out) {
+  // The first kernels had four fields, and fields are only ever added.
+  constexpr std::size_t kLeast = 4;
+  out.fill(0);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto word = next_word(rest);
+    if (word.empty()) return i >= kLeast;
+    const auto ticks = parse_integer<std::uint64_t>(word);
+    if (!ticks) return false;
+    out[i] = *ticks;
+  }
+  return true;
+}
+
+// "MemTotal:       16384 kB"
+std::optional<double> kilobytes(std::string_view rest) { return amount(next_word(rest)); }
+
+bool skip_words(std::string_view &rest, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (next_word(rest).empty()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view next_word(std::string_view &rest) {
+  const auto first = rest.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) {
+    rest = {};
+    return {};
+  }
+  const auto end = std::min(rest.find_first_of(kBlank, first), rest.size());
+  const auto word = rest.substr(first, end - first);
+  rest.remove_prefix(end);
+  return word;
+}
+
+bool parse_stat(std::string_view text, CpuText &out) {
+  out.cores.clear();
+  bool found = false;
+  while (text.starts_with("cpu")) {
+    auto line = next_piece(text, '\n');
+    auto name = next_word(line);
+    name.remove_prefix(3);
+    if (name.empty()) {
+      if (!parse_cpu_times(line, out.all)) return false;
+      found = true;
+      continue;
+    }
+    CoreTimes core;
+    const auto id = parse_integer<std::uint32_t>(name);
+    if (!id || !parse_cpu_times(line, core.times)) return false;
+    core.id = *id;
+    out.cores.push_back(core);
+  }
+  return found;
+}
+
+std::optional<std::array<double, 3>> parse_loadavg(std::string_view text) {
+  std::array<double, 3> load{};
+  for (auto &value : load) {
+    const auto read = amount(next_word(text));
+    if (!read) return std::nullopt;
+    value = *read;
+  }
+  return load;
+}
+
+std::optional<Memory> parse_meminfo(std::string_view text) {
+  std::optional<double> total, available, free, buffers, cached, swap_total, swap_free;
+  const std::pair<std::string_view, std::optional<double> *> wanted[] = {
+      {"MemTotal:", &total}, {"MemAvailable:", &available}, {"MemFree:", &free},      {"Buffers:", &buffers},
+      {"Cached:", &cached},  {"SwapTotal:", &swap_total},   {"SwapFree:", &swap_free}};
+  while (!text.empty()) {
+    auto line = next_piece(text, '\n');
+    const auto name = next_word(line);
+    for (const auto &[key, value] : wanted) {
+      if (name != key) continue;
+      *value = kilobytes(line);
+      if (!*value) return std::nullopt;
+    }
+  }
+  // Kernels before 3.14 do not say what is available.
+  if (!available && free && buffers && cached) available = *free + *buffers + *cached;
+  if (!total || !available) return std::nullopt;
+  constexpr double kUnit = 1024;
+  Memory memory{*total * kUnit, *available * kUnit, {}, {}};
+  if (!std::isfinite(memory.total_bytes) || !std::isfinite(memory.available_bytes)) return std::nullopt;
+  if (swap_total && swap_free && std::isfinite(*swap_total * kUnit) && std::isfinite(*swap_free * kUnit)) {
+    memory.swap_total_bytes = *swap_total * kUnit;
+    memory.swap_free_bytes = *swap_free * kUnit;
+  }
+  return memory;
+}
+
+bool parse_diskstats(std::string_view text, std::vector<Flow> &out) {
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max() / kSectorBytes;
+  out.clear();
+  while (!text.empty()) {
+    auto line = next_piece(text, '\n');
+    if (trim(line).empty()) continue;
+    if (!skip_words(line, 2)) return false;
+    const auto name = next_word(line);
+    if (!skip_words(line, 2)) return false;
+    const auto read = parse_integer<std::uint64_t>(next_word(line));
+    if (!skip_words(line, 3)) return false;
+    const auto written = parse_integer<std::uint64_t>(next_word(line));
+    if (!read || !written || *read > kMost || *written > kMost) return false;
+    out.push_back({name, *read * kSectorBytes, *written * kSectorBytes});
+  }
+  return true;
+}
+
+bool parse_net_dev(std::string_view text, std::vector<Flow> &out) {
+  out.clear();
+  while (!text.empty()) {
+    auto line = next_piece(text, '\n');
+    const bool heading = line.find('|') != std::string_view::npos;
+    if (heading || trim(line).empty()) continue;
+    // The last colon: an alias such as eth0:1 has one in its name, the numbers have none.
+    const auto colon = line.rfind(':');
+    if (colon == std::string_view::npos) return false;
+    const auto name = trim(line.substr(0, colon));
+    line.remove_prefix(colon + 1);
+    const auto received = parse_integer<std::uint64_t>(next_word(line));
+    if (!skip_words(line, 7)) return false;
+    const auto sent = parse_integer<std::uint64_t>(next_word(line));
+    if (name.empty() || !received || !sent) return false;
+    out.push_back({name, *received, *sent});
+  }
+  return true;
+}
+
+std::optional<Pressure> parse_pressure(std::string_view text) {
+  constexpr std::string_view kTen = "avg10=";
+  std::optional<double> some, full;
+  while (!text.empty()) {
+    auto line = next_piece(text, '\n');
+    const auto kind = next_word(line);
+    auto average = next_word(line);
+    if (kind != "some" && kind != "full") continue;
+    if (!average.starts_with(kTen)) return std::nullopt;
+    average.remove_prefix(kTen.size());
+    const auto value = amount(average);
+    if (!value || *value > 100) return std::nullopt;
+    (kind == "some" ? some : full) = value;
+  }
+  if (!some) return std::nullopt;
+  return Pressure{*some, full};
+}
+
+std::optional<double> parse_uptime(std::string_view text) { return amount(next_word(text)); }
+
+}  // namespace gpulse::host

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's texts about the machine (/proc/stat, /proc/meminfo, …) as numbers. Pure functions: no file, no state.
+// No number they give is negative, infinite or not a number; a text that makes no sense gives none at all.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace gpulse::host {
+
+// Takes the next blank-separated word off `rest`; empty when there is none left.
+std::string_view next_word(std::string_view &rest);
+
+// The kernel's clock ticks per state since boot. Time of guests is part of user and nice already.
+enum CpuField : std::uint8_t { user, nice, system, idle, iowait, irq, softirq, steal };
+using CpuTimes = std::array<std::uint64_t, 8>;
+
+struct CoreTimes {
+  std::uint32_t id = 0;
+  CpuTimes times{};
+};
+
+struct CpuText {
+  CpuTimes all{};
+  std::vector<CoreTimes> cores;  // those that are switched on
+};
+bool parse_stat(std::string_view text, CpuText &out);
+
+// Over 1, 5 and 15 minutes.
+std::optional<std::array<double, 3>> parse_loadavg(std::string_view text);
+
+struct Memory {
+  double total_bytes = 0;
+  double available_bytes = 0;
+  std::optional<double> swap_total_bytes;  // none: a kernel without swap
+  std::optional<double> swap_free_bytes;
+};
+std::optional<Memory> parse_meminfo(std::string_view text);
+
+// Bytes a disk or an interface has moved so far; the name points into the text.
+struct Flow {
+  std::string_view name;
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+};
+bool parse_diskstats(std::string_view text, std::vector<Flow> &out);
+bool parse_net_dev(std::string_view text, std::vector<Flow> &out);
+
+// Share of the last ten seconds in which some, or all, tasks stood still.
+struct Pressure {
+  double some_percent = 0;
+  std::optional<double> full_percent;
+};
+std::optional<Pressure> parse_pressure(std::string_view text);
+
+std::optional<double> parse_uptime(std::string_view text);
+
+}  // namespace gpulse::host

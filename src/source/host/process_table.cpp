@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/host/process_table.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include "base/text.hpp"
+#include "source/host/parse.hpp"
+#include "source/host/refusal.hpp"
+
+namespace gpulse::host {
+
+namespace {
+
+constexpr auto kShortest = std::chrono::milliseconds(20);
+constexpr std::size_t kMostCommand = 4096;
+constexpr std::size_t kMostEnvironment = 1U << 18U;
+
+constexpr auto kUser = process_metric("user");
+constexpr auto kName = process_metric("name");
+constexpr auto kCommand = process_metric("command");
+constexpr auto kContainer = process_metric("container");
+constexpr auto kPod = process_metric("pod");
+constexpr auto kJob = process_metric("job");
+
+std::shared_ptr<const TextRow> all_texts(Reason reason) {
+  return std::make_shared<const TextRow>(Scope::process, TextReading(reason));
+}
+
+double ticks_per_second() {
+  static const auto kTicks = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  return kTicks;
+}
+
+double page_bytes() {
+  static const auto kBytes = static_cast<double>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
+  return kBytes;
+}
+
+// A pid that a driver gives is of the first pid namespace, whose number is fixed in the kernel.
+bool is_first_pid_namespace(const Sysroot &root) {
+  const auto link = root.read_link("/proc/self/ns/pid");
+  return link ? *link == "pid:[4026531836]" : !root.is_machine();
+}
+
+// /proc mounted with hidepid shows nothing of other users' processes, not even that they are there.
+bool is_hidden(const Sysroot &root, std::uint32_t pid) {
+  const bool legal = pid > 0 && pid <= static_cast<std::uint32_t>(std::numeric_limits<pid_t>::max());
+  return root.is_machine() && legal && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == EPERM;
+}
+
+}  // namespace
+
+struct ProcessTable::Entry {
+  Monotonic seen{};
+  std::optional<Monotonic> refreshed;
+  std::optional<std::uint64_t> start_ticks;  // none: never seen alive
+  std::string name;                          // as the kernel has it, not safe to print
+  std::uint64_t cpu_ticks = 0;
+  std::optional<Monotonic> cpu_at;
+  bool gone = false;
+  Reading cpu_percent;
+  Reading memory_bytes;
+  Reading running_seconds;
+  std::shared_ptr<const TextRow> texts;
+
+  void set_numbers(Reason reason) { cpu_percent = memory_bytes = running_seconds = reason; }
+  void answer(Process &process) const {
+    process.foreign = false;
+    process.gone = gone;
+    process.texts = texts;
+    process.row[process_metric("cpu_percent")] = cpu_percent;
+    process.row[process_metric("host_memory_bytes")] = memory_bytes;
+    process.row[process_metric("running_seconds")] = running_seconds;
+  }
+};
+
+ProcessTable::ProcessTable(Sysroot root)
+    : root_(std::move(root)), sees_host_pids_(is_first_pid_namespace(root_)), users_(root_) {}
+
+ProcessTable::~ProcessTable() = default;
+
+void ProcessTable::look_up(Process &process, Monotonic now) {
+  if (!sees_host_pids_) {
+    static const auto kForeign = all_texts(Reason::no_permission);
+    Entry stranger;
+    stranger.texts = kForeign;
+    stranger.set_numbers(Reason::no_permission);
+    stranger.answer(process);
+    process.foreign = true;
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  auto &entry = entries_[process.pid];
+  if (!entry) entry = std::make_unique<Entry>();
+  entry->seen = std::max(entry->seen, now);
+  if (!entry->refreshed || now - *entry->refreshed >= kShortest) {
+    refresh(*entry, process.pid, now);
+    entry->refreshed = now;
+  }
+  entry->answer(process);
+}
+
+void ProcessTable::forget_unseen(Monotonic since) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [&](const auto &known) { return known.second->seen < since; });
+}
+
+void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
+  if (!root_.read_into(stat_text_, fmt::format("/proc/{}/stat", pid))) return refuse(entry, pid, errno);
+  const auto stat = parse_process_stat(stat_text_);
+  if (!stat) {
+    entry.set_numbers(Reason::error);
+    if (!entry.texts) entry.texts = all_texts(Reason::error);
+    return;
+  }
+  const bool other = entry.start_ticks != stat->start_ticks;
+  // A program that is started in place of another, or renames itself, keeps its pid and its start.
+  const bool renamed = !other && entry.name != stat->name && !stat->is_over();
+  if (other) {
+    const auto seen = entry.seen;
+    entry = Entry{};
+    entry.seen = seen;
+    entry.start_ticks = stat->start_ticks;
+  }
+  if (other || renamed) {
+    entry.name = stat->name;
+    entry.texts = read_texts(pid, *stat);
+  }
+  entry.gone = stat->is_over();
+  if (entry.gone) {
+    entry.cpu_at.reset();
+    return entry.set_numbers(Reason::lost);
+  }
+  measure(entry, *stat, now);
+}
+
+// The file of its state cannot be read: the process is over, or not for us to see.
+void ProcessTable::refuse(Entry &entry, std::uint32_t pid, int error) {
+  const bool missing = error == ENOENT || error == ENOTDIR || error == ESRCH;
+  auto reason = missing ? Reason::lost : refusal(error);
+  if (missing && is_hidden(root_, pid)) reason = Reason::no_permission;
+  entry.gone = reason == Reason::lost;
+  entry.cpu_at.reset();
+  entry.set_numbers(reason);
+  if (!entry.start_ticks) entry.texts = all_texts(reason);
+}
+
+void ProcessTable::measure(Entry &entry, const ProcessStat &stat, Monotonic now) {
+  entry.cpu_percent = Reason::not_sampled;
+  if (entry.cpu_at && now > *entry.cpu_at && stat.cpu_ticks >= entry.cpu_ticks) {
+    const auto used = static_cast<double>(stat.cpu_ticks - entry.cpu_ticks) / ticks_per_second();
+    entry.cpu_percent = 100 * used / Seconds(now - *entry.cpu_at).count();
+  }
+  entry.cpu_ticks = stat.cpu_ticks;
+  entry.cpu_at = now;
+  entry.memory_bytes = static_cast<double>(stat.resident_pages) * page_bytes();
+  entry.running_seconds = running_seconds(stat.start_ticks, now);
+}
+
+Reading ProcessTable::running_seconds(std::uint64_t start_ticks, Monotonic now) {
+  if (!uptime_at_ || now - *uptime_at_ >= kShortest || now < *uptime_at_) {
+    uptime_seconds_ = root_.read_into(text_, "/proc/uptime") ? parse_uptime(text_) : std::nullopt;
+    uptime_at_ = now;
+  }
+  if (!uptime_seconds_) return Reason::not_supported;
+  return std::max(0.0, *uptime_seconds_ - static_cast<double>(start_ticks) / ticks_per_second());
+}
+
+std::shared_ptr<const TextRow> ProcessTable::read_texts(std::uint32_t pid, const ProcessStat &stat) {
+  const auto folder = fmt::format("/proc/{}", pid);
+  auto texts = std::make_shared<TextRow>(Scope::process);
+  const auto name = printable(stat.name);
+  (*texts)[kName] = name;
+  (*texts)[kUser] = read_user(folder);
+  const bool readable = root_.read_into(text_, folder + "/cmdline", kMostCommand);
+  auto command = readable ? parse_command(text_) : std::string();
+  // Kernel threads have no command line, and what is over has none any more.
+  if (command.empty()) command = stat.is_over() ? name : "[" + name + "]";
+  (*texts)[kCommand] = std::move(command);
+  read_placement(folder, *texts);
+  return texts;
+}
+
+TextReading ProcessTable::read_user(const std::string &folder) {
+  // The folder of a process that may not be traced belongs to root, whoever runs it: the status is asked first.
+  if (root_.read_into(text_, folder + "/status")) {
+    if (const auto user = parse_status_user(text_)) return users_.name(*user);
+  }
+  struct stat owner{};
+  if (::stat(root_.path(folder).c_str(), &owner) != 0) return refusal(errno);
+  return users_.name(owner.st_uid);
+}
+
+void ProcessTable::read_placement(const std::string &folder, TextRow &texts) {
+  const auto tell = [&](MetricId id, std::string &&value, Reason otherwise) {
+    texts[id] = value.empty() ? TextReading(otherwise) : TextReading(std::move(value));
+  };
+  Placement placement;
+  auto none = Reason::not_supported;
+  if (root_.read_into(text_, folder + "/cgroup")) {
+    placement = parse_cgroup(text_);
+  } else {
+    none = refusal(errno);
+  }
+  if (placement.job.empty() && root_.read_into(text_, folder + "/environ", kMostEnvironment)) {
+    placement.job = parse_environment_job(text_);
+  }
+  if (placement.job.empty()) placement.job = std::move(placement.unit);
+  tell(kContainer, std::move(placement.container), none);
+  tell(kPod, std::move(placement.pod), none);
+  tell(kJob, std::move(placement.job), none);
+}
+
+}  // namespace gpulse::host

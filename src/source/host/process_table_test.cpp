@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/host/process_table.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <thread>
+
+#include "base/temporary_folder.hpp"
+
+namespace gpulse::host {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace std::string_view_literals;
+
+const double kTicks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+const double kPage = static_cast<double>(::sysconf(_SC_PAGESIZE));
+const std::string kId = "3f4e1a2b5c6d7e8f90112233445566778899aabbccddeeff0011223344556677";
+
+class ProcessTableTest : public testing::Test {
+ protected:
+  ProcessTableTest() {
+    folder.write("/etc/passwd", "root:x:0:0::/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n");
+    folder.write("/proc/uptime", "5000.00 1.00\n");
+    put("python3", "S", 1000, 1000);
+    folder.write("/proc/560/status", "Name:\tpython3\nUid:\t1000\t1000\t1000\t1000\n");
+    folder.write("/proc/560/cmdline", "python3\0train.py\0--name\0a\x1B[1mb\0"sv);
+    folder.write("/proc/560/cgroup", "0::/system.slice/docker-" + kId + ".scope\n");
+    folder.write("/proc/560/environ", "A=1\0SLURM_JOB_ID=77\0"sv);
+  }
+
+  void put(std::string_view name, std::string_view state, int cpu_ticks, int start, int threads = 1) const {
+    folder.write("/proc/560/stat", "560 (" + std::string(name) + ") " + std::string(state) +
+                                       " 1 560 560 0 -1 4194560 100 0 5 0 " + std::to_string(cpu_ticks) +
+                                       " 0 9 9 20 0 " + std::to_string(threads) + " 0 " + std::to_string(start) +
+                                       " 900000000 2500 18446744073709551615\n");
+  }
+
+  Process look_up(std::uint32_t pid = 560) {
+    Process process;
+    process.pid = pid;
+    table.look_up(process, now);
+    return process;
+  }
+
+  static std::string told(const Process &process, std::string_view key) {
+    const auto &reading = (*process.texts)[*find_metric(Scope::process, key)];
+    return reading ? reading.value() : "<" + text(reading.reason()) + ">";
+  }
+  static Reading number(const Process &process, std::string_view key) {
+    return process.row[*find_metric(Scope::process, key)];
+  }
+  static void expect_numbers(const Process &process, Reason reason) {
+    for (const auto *key : {"cpu_percent", "host_memory_bytes", "running_seconds"}) {
+      EXPECT_TRUE(number(process, key).is(reason)) << key;
+    }
+  }
+
+  TemporaryFolder folder;
+  ProcessTable table{folder.root()};
+  Monotonic now{100s};
+};
+
+TEST_F(ProcessTableTest, TellsWhoAndWhat) {
+  EXPECT_TRUE(table.sees_host_pids());
+  const auto process = look_up();
+  EXPECT_FALSE(process.gone);
+  EXPECT_FALSE(process.foreign);
+  EXPECT_EQ(told(process, "user"), "ann");
+  EXPECT_EQ(told(process, "name"), "python3");
+  EXPECT_EQ(told(process, "command"), "python3 train.py --name a [1mb");
+  EXPECT_EQ(told(process, "container"), "3f4e1a2b5c6d");
+  EXPECT_EQ(told(process, "pod"), "<not supported>");
+  EXPECT_EQ(told(process, "job"), "77");
+  EXPECT_EQ(number(process, "host_memory_bytes"), Reading(2500 * kPage));
+  EXPECT_EQ(number(process, "running_seconds"), Reading(5000 - 1000 / kTicks));
+  EXPECT_TRUE(number(process, "cpu_percent").is(Reason::not_sampled));
+  EXPECT_TRUE(number(process, "gpu_memory_bytes").is(Reason::not_sampled)) << "the driver's, not ours";
+}
+
+TEST_F(ProcessTableTest, ProcessorUseSinceTheLookUpBefore) {
+  look_up();
+  now += 2s;
+  put("python3", "R", 1000 + static_cast<int>(3 * kTicks), 1000);
+  EXPECT_EQ(number(look_up(), "cpu_percent"), Reading(150.0));
+  // The same process on another device in the same sample.
+  now += 19ms;
+  put("python3", "R", 9999999, 1000);
+  EXPECT_EQ(number(look_up(), "cpu_percent"), Reading(150.0));
+}
+
+TEST_F(ProcessTableTest, CountersThatGoBackGiveNoRate) {
+  look_up();
+  now += 1s;
+  put("python3", "S", 10, 1000);
+  EXPECT_TRUE(number(look_up(), "cpu_percent").is(Reason::not_sampled));
+}
+
+TEST_F(ProcessTableTest, FactsAreReadOnceAndAgainAfterARename) {
+  const auto first = look_up();
+  now += 1s;
+  folder.write("/proc/560/cmdline", "other\0"sv);
+  EXPECT_EQ(look_up().texts, first.texts);
+  now += 1s;
+  put("other", "S", 1000, 1000);
+  EXPECT_EQ(told(look_up(), "command"), "other");
+}
+
+TEST_F(ProcessTableTest, AReusedPidGetsFreshFacts) {
+  look_up();
+  now += 1s;
+  put("python3", "S", 99999, 2000);
+  folder.write("/proc/560/cmdline", "python3\0other.py\0"sv);
+  folder.write("/proc/560/status", "Uid:\t4242\t4242\t4242\t4242\n");
+  const auto process = look_up();
+  EXPECT_EQ(told(process, "command"), "python3 other.py");
+  EXPECT_EQ(told(process, "user"), "4242");
+  EXPECT_TRUE(number(process, "cpu_percent").is(Reason::not_sampled));
+  EXPECT_EQ(number(process, "running_seconds"), Reading(5000 - 2000 / kTicks));
+}
+
+TEST_F(ProcessTableTest, OddNames) {
+  put("a) S (\n\x1B", "S", 1, 1000);
+  folder.write("/proc/560/cmdline", "");
+  const auto process = look_up();
+  EXPECT_EQ(told(process, "name"), "a) S (  ");
+  EXPECT_EQ(told(process, "command"), "[a) S (  ]");
+}
+
+TEST_F(ProcessTableTest, LongCommandLinesAreCut) {
+  folder.write("/proc/560/cmdline", std::string(10'000, 'x'));
+  EXPECT_EQ(told(look_up(), "command").size(), 4096U);
+}
+
+TEST_F(ProcessTableTest, GoneKeepsWhatWasKnown) {
+  look_up();
+  now += 1s;
+  folder.remove("/proc/560");
+  const auto process = look_up();
+  EXPECT_TRUE(process.gone);
+  EXPECT_EQ(told(process, "user"), "ann");
+  EXPECT_EQ(told(process, "command"), "python3 train.py --name a [1mb");
+  expect_numbers(process, Reason::lost);
+}
+
+TEST_F(ProcessTableTest, GoneBeforeItWasSeen) {
+  const auto process = look_up(777);
+  EXPECT_TRUE(process.gone);
+  for (const auto *key : {"user", "name", "command", "container", "pod", "job"}) {
+    EXPECT_EQ(told(process, key), "<lost>") << key;
+  }
+  expect_numbers(process, Reason::lost);
+}
+
+TEST_F(ProcessTableTest, AZombieIsGone) {
+  put("python3", "Z", 1000, 1000);
+  folder.write("/proc/560/cmdline", "");
+  const auto unknown = look_up();
+  EXPECT_TRUE(unknown.gone);
+  EXPECT_EQ(told(unknown, "name"), "python3");
+  EXPECT_EQ(told(unknown, "command"), "python3");
+  EXPECT_EQ(told(unknown, "user"), "ann");
+  expect_numbers(unknown, Reason::lost);
+}
+
+TEST_F(ProcessTableTest, AZombieKeepsItsLastCommand) {
+  look_up();
+  now += 1s;
+  put("python3", "Z", 1000, 1000);
+  folder.write("/proc/560/cmdline", "");
+  const auto known = look_up();
+  EXPECT_TRUE(known.gone);
+  EXPECT_EQ(told(known, "command"), "python3 train.py --name a [1mb");
+}
+
+TEST_F(ProcessTableTest, AFirstThreadThatEndedIsNotTheProcess) {
+  put("python3", "Z", 1000, 1000, 4);
+  EXPECT_FALSE(look_up().gone);
+}
+
+TEST_F(ProcessTableTest, NonsenseIsAnError) {
+  folder.write("/proc/560/stat", "nonsense");
+  const auto process = look_up();
+  EXPECT_FALSE(process.gone);
+  EXPECT_EQ(told(process, "name"), "<error>");
+  expect_numbers(process, Reason::error);
+}
+
+TEST_F(ProcessTableTest, TheJobIsOfTheControlGroupThenTheEnvironmentThenTheUnit) {
+  folder.write("/proc/560/cgroup", "0::/system.slice/slurmstepd.scope/job_12/step_0\n");
+  EXPECT_EQ(told(look_up(), "job"), "12");
+  now += 1s;
+  folder.write("/proc/560/cgroup", "0::/system.slice/train.service\n");
+  put("renamed", "S", 1, 1000);
+  EXPECT_EQ(told(look_up(), "job"), "77");
+  now += 1s;
+  folder.remove("/proc/560/environ");
+  put("again", "S", 1, 1000);
+  EXPECT_EQ(told(look_up(), "job"), "train.service");
+}
+
+TEST_F(ProcessTableTest, InNoContainerIsNotSupported) {
+  folder.write("/proc/560/cgroup", "0::/user.slice/user-1000.slice/session-1.scope\n");
+  folder.remove("/proc/560/environ");
+  const auto process = look_up();
+  for (const auto *key : {"container", "pod", "job"}) EXPECT_EQ(told(process, key), "<not supported>") << key;
+}
+
+TEST_F(ProcessTableTest, WhatIsNotForUsIsNoPermission) {
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  for (const auto *file : {"/proc/560/cgroup", "/proc/560/environ"}) {
+    std::filesystem::permissions(folder.path(file), std::filesystem::perms::none);
+  }
+  // Root may read everything: be nobody for the moment.
+  const auto user = ::geteuid();
+  if (user == 0 && ::seteuid(65534) != 0) GTEST_SKIP() << "no other user to be";
+  const auto process = look_up();
+  ASSERT_EQ(::seteuid(user), 0);
+  EXPECT_EQ(told(process, "user"), "ann");
+  for (const auto *key : {"container", "pod", "job"}) EXPECT_EQ(told(process, key), "<no permission>") << key;
+}
+
+TEST_F(ProcessTableTest, AnotherNamespaceIsNotLookedInto) {
+  folder.link("/proc/self/ns/pid", "pid:[4026532555]");
+  ProcessTable inner(folder.root());
+  EXPECT_FALSE(inner.sees_host_pids());
+  Process process;
+  process.pid = 560;
+  process.row[process_metric("gpu_memory_bytes")] = 5.0;
+  inner.look_up(process, now);
+  EXPECT_TRUE(process.foreign);
+  EXPECT_FALSE(process.gone);
+  EXPECT_EQ(told(process, "name"), "<no permission>");
+  expect_numbers(process, Reason::no_permission);
+  EXPECT_EQ(number(process, "gpu_memory_bytes"), Reading(5.0));
+}
+
+TEST_F(ProcessTableTest, TheFirstNamespaceIsLookedInto) {
+  folder.link("/proc/self/ns/pid", "pid:[4026531836]");
+  EXPECT_TRUE(ProcessTable(folder.root()).sees_host_pids());
+}
+
+TEST_F(ProcessTableTest, ForgetsTheUnseen) {
+  look_up();
+  now += 1s;
+  table.forget_unseen(now - 1s);
+  folder.remove("/proc/560");
+  EXPECT_EQ(told(look_up(), "name"), "python3");
+  table.forget_unseen(now + 1ns);
+  EXPECT_EQ(told(look_up(), "name"), "<lost>");
+}
+
+TEST_F(ProcessTableTest, ManyThreadsAtOnce) {
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < 200; ++round) {
+        Process process;
+        process.pid = 560;
+        table.look_up(process, now + round * 25ms + i * 1ms);
+        if (round % 50 == 0) table.forget_unseen(now);
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(told(look_up(), "name"), "python3");
+}
+
+TEST(ProcessTable, SeesItselfOnThisMachine) {
+  ProcessTable table{Sysroot()};
+  if (!table.sees_host_pids()) GTEST_SKIP() << "not in the first pid namespace";
+  Process process;
+  process.pid = static_cast<std::uint32_t>(::getpid());
+  table.look_up(process, monotonic_now());
+  EXPECT_FALSE(process.gone);
+  EXPECT_TRUE((*process.texts)[process_metric("user")].has_value());
+  EXPECT_NE((*process.texts)[process_metric("command")].value_or("").find("_test"), std::string::npos);
+  EXPECT_GT(process.row[process_metric("host_memory_bytes")].value_or(0), 1e5);
+  EXPECT_LT(process.row[process_metric("running_seconds")].value_or(1e9), 600);
+}
+
+TEST(ProcessTable, SeesAZombieOnThisMachine) {
+  ProcessTable table{Sysroot()};
+  if (!table.sees_host_pids()) GTEST_SKIP() << "not in the first pid namespace";
+  const auto child = ::fork();
+  if (child == 0) ::_exit(0);
+  ASSERT_GT(child, 0);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  Process process;
+  process.pid = static_cast<std::uint32_t>(child);
+  table.look_up(process, monotonic_now());
+  EXPECT_TRUE(process.gone);
+  EXPECT_TRUE((*process.texts)[process_metric("name")].has_value());
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
+}  // namespace
+}  // namespace gpulse::host

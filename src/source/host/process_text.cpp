@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/host/process_text.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "source/host/parse.hpp"
+
+namespace gpulse::host {
+
+namespace {
+
+constexpr std::size_t kIdDigits = 64;
+constexpr std::size_t kShownDigits = 12;
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.size() <= 20 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+bool cut_suffix(std::string_view &text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) return false;
+  text.remove_suffix(suffix.size());
+  return true;
+}
+
+// <id>, docker-<id>.scope, libpod-<id>, kubepods-….slice:cri-containerd:<id>; not libpod-conmon-<id>.scope, the
+// program that watches the container from outside.
+std::string_view container_id(std::string_view part) {
+  cut_suffix(part, ".scope");
+  if (part.size() < kIdDigits || part.find("conmon") != std::string_view::npos) return {};
+  const auto id = part.substr(part.size() - kIdDigits);
+  if (!std::all_of(id.begin(), id.end(), is_hex)) return {};
+  if (part.size() == kIdDigits) return id;
+  const char before = part[part.size() - kIdDigits - 1];
+  return before == '-' || before == ':' ? id : std::string_view{};
+}
+
+// pod<uid>, or kubepods-besteffort-pod<uid with underscores>.slice
+std::string pod_uid(std::string_view part) {
+  // The containerd form joins slice and container with colons.
+  part = part.substr(0, part.find(':'));
+  const bool slice = cut_suffix(part, ".slice") && part.find("kubepods") != std::string_view::npos;
+  const auto at = slice ? part.rfind("-pod") : std::string_view::npos;
+  if (at != std::string_view::npos) part.remove_prefix(at + 1);
+  if (!part.starts_with("pod")) return {};
+  std::string uid(part.substr(3));
+  std::replace(uid.begin(), uid.end(), '_', '-');
+  // Pods that the node itself defines have a hash of 32 digits for a uid.
+  const bool legal = (uid.size() == 36 || uid.size() == 32) &&
+                     std::all_of(uid.begin(), uid.end(), [](char c) { return is_hex(c) || c == '-'; });
+  return legal ? uid : std::string();
+}
+
+std::string_view slurm_job(std::string_view part) {
+  constexpr std::string_view kPrefix = "job_";
+  if (!part.starts_with(kPrefix)) return {};
+  part.remove_prefix(kPrefix.size());
+  return is_digits(part) ? part : std::string_view{};
+}
+
+// The innermost of each wins: a container in a container, a service of a user's own manager.
+Placement place(std::string_view path) {
+  cut_suffix(path, " (deleted)");
+  const bool kubernetes = path.find("kubepods") != std::string_view::npos;
+  const bool slurm = path.find("slurm") != std::string_view::npos;
+  Placement found;
+  std::string_view before;
+  while (!path.empty()) {
+    const auto part = next_piece(path, '/');
+    constexpr std::string_view kPayload = "lxc.payload.";
+    if (const auto id = container_id(part); !id.empty()) {
+      found.container = id.substr(0, kShownDigits);
+    } else if (part.size() > kPayload.size() && part.starts_with(kPayload)) {
+      found.container = printable(part.substr(kPayload.size()));
+    } else if ((before == "lxc" || before == "lxc.payload") && !part.empty()) {
+      found.container = printable(part);
+    }
+    if (kubernetes) {
+      if (auto uid = pod_uid(part); !uid.empty()) found.pod = std::move(uid);
+    }
+    if (slurm) {
+      if (const auto job = slurm_job(part); !job.empty()) found.job = job;
+    }
+    // user@1000.service holds everything a user started: it says nothing.
+    if (part.ends_with(".service") && !part.starts_with("user@")) found.unit = printable(part);
+    before = part;
+  }
+  return found;
+}
+
+void keep_first(std::string &have, std::string &&more) {
+  if (have.empty()) have = std::move(more);
+}
+
+}  // namespace
+
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+  // Counted from the state, which is field 3 in proc(5).
+  constexpr std::size_t kUserTime = 11, kSystemTime = 12, kThreads = 17, kStart = 19, kResident = 21;
+  const auto open = text.find('(');
+  // The name may hold brackets and line ends itself: nothing after the last bracket does.
+  const auto close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
+  ProcessStat stat;
+  stat.name = text.substr(open + 1, close - open - 1);
+  auto rest = text.substr(close + 1);
+  const auto state = next_word(rest);
+  if (state.size() != 1) return std::nullopt;
+  stat.state = state.front();
+  std::array<std::uint64_t, kResident + 1> fields{};
+  for (std::size_t i = 1; i < fields.size(); ++i) {
+    const auto value = parse_integer<std::int64_t>(next_word(rest));
+    // Only fields that are not used here may be beyond: addresses and limits.
+    fields[i] = value && *value > 0 ? static_cast<std::uint64_t>(*value) : 0;
+    const bool used = i == kUserTime || i == kSystemTime || i == kThreads || i == kStart || i == kResident;
+    if (used && !value) return std::nullopt;
+  }
+  stat.cpu_ticks = fields[kUserTime] + fields[kSystemTime];
+  stat.threads = fields[kThreads];
+  stat.start_ticks = fields[kStart];
+  stat.resident_pages = fields[kResident];
+  return stat;
+}
+
+std::string parse_command(std::string_view text) {
+  // printable() makes a blank of every NUL.
+  return std::string(trim(printable(text)));
+}
+
+std::optional<std::uint32_t> parse_status_user(std::string_view text) {
+  while (!text.empty()) {
+    auto line = next_piece(text, '\n');
+    if (next_word(line) != "Uid:") continue;
+    next_word(line);
+    return parse_integer<std::uint32_t>(next_word(line));
+  }
+  return std::nullopt;
+}
+
+std::string find_user(std::string_view passwd, std::uint32_t user) {
+  while (!passwd.empty()) {
+    auto line = next_piece(passwd, '\n');
+    const auto name = next_piece(line, ':');
+    next_piece(line, ':');
+    if (parse_integer<std::uint32_t>(next_piece(line, ':')) == user) return printable(name);
+  }
+  return {};
+}
+
+Placement parse_cgroup(std::string_view text) {
+  Placement all;
+  while (!text.empty()) {
+    auto path = next_piece(text, '\n');
+    next_piece(path, ':');
+    next_piece(path, ':');
+    auto found = place(path);
+    keep_first(all.container, std::move(found.container));
+    keep_first(all.pod, std::move(found.pod));
+    keep_first(all.job, std::move(found.job));
+    keep_first(all.unit, std::move(found.unit));
+  }
+  // The service around a container is the container engine's.
+  if (!all.container.empty() || !all.pod.empty()) all.unit.clear();
+  return all;
+}
+
+std::string parse_environment_job(std::string_view text) {
+  constexpr std::string_view kName = "SLURM_JOB_ID=";
+  while (!text.empty()) {
+    auto variable = next_piece(text, '\0');
+    if (!variable.starts_with(kName)) continue;
+    variable.remove_prefix(kName.size());
+    return is_digits(variable) ? std::string(variable) : std::string();
+  }
+  return {};
+}
+
+}  // namespace gpulse::host

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's texts about one process (/proc/PID/stat, cgroup, …) as facts. Pure functions: no file, no state.
+// The texts hold what the process's owner likes: what comes out as std::string is safe to print, views are not.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpulse::host {
+
+struct ProcessStat {
+  std::string_view name;
+  char state = '?';
+  std::uint64_t cpu_ticks = 0;  // user and system
+  std::uint64_t threads = 0;
+  std::uint64_t start_ticks = 0;  // since boot
+  std::uint64_t resident_pages = 0;
+
+  // A first thread that ended while others go on is a zombie too, but its process is not over.
+  bool is_over() const { return (state == 'Z' && threads <= 1) || state == 'X' || state == 'x'; }
+};
+std::optional<ProcessStat> parse_process_stat(std::string_view text);
+
+// /proc/PID/cmdline with blanks between the arguments; empty for kernel threads.
+std::string parse_command(std::string_view text);
+
+// The effective user of /proc/PID/status.
+std::optional<std::uint32_t> parse_status_user(std::string_view text);
+
+// Name of a user in the text of /etc/passwd, empty if it is not there.
+std::string find_user(std::string_view passwd, std::uint32_t user);
+
+// Where /proc/PID/cgroup puts a process; empty: in none.
+struct Placement {
+  std::string container;  // 12 digits of the identifier, or the name of an LXC container
+  std::string pod;        // uid of the Kubernetes pod
+  std::string job;        // number of the Slurm job
+  std::string unit;       // systemd service, where there is no container
+};
+Placement parse_cgroup(std::string_view text);
+
+// Number of the Slurm job in /proc/PID/environ, empty if there is none.
+std::string parse_environment_job(std::string_view text);
+
+}  // namespace gpulse::host

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/host/process_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/text.hpp"
+
+namespace gpulse::host {
+namespace {
+
+const std::string kId = "3f4e1a2b5c6d7e8f90112233445566778899aabbccddeeff0011223344556677";
+const std::string kShort = "3f4e1a2b5c6d";
+const std::string kUid = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
+const std::string kUidSlice = "0f1e2d3c_4b5a_6978_8796_a5b4c3d2e1f0";
+
+std::string stat_line(std::string_view name, std::string_view state = "S") {
+  return "560 (" + std::string(name) + ") " + std::string(state) +
+         " 1 560 560 0 -1 4194560 100 0 5 0 1234 66 9 9 20 0 8 0 150000 900000000 2500 18446744073709551615 1 1\n";
+}
+
+TEST(ParseProcessStat, FieldsAfterTheLastBracket) {
+  for (const std::string name : {"python3", "", "(sd-pam)", "a) S 1 2 (b", "new\nline", "tail)"}) {
+    const auto text = stat_line(name);
+    const auto stat = parse_process_stat(text);
+    ASSERT_TRUE(stat) << name;
+    EXPECT_EQ(stat->name, name);
+    EXPECT_EQ(stat->state, 'S');
+    EXPECT_EQ(stat->cpu_ticks, 1300U);
+    EXPECT_EQ(stat->threads, 8U);
+    EXPECT_EQ(stat->start_ticks, 150000U);
+    EXPECT_EQ(stat->resident_pages, 2500U);
+    EXPECT_FALSE(stat->is_over());
+  }
+}
+
+TEST(ParseProcessStat, AZombieWithThreadsIsNotOver) {
+  EXPECT_FALSE(parse_process_stat(stat_line("leader", "Z"))->is_over());
+  EXPECT_TRUE(parse_process_stat("1 (z) Z 1 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 7 0 0\n")->is_over());
+  EXPECT_TRUE(parse_process_stat("1 (x) X 1 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 9 0 7 0 0\n")->is_over());
+}
+
+TEST(ParseProcessStat, RefusesNonsense) {
+  for (const auto *bad : {"", "1", "1 (a", "1 a)", "1 )a( S", "1 (a)", "1 (a) S 1 2 3", "1 (a) SS 1",
+                          "1 (a) S 1 1 1 0 -1 0 0 0 0 0 x 5 0 0 20 0 9 0 7 0 0\n"}) {
+    EXPECT_FALSE(parse_process_stat(bad)) << bad;
+  }
+}
+
+TEST(ParseCommand, BlanksBetweenArguments) {
+  EXPECT_EQ(parse_command(std::string_view("python3\0train.py\0--lr\0", 22)), "python3 train.py --lr");
+  EXPECT_EQ(parse_command(std::string_view("nginx: worker   \0\0\0", 19)), "nginx: worker");
+  EXPECT_EQ(parse_command(std::string_view("\0\0", 2)), "");
+  EXPECT_EQ(parse_command("a\x1B]0;owned\x07\xFF"), "a ]0;owned \uFFFD");
+}
+
+TEST(ParseStatusUser, Effective) {
+  EXPECT_EQ(parse_status_user("Name:\tUid:\nUmask:\t0022\nUid:\t1000\t1001\t1002\t1003\nGid:\t7\n"), 1001U);
+  EXPECT_EQ(parse_status_user("Name:\tx\n"), std::nullopt);
+  EXPECT_EQ(parse_status_user("Uid:\t1000\n"), std::nullopt);
+}
+
+TEST(FindUser, ThirdField) {
+  constexpr auto kPasswd = "root:x:0:0::/root:/bin/sh\nbroken\nann:x:1000:1000::/home/ann:/bin/sh\n";
+  EXPECT_EQ(find_user(kPasswd, 1000), "ann");
+  EXPECT_EQ(find_user(kPasswd, 0), "root");
+  EXPECT_EQ(find_user(kPasswd, 7), "");
+}
+
+struct Case {
+  std::string cgroup;
+  Placement expected;
+};
+
+void PrintTo(const Case &test, std::ostream *out) { *out << test.cgroup; }
+
+class Cgroup : public testing::TestWithParam<Case> {};
+
+TEST_P(Cgroup, IsPlaced) {
+  const auto found = parse_cgroup(GetParam().cgroup);
+  const auto &expected = GetParam().expected;
+  EXPECT_EQ(found.container, expected.container);
+  EXPECT_EQ(found.pod, expected.pod);
+  EXPECT_EQ(found.job, expected.job);
+  EXPECT_EQ(found.unit, expected.unit);
+}
+
+Placement in(std::string container, std::string pod = "") { return {std::move(container), std::move(pod), "", ""}; }
+Placement job(std::string number, std::string unit = "") { return {"", "", std::move(number), std::move(unit)}; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Nowhere, Cgroup,
+    testing::Values(Case{"", {}}, Case{"0::/\n", {}}, Case{"nonsense\n", {}},
+                    Case{"0::/user.slice/user-1000.slice/session-3.scope\n", {}},
+                    Case{"0::/user.slice/user-1000.slice/user@1000.service/init.scope\n", {}},
+                    Case{"0::/user.slice/user-0.slice/user@0.service/app.slice/app-term-1.scope\n", {}},
+                    Case{"0::/machine.slice/libpod-conmon-" + kId + ".scope\n", {}}, Case{"0::/lxc.monitor.web\n", {}},
+                    Case{"0::/docker/" + kId.substr(1) + "\n", {}}, Case{"0::/x" + kId + "\n", {}},
+                    Case{"0::/job_12\n", {}}, Case{"0::/lxc\n", {}}, Case{"0::/slurm/uid_0/job_12x\n", {}},
+                    Case{"0::/pod" + kUid + "\n", {}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Containers, Cgroup,
+    testing::Values(Case{"12:devices:/docker/" + kId + "\n11:pids:/docker/" + kId + "\n", in(kShort)},
+                    Case{"1:name=systemd:/docker/" + kId + "\n0::/system.slice/containerd.service\n", in(kShort)},
+                    Case{"0::/system.slice/docker-" + kId + ".scope\n", in(kShort)},
+                    Case{"0::/system.slice/docker-" + kId + ".scope (deleted)\n", in(kShort)},
+                    Case{"0::/machine.slice/libpod-" + kId + ".scope/container\n", in(kShort)},
+                    Case{"0::/system.slice/web.service/libpod-payload-" + kId + "\n", in(kShort)},
+                    Case{"0::/system.slice/nerdctl-" + kId + ".scope\n", in(kShort)},
+                    Case{"0::/../" + kId + "\n", in(kShort)}, Case{"0::/lxc/web-1\n", in("web-1")},
+                    Case{"0::/lxc.payload.web-1/init.scope\n", in("web-1")},
+                    Case{"0::/lxc.payload/web-1\n", in("web-1")},
+                    Case{"0::/lxc/web\x1B/docker/" + kId + "\n", in(kShort)}, Case{"0::/lxc/a\x1B\n", in("a ")}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Pods, Cgroup,
+    testing::Values(Case{"4:memory:/kubepods/burstable/pod" + kUid + "/" + kId + "\n", in(kShort, kUid)},
+                    Case{"0::/kubepods/pod0123456789abcdef0123456789abcdef/" + kId + "\n",
+                         in(kShort, "0123456789abcdef0123456789abcdef")},
+                    Case{"0::/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" + kUidSlice +
+                             ".slice/cri-containerd-" + kId + ".scope\n",
+                         in(kShort, kUid)},
+                    Case{"0::/kubepods.slice/kubepods-pod" + kUidSlice + ".slice/crio-" + kId + ".scope\n",
+                         in(kShort, kUid)},
+                    Case{"1:name=systemd:/system.slice/containerd.service/kubepods-besteffort-pod" + kUidSlice +
+                             ".slice:cri-containerd:" + kId + "\n",
+                         in(kShort, kUid)},
+                    Case{"0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" + kUidSlice +
+                             ".slice/cri-containerd-" + kId + ".scope\n",
+                         in(kShort, kUid)},
+                    Case{"0::/kubepods.slice/kubepods-pod" + kUidSlice + ".slice\n", in("", kUid)}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Jobs, Cgroup,
+    testing::Values(
+        Case{"9:memory:/slurm/uid_1000/job_4711/step_0/task_0\n1:name=systemd:/system.slice/slurmd.service\n",
+             job("4711", "slurmd.service")},
+        Case{"9:memory:/slurm_node7/uid_1000/job_4711/step_batch\n", job("4711")},
+        Case{"0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0\n", job("4711")},
+        Case{"0::/system.slice/node7_slurmstepd.scope/job_4711/step_extern\n", job("4711")},
+        Case{"0::/system.slice/jupyter.service\n", job("", "jupyter.service")},
+        Case{"0::/system.slice/system-foo.slice/foo@1.service\n", job("", "foo@1.service")},
+        Case{"0::/user.slice/user-1000.slice/user@1000.service/app.slice/train.service\n", job("", "train.service")}));
+
+TEST(ParseEnvironmentJob, WholeNumbersOnly) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(parse_environment_job("A=1\0SLURM_JOB_ID=77\0B=2\0"sv), "77");
+  EXPECT_EQ(parse_environment_job("SLURM_JOB_ID=77"sv), "77");
+  EXPECT_EQ(parse_environment_job("X=SLURM_JOB_ID=77\0"sv), "");
+  EXPECT_EQ(parse_environment_job("SLURM_JOB_ID=7;rm\0"sv), "");
+  EXPECT_EQ(parse_environment_job("SLURM_JOB_ID=\0"sv), "");
+  EXPECT_EQ(parse_environment_job(""sv), "");
+}
+
+TEST(ProcessParsers, AnyTextIsSafe) {
+  const std::string pieces[] = {"(",
+                                ")",
+                                " ",
+                                "\n",
+                                "/",
+                                ":",
+                                "0::/",
+                                kId,
+                                "docker-",
+                                ".scope",
+                                "kubepods-pod",
+                                kUidSlice,
+                                ".slice",
+                                "lxc/",
+                                "slurm/job_",
+                                "1 ",
+                                "S ",
+                                "x.service",
+                                "Uid:",
+                                "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 ",
+                                "SLURM_JOB_ID=",
+                                std::string(1, '\0')};
+  std::mt19937 random(11);
+  for (int round = 0; round < 30'000; ++round) {
+    std::string text;
+    for (auto count = random() % 20; count > 0; --count) {
+      text += random() % 4 == 0 ? std::string(1, static_cast<char>(random())) : pieces[random() % std::size(pieces)];
+    }
+    parse_process_stat(text);
+    parse_status_user(text);
+    const auto placement = parse_cgroup(text);
+    for (const auto &shown : {placement.container, placement.pod, placement.job, placement.unit, parse_command(text),
+                              parse_environment_job(text), find_user(text, 1)}) {
+      ASSERT_EQ(printable(shown), shown) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gpulse::host

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes per second over all disks, or all interfaces, from what each has counted. Each is compared with itself alone,
+// so that one that comes or goes changes the sum by what it moves and not by what it ever moved.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "model/reading.hpp"
+#include "source/host/parse.hpp"
+
+namespace gpulse::host {
+
+class Throughput {
+ public:
+  // `counted` is asked once for each new name: whether it belongs to the sum.
+  using Counted = std::function<bool(std::string_view)>;
+
+  // In and out. Not supported where nothing is counted, not sampled where there is nothing to compare with.
+  std::pair<Reading, Reading> update(std::span<const Flow> flows, Monotonic now, const Counted &counted);
+
+ private:
+  struct Entry {
+    std::string name;
+    bool counted = false;
+    bool fresh = true;
+    bool seen = true;
+    std::uint64_t in = 0;
+    std::uint64_t out = 0;
+  };
+  Entry &entry(std::size_t place, std::string_view name, const Counted &counted);
+
+  std::vector<Entry> entries_;  // in the order of the file, so that the next text is matched line by line
+  std::optional<Monotonic> at_;
+  std::pair<Reading, Reading> last_;
+};
+
+}  // namespace gpulse::host

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the driver's return codes mean for a reading and for the device.
+#pragma once
+
+#include "model/reading.hpp"
+#include "source/nvml/abi.hpp"
+#include "source/source.hpp"
+
+namespace gpulse::nvml {
+
+// Why there is no number, for a call that did not succeed.
+Reading reason_of(Return code);
+
+// Whether it is worth asking again.
+Outcome outcome_of(Return code);
+
+// The call is not there, or not in this form: an older form may answer.
+constexpr bool try_older(Return code) {
+  return code == Return::function_not_found || code == Return::argument_version_mismatch ||
+         code == Return::invalid_argument || code == Return::deprecated || code == Return::not_supported;
+}
+
+// The driver's words for a code.
+std::string_view code_text(Return code);
+
+}  // namespace gpulse::nvml

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the source remembers about one device between readings. Touched by one thread at a time.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "source/nvml/abi.hpp"
+#include "source/nvml/gpm.hpp"
+#include "source/nvml/library.hpp"
+
+namespace gpulse::nvml {
+
+// Newest use of the engines by one process; rows come seldom, so each stands for a while.
+struct ProcessEngines {
+  std::uint64_t time_us = 0;
+  Monotonic seen{};
+  std::uint32_t sm = 0, memory = 0, encoder = 0, decoder = 0;
+  std::uint32_t jpeg = kValueAbsent, ofa = kValueAbsent;
+  static constexpr std::uint32_t kValueAbsent = 0xFFFFFFFF;
+};
+
+struct ProcessState {
+  std::vector<std::byte> buffer;                    // rows of the process lists
+  std::vector<ProcessUtilizationInfo> engine_rows;  // rows of the utilisation call
+  std::vector<ProcessUtilizationSample> engine_samples;
+  std::unordered_map<std::uint32_t, ProcessEngines> engines;
+  std::uint64_t last_seen_us = 0;
+  bool tells_jpeg = false;                       // the newer utilisation call answers
+  Reading engines_reason = Reason::not_sampled;  // what a process without a row of its own shows
+};
+
+// A counter read twice gives a rate.
+struct CounterState {
+  std::uint64_t value = 0;
+  Monotonic time{};
+  bool known = false;
+};
+
+struct SampleState {
+  std::vector<Sample> buffer;
+  std::uint64_t last_us = 0;
+};
+
+// What the event thread tells the readers.
+struct XidState {
+  std::atomic<std::int64_t> last{-1};
+  std::atomic<std::uint64_t> total{0};
+};
+
+struct DeviceData {
+  Handle handle = nullptr;
+  Handle parent = nullptr;  // of an instance
+  bool instance = false;
+  bool split = false;  // has instances that are listed as devices
+  std::uint32_t gpu_instance = kNoInstance;
+  std::uint32_t compute_instance = kNoInstance;
+  std::uint64_t supported_reasons = 0;  // 0: not asked yet
+  std::uint32_t fans = 0;
+  Reading numa_node = Reason::not_supported;
+  double link_bytes_per_second = 0;  // what the PCIe link could carry at most
+  std::uint64_t refused_fields = 0;  // one bit per row of the field table
+  std::shared_ptr<GpmState> gpm;
+  ProcessState processes;
+  CounterState pcie_rx, pcie_tx, nvlink_rx, nvlink_tx;
+  SampleState power_samples, utilization_samples;
+  std::shared_ptr<XidState> xid;
+};
+
+// Context of every reader: the library, which field numbers this driver means, whether events are listened to.
+struct Driver {
+  std::shared_ptr<Api> api;
+  int major = 0, minor = 0;  // of the driver's version
+  bool listening = false;
+};
+
+// A number of the driver's as a reading: out of what can be, it is a reason.
+Reading checked(MetricId id, double value);
+
+}  // namespace gpulse::nvml

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why there is no NVIDIA GPU to be seen, in words that help.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/sysroot.hpp"
+#include "source/nvml/abi.hpp"
+
+namespace gpulse::nvml {
+
+struct Problem {
+  std::string what, remedy;
+};
+
+// The library could not be opened. None when the machine has no NVIDIA hardware and nothing is amiss.
+Problem no_library(const Sysroot &root, const std::string &why);
+
+// The library is there, but could not be initialised.
+Problem no_init(const Sysroot &root, Return code, const std::string &library_version, const std::string &library_path);
+
+// "NVRM version: … 580.159.04 …" of the loaded kernel module; empty when none is loaded.
+std::string kernel_module_version(const Sysroot &root);
+
+}  // namespace gpulse::nvml

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/nvml/event.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "source/nvml/code.hpp"
+
+namespace gpulse::nvml {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Long enough to cost nothing, short enough to stop soon.
+constexpr std::uint32_t kWaitMs = 250;
+constexpr auto kStopWithin = 1s;
+constexpr std::size_t kMostKept = 1024;
+
+constexpr std::uint64_t kWanted =
+    event::kSingleBitEcc | event::kDoubleBitEcc | event::kXid | event::kPowerSource | event::kMigConfig;
+
+Event describe_event(std::uint64_t type, std::uint64_t data, const std::string &uuid) {
+  Event event{.time = wall_now(), .device = uuid, .kind = "event", .code = static_cast<std::int64_t>(data), .text = {}};
+  switch (type) {
+    case event::kXid:
+      event.kind = "xid";
+      event.text = fmt::format("driver error XID {}", data);
+      break;
+    case event::kSingleBitEcc:
+      event.kind = "ecc";
+      event.text = "memory error corrected";
+      break;
+    case event::kDoubleBitEcc:
+      event.kind = "ecc";
+      event.text = "memory error not corrected";
+      break;
+    case event::kPowerSource:
+      event.kind = "power";
+      event.text = "power source changed";
+      break;
+    case event::kMigConfig:
+      event.kind = "mig";
+      event.text = "split into instances changed";
+      break;
+    default:
+      event.text = fmt::format("driver event 0x{:x}", type);
+  }
+  return event;
+}
+
+}  // namespace
+
+struct EventListener::Shared {
+  std::shared_ptr<Api> api;
+  std::vector<Listened> devices;
+  EventSet set = nullptr;
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool stopping = false;
+  bool done = false;
+  std::vector<Event> events;
+
+  Return wait(EventData &data) const {
+    const auto code = api->event_wait_v2(set, &data, kWaitMs);
+    if (!try_older(code)) return code;
+    EventDataV1 old{};
+    const auto older = api->event_wait(set, &old, kWaitMs);
+    data = {old.device, old.type, old.data, kNoInstance, kNoInstance};
+    return older;
+  }
+
+  void note(const EventData &data) {
+    const auto at =
+        std::find_if(devices.begin(), devices.end(), [&](const Listened &d) { return d.handle == data.device; });
+    const auto uuid = at == devices.end() ? std::string() : at->uuid;
+    if (data.type == event::kXid && at != devices.end()) {
+      at->xid->last = static_cast<std::int64_t>(data.data);
+      ++at->xid->total;
+    }
+    const std::lock_guard lock(mutex);
+    if (events.size() < kMostKept) events.push_back(describe_event(data.type, data.data, uuid));
+  }
+
+  void run() {
+    for (;;) {
+      EventData data{};
+      const auto code = wait(data);
+      if (code == Return::success) note(data);
+      std::unique_lock lock(mutex);
+      // Anything but "nothing happened" would come back at once: no spinning on a broken driver.
+      if (code != Return::success && code != Return::timeout) ended.wait_for(lock, 1s, [&] { return stopping; });
+      if (stopping) break;
+    }
+    api->event_set_free(set);
+    const std::lock_guard lock(mutex);
+    done = true;
+    ended.notify_all();
+  }
+};
+
+EventListener::~EventListener() { stop(); }
+
+bool EventListener::start(std::shared_ptr<Api> api, std::vector<Listened> devices) {
+  stop();
+  auto shared = std::make_shared<Shared>();
+  if (api->event_set_create(&shared->set) != Return::success || shared->set == nullptr) return false;
+  bool any = false;
+  for (const auto &device : devices) {
+    std::uint64_t types = 0;
+    if (api->event_types(device.handle, &types) != Return::success || (types & kWanted) == 0) continue;
+    any = api->event_register(device.handle, types & kWanted, shared->set) == Return::success || any;
+  }
+  if (!any) {
+    api->event_set_free(shared->set);
+    return false;
+  }
+  shared->api = std::move(api);
+  shared->devices = std::move(devices);
+  shared_ = shared;
+  std::thread([shared] { shared->run(); }).detach();
+  return true;
+}
+
+bool EventListener::stop() {
+  if (shared_ == nullptr) return true;
+  std::unique_lock lock(shared_->mutex);
+  shared_->stopping = true;
+  shared_->ended.notify_all();
+  const bool ended = shared_->ended.wait_for(lock, kStopWithin, [&] { return shared_->done; });
+  lock.unlock();
+  shared_.reset();
+  return ended;
+}
+
+std::vector<Event> EventListener::take() {
+  if (shared_ == nullptr) return {};
+  const std::lock_guard lock(shared_->mutex);
+  return std::exchange(shared_->events, {});
+}
+
+}  // namespace gpulse::nvml

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/nvml/field.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "source/nvml/code.hpp"
+
+namespace gpulse::nvml {
+
+namespace {
+
+enum class Batch : std::uint8_t { fast, dear, slow };
+
+struct FieldRow {
+  Batch batch;
+  std::uint32_t field;
+  std::uint32_t scope;
+  MetricId metric;
+  double scale = 1.0;
+};
+
+constexpr double kNano = 1e-9;
+constexpr double kMilli = 1e-3;
+constexpr std::uint32_t kScopeModule = 1, kScopeMemory = 2;
+
+constexpr std::array kRows{
+    FieldRow{Batch::fast, field::kPowerInstant, 0, device_metric("power_instant_watts"), kMilli},
+    FieldRow{Batch::fast, field::kPowerAverage, 0, device_metric("power_average_watts"), kMilli},
+    FieldRow{Batch::fast, field::kMemoryTemperature, 0, device_metric("temperature_memory_celsius")},
+    FieldRow{Batch::dear, field::kPowerAverage, kScopeMemory, device_metric("memory_power_watts"), kMilli},
+    FieldRow{Batch::dear, field::kPowerAverage, kScopeModule, device_metric("module_power_watts"), kMilli},
+    FieldRow{Batch::dear, field::kHeldPower, 0, device_metric("throttled_power_seconds"), kNano},
+    FieldRow{Batch::dear, field::kHeldThermal, 0, device_metric("throttled_thermal_seconds"), kNano},
+    FieldRow{Batch::slow, field::kHeldSyncBoost, 0, device_metric("throttled_sync_boost_seconds"), kNano},
+    FieldRow{Batch::slow, field::kHeldBoardLimit, 0, device_metric("throttled_board_limit_seconds"), kNano},
+    FieldRow{Batch::slow, field::kHeldLowUtilization, 0, device_metric("throttled_low_utilization_seconds"), kNano},
+    FieldRow{Batch::slow, field::kHeldReliability, 0, device_metric("throttled_reliability_seconds"), kNano},
+    FieldRow{Batch::slow, field::kHeldSwThermal, 0, device_metric("throttled_sw_thermal_seconds"), kNano},
+    FieldRow{Batch::slow, field::kHeldHwThermal, 0, device_metric("throttled_hw_thermal_seconds"), kNano},
+    FieldRow{Batch::slow, field::kHeldHwPowerBrake, 0, device_metric("throttled_power_brake_seconds"), kNano},
+    FieldRow{Batch::slow, field::kLimitShutdown, 0, device_metric("temperature_margin_shutdown_celsius")},
+    FieldRow{Batch::slow, field::kLimitSlowdown, 0, device_metric("temperature_margin_slowdown_celsius")},
+    FieldRow{Batch::slow, field::kLimitMemoryMax, 0, device_metric("temperature_margin_memory_max_celsius")},
+    FieldRow{Batch::slow, field::kLimitGpuMax, 0, device_metric("temperature_margin_gpu_max_celsius")},
+    FieldRow{Batch::slow, field::kNvlinkCrcFlitTotal, 0, device_metric("nvlink_crc_flit_errors_total")},
+    FieldRow{Batch::slow, field::kNvlinkCrcDataTotal, 0, device_metric("nvlink_crc_data_errors_total")},
+    FieldRow{Batch::slow, field::kNvlinkReplayTotal, 0, device_metric("nvlink_replay_errors_total")},
+    FieldRow{Batch::slow, field::kNvlinkRecoveryTotal, 0, device_metric("nvlink_recovery_errors_total")},
+    FieldRow{Batch::slow, field::kRecoveryAction, 0, device_metric("recovery_action")},
+};
+static_assert(kRows.size() <= 64, "DeviceData::refused_fields has a bit per row");
+
+template <Batch B>
+constexpr auto batch_metrics() {
+  constexpr auto kCount = std::count_if(kRows.begin(), kRows.end(), [](const FieldRow &r) { return r.batch == B; });
+  std::array<MetricId, kCount> ids{};
+  std::size_t next = 0;
+  for (const auto &row : kRows) {
+    if (row.batch == B) ids[next++] = row.metric;
+  }
+  return ids;
+}
+constexpr auto kFastMetrics = batch_metrics<Batch::fast>();
+constexpr auto kDearMetrics = batch_metrics<Batch::dear>();
+constexpr auto kSlowMetrics = batch_metrics<Batch::slow>();
+constexpr std::array kLinkMetrics{device_metric("pcie_rx_bytes_per_second"), device_metric("pcie_tx_bytes_per_second"),
+                                  device_metric("nvlink_rx_bytes_per_second"),
+                                  device_metric("nvlink_tx_bytes_per_second")};
+
+double number_of(const FieldValue &value) {
+  switch (value.type) {
+    case ValueType::f64:
+      return value.value.f64;
+    case ValueType::u32:
+      return value.value.u32;
+    case ValueType::ul:
+      return static_cast<double>(value.value.ul);
+    case ValueType::u64:
+      return static_cast<double>(value.value.u64);
+    case ValueType::i64:
+      return static_cast<double>(value.value.i64);
+    case ValueType::i32:
+      return value.value.i32;
+    case ValueType::u16:
+      return value.value.u16;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+// The three slowdown counters moved at 575.51 and back at 580.82; on older drivers their numbers mean other things.
+// 0: this driver has no such field.
+std::uint32_t number_on(const Driver &driver, std::uint32_t wanted) {
+  if (wanted < field::kHeldSwThermal || wanted > field::kHeldHwPowerBrake) return wanted;
+  const auto at_least = [&](int major, int minor) {
+    return driver.major > major || (driver.major == major && driver.minor >= minor);
+  };
+  if (at_least(580, 82)) return wanted;
+  if (at_least(575, 51)) return wanted - field::kHeldSwThermal + field::kHeldSwThermal575;
+  return 0;
+}
+
+Outcome read_batch(Batch batch, std::span<const MetricId> fills, const Driver &driver, DeviceData &device,
+                   Frame &frame) {
+  std::array<FieldValue, kRows.size()> values{};
+  std::array<std::size_t, kRows.size()> asked{};
+  int count = 0;
+  for (std::size_t i = 0; i < kRows.size(); ++i) {
+    if (kRows[i].batch != batch || (device.refused_fields >> i & 1U) != 0) continue;
+    const auto number = number_on(driver, kRows[i].field);
+    if (number == 0) {
+      frame.row[kRows[i].metric] = Reason::not_supported;
+      continue;
+    }
+    asked[static_cast<std::size_t>(count)] = i;
+    values[static_cast<std::size_t>(count)].field = number;
+    values[static_cast<std::size_t>(count)].scope = kRows[i].scope;
+    // An answer that leaves the result alone is none.
+    values[static_cast<std::size_t>(count++)].result = Return::no_data;
+  }
+  if (count == 0) return Outcome::unsupported;
+  const auto code = driver.api->field_values(device.handle, count, values.data());
+  if (code != Return::success) {
+    for (const auto id : fills) frame.row[id] = reason_of(code);
+    return outcome_of(code);
+  }
+  auto outcome = Outcome::ok;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    const auto &row = kRows[asked[i]];
+    if (values[i].result == Return::success) {
+      frame.row[row.metric] = checked(row.metric, number_of(values[i]) * row.scale);
+      continue;
+    }
+    frame.row[row.metric] = reason_of(values[i].result);
+    const auto one = outcome_of(values[i].result);
+    if (one == Outcome::unsupported) device.refused_fields |= std::uint64_t{1} << asked[i];
+    if (one == Outcome::lost || one == Outcome::gone) outcome = one;
+  }
+  return outcome;
+}
+
+// Bytes per second between two readings of a counter; `modulus` is where it wraps, 0 for never.
+Reading rate(CounterState &state, std::uint64_t value, double unit, Monotonic now, std::uint64_t modulus,
+             double most_per_second) {
+  const auto before = state;
+  state = {.value = value, .time = now, .known = true};
+  if (!before.known) return Reason::not_sampled;
+  const double seconds = Seconds(now - before.time).count();
+  // A counter that could have wrapped more than once in this time tells nothing.
+  if (seconds <= 0 || (modulus != 0 && (most_per_second <= 0 || most_per_second * seconds >= double(modulus)))) {
+    return Reason::not_sampled;
+  }
+  if (value < before.value && modulus == 0) return Reason::not_sampled;
+  const auto moved = modulus != 0 ? (value - before.value) & (modulus - 1) : value - before.value;
+  return static_cast<double>(moved) * unit / seconds;
+}
+
+}  // namespace
+
+std::span<const MetricId> fast_field_metrics() { return kFastMetrics; }
+std::span<const MetricId> dear_field_metrics() { return kDearMetrics; }
+std::span<const MetricId> slow_field_metrics() { return kSlowMetrics; }
+std::span<const MetricId> link_counter_metrics() { return kLinkMetrics; }
+
+Outcome read_fast_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
+  return read_batch(Batch::fast, kFastMetrics, driver, device, frame);
+}
+
+Outcome read_dear_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
+  return read_batch(Batch::dear, kDearMetrics, driver, device, frame);
+}
+
+Outcome read_slow_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
+  return read_batch(Batch::slow, kSlowMetrics, driver, device, frame);
+}
+
+Outcome read_link_counters(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
+  if (device.gpm != nullptr) return Outcome::unsupported;  // GPM tells the same, and cannot wrap
+  struct Counter {
+    std::uint32_t field, scope;
+    CounterState *state;
+    double unit;
+    std::uint64_t modulus;
+  };
+  constexpr std::uint64_t kWrap = std::uint64_t{1} << 32U;
+  const std::array counters{Counter{field::kPcieRxBytes, 0, &device.pcie_rx, 1, kWrap},
+                            Counter{field::kPcieTxBytes, 0, &device.pcie_tx, 1, kWrap},
+                            Counter{field::kNvlinkDataRx, kAllLinks, &device.nvlink_rx, 1024, 0},
+                            Counter{field::kNvlinkDataTx, kAllLinks, &device.nvlink_tx, 1024, 0}};
+  std::array<FieldValue, counters.size()> values{};
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    values[i].field = counters[i].field;
+    values[i].scope = counters[i].scope;
+    values[i].result = Return::no_data;
+  }
+  const auto code = driver.api->field_values(device.handle, static_cast<int>(values.size()), values.data());
+  auto outcome = code == Return::success ? Outcome::unsupported : outcome_of(code);
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    const auto result = code == Return::success ? values[i].result : code;
+    auto &reading = frame.row[kLinkMetrics[i]];
+    if (result != Return::success) {
+      reading = reason_of(result);
+      if (outcome_of(result) != Outcome::unsupported) outcome = outcome_of(result);
+      continue;
+    }
+    outcome = Outcome::ok;
+    reading = rate(*counters[i].state, static_cast<std::uint64_t>(number_of(values[i])), counters[i].unit, now,
+                   counters[i].modulus, device.link_bytes_per_second);
+  }
+  return outcome;
+}
+
+}  // namespace gpulse::nvml

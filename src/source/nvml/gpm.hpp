@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPM: what the processors, tensor cores, memory and links really did between two samples (Hopper and newer).
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <memory>
+
+#include "base/clock.hpp"
+#include "source/nvml/library.hpp"
+#include "source/source.hpp"
+
+namespace gpulse::nvml {
+
+struct Driver;
+struct DeviceData;
+
+// Two samples in turn: the newer one of this reading is the older one of the next.
+class GpmState {
+ public:
+  explicit GpmState(std::shared_ptr<Api> api) : api_(std::move(api)) {}
+  GpmState(const GpmState &) = delete;
+  GpmState &operator=(const GpmState &) = delete;
+  ~GpmState();
+
+  Outcome read(const DeviceData &device, Monotonic now, Row &row);
+
+ private:
+  Return take(const DeviceData &device);
+  Return fill(Row &row);
+
+  std::shared_ptr<Api> api_;
+  std::array<GpmSample, 2> samples_{};
+  std::size_t newest_ = 0;
+  bool have_one_ = false;
+  Monotonic taken_{};
+  std::bitset<64> refused_;  // one bit per row of the metric list
+};
+
+// What a GPM reading fills.
+std::span<const MetricId> gpm_metrics();
+
+}  // namespace gpulse::nvml

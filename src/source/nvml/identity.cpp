@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/nvml/identity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "source/nvml/code.hpp"
+
+namespace gpulse::nvml {
+
+namespace {
+
+using Buffer = std::array<char, kNameBytes>;
+
+// The driver ends its texts with a zero; a broken one might not.
+template <std::size_t N>
+std::string text_of(const std::array<char, N> &buffer) {
+  return printable(trim(std::string_view(buffer.data(), strnlen(buffer.data(), buffer.size()))));
+}
+
+TextReading read_text(const Api::Text &call, Handle handle) {
+  Buffer buffer{};
+  const auto code = call(handle, buffer.data(), static_cast<std::uint32_t>(buffer.size()));
+  if (code == Return::success) return text_of(buffer);
+  const auto reason = reason_of(code);
+  return {reason.reason(), reason.code()};
+}
+
+template <std::size_t N>
+TextReading named(const std::array<std::string_view, N> &names, Return code, std::uint32_t value) {
+  if (code != Return::success) return reason_of(code).reason();
+  if (value >= N || names[value].empty()) return Reason::not_supported;
+  return std::string(names[value]);
+}
+
+TextReading read_architecture(const Api &api, Handle handle) {
+  static constexpr std::array<std::string_view, 14> kNames{"",          "",       "Kepler", "Maxwell", "Pascal",
+                                                           "Volta",     "Turing", "Ampere", "Ada",     "Hopper",
+                                                           "Blackwell", "T23X",   "",       "Rubin"};
+  std::uint32_t value = 0;
+  const auto code = api.architecture(handle, &value);
+  return named(kNames, code, value);
+}
+
+TextReading read_brand(const Api &api, Handle handle) {
+  static constexpr std::array<std::string_view, 17> kNames{
+      "",    "Quadro", "Tesla",        "NVS",        "GRID",       "GeForce", "Titan",       "vApps",    "vPC",
+      "vCS", "vWS",    "cloud gaming", "Quadro RTX", "NVIDIA RTX", "NVIDIA",  "GeForce RTX", "Titan RTX"};
+  std::uint32_t value = 0;
+  const auto code = api.brand(handle, &value);
+  return named(kNames, code, value);
+}
+
+TextReading read_compute_capability(const Api &api, Handle handle) {
+  int major = 0;
+  int minor = 0;
+  const auto code = api.compute_capability(handle, &major, &minor);
+  if (code != Return::success) return reason_of(code).reason();
+  return fmt::format("{}.{}", major, minor);
+}
+
+TextReading read_gsp(const Api &api, Handle handle) {
+  Buffer buffer{};
+  const auto code = api.gsp_version(handle, buffer.data());
+  if (code != Return::success) return reason_of(code).reason();
+  return text_of(buffer);
+}
+
+// Bits as "0-15,32-47".
+std::string ranges(std::span<const unsigned long> bits) {
+  constexpr std::size_t kWord = 8 * sizeof(unsigned long);
+  const auto set = [&](std::size_t i) { return i < bits.size() * kWord && (bits[i / kWord] >> (i % kWord) & 1U) != 0; };
+  std::string out;
+  for (std::size_t i = 0; i < bits.size() * kWord; ++i) {
+    if (!set(i) || (i > 0 && set(i - 1))) continue;
+    std::size_t last = i;
+    while (set(last + 1)) ++last;
+    out += fmt::format("{}{}", out.empty() ? "" : ",", i);
+    if (last > i) out += fmt::format("-{}", last);
+  }
+  return out;
+}
+
+TextReading read_affinity(const Api &api, Handle handle) {
+  std::array<unsigned long, 32> bits{};
+  const auto code = api.cpu_affinity(handle, static_cast<std::uint32_t>(bits.size()), bits.data());
+  if (code != Return::success) return reason_of(code).reason();
+  return ranges(bits);
+}
+
+void fill_texts(const Api &api, Handle handle, const Versions &versions, TextRow &texts) {
+  texts[device_metric("serial")] = read_text(api.serial, handle);
+  texts[device_metric("vbios_version")] = read_text(api.vbios, handle);
+  texts[device_metric("board_part_number")] = read_text(api.board_part, handle);
+  texts[device_metric("inforom_version")] = read_text(api.inforom_image, handle);
+  texts[device_metric("gsp_firmware_version")] = read_gsp(api, handle);
+  texts[device_metric("architecture")] = read_architecture(api, handle);
+  texts[device_metric("brand")] = read_brand(api, handle);
+  texts[device_metric("compute_capability")] = read_compute_capability(api, handle);
+  texts[device_metric("cpu_affinity")] = read_affinity(api, handle);
+  if (!versions.cuda.empty()) texts[device_metric("cuda_version")] = versions.cuda;
+}
+
+std::string_view level_word(std::uint32_t level) {
+  switch (level) {
+    case 0:
+      return "internal";
+    case 10:
+      return "PIX";
+    case 20:
+      return "PXB";
+    case 30:
+      return "PHB";
+    case 40:
+      return "NODE";
+    case 50:
+      return "SYS";
+    default:
+      return "?";
+  }
+}
+
+// NVLinks from one device to each PCI address.
+std::map<std::string, int> links_by_peer(const Api &api, Handle handle) {
+  std::map<std::string, int> count;
+  constexpr std::uint32_t kMostLinks = 36;
+  for (std::uint32_t link = 0; link < kMostLinks; ++link) {
+    std::uint32_t state = 0;
+    if (api.nvlink_state(handle, link, &state) != Return::success) break;
+    PciInfo remote{};
+    if (state == 1 && api.nvlink_remote(handle, link, &remote) == Return::success) {
+      ++count[fmt::format("{:04x}:{:02x}:{:02x}.0", remote.domain, remote.bus, remote.device)];
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+Versions read_versions(const Api &api) {
+  Versions versions;
+  std::array<char, 80> buffer{};
+  if (api.driver_version(buffer.data(), buffer.size()) == Return::success) versions.driver = text_of(buffer);
+  buffer = {};
+  if (api.library_version(buffer.data(), buffer.size()) == Return::success) versions.library = text_of(buffer);
+  int cuda = 0;
+  auto code = api.cuda_version_v2(&cuda);
+  if (try_older(code)) code = api.cuda_version(&cuda);
+  if (code == Return::success && cuda > 0) versions.cuda = fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10);
+  return versions;
+}
+
+std::string read_pci(const Api &api, Handle handle) {
+  std::uint32_t domain = 0;
+  std::uint32_t bus = 0;
+  std::uint32_t device = 0;
+  PciInfo info{};
+  auto code = api.pci_v3(handle, &info);
+  if (code == Return::success) {
+    domain = info.domain;
+    bus = info.bus;
+    device = info.device;
+  } else {
+    PciInfoV2 old{};
+    code = api.pci_v2(handle, &old);
+    if (code != Return::success) code = api.pci_v1(handle, &old);
+    if (code != Return::success) return {};
+    domain = old.domain;
+    bus = old.bus;
+    device = old.device;
+  }
+  return fmt::format("{:04x}:{:02x}:{:02x}.0", domain, bus, device);
+}
+
+std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &device, const Versions &versions,
+                                              bool texts) {
+  auto identity = std::make_shared<DeviceIdentity>();
+  identity->source = "nvml";
+  identity->vendor = "nvidia";
+  identity->driver = versions.driver;
+  identity->name = read_text(api.name, device.handle).value_or("NVIDIA GPU");
+  identity->uuid = read_text(api.uuid, device.handle).value_or("");
+  identity->pci = read_pci(api, device.instance ? device.parent : device.handle);
+  if (device.instance) {
+    const auto at = identity->name.rfind("MIG ");
+    identity->label = at == std::string::npos ? fmt::format("{}/{}", device.gpu_instance, device.compute_instance)
+                                              : identity->name.substr(at + 4);
+  }
+  // A driver that does not tell the UUID still needs a name for the device that lasts.
+  if (identity->uuid.empty()) identity->uuid = "PCI-" + identity->pci;
+  if (texts) fill_texts(api, device.handle, versions, identity->texts);
+  return identity;
+}
+
+void read_topology(const Api &api, const std::vector<DeviceData *> &devices,
+                   const std::vector<std::shared_ptr<DeviceIdentity>> &identities) {
+  if (devices.size() < 2) return;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto links = links_by_peer(api, devices[i]->handle);
+    std::string text;
+    for (std::size_t j = 0; j < devices.size(); ++j) {
+      std::string path = "X";
+      if (i != j) {
+        std::uint32_t level = ~0U;
+        const auto linked = links.find(identities[j]->pci);
+        if (linked != links.end()) {
+          path = fmt::format("NV{}", linked->second);
+        } else if (api.common_ancestor(devices[i]->handle, devices[j]->handle, &level) == Return::success) {
+          path = level_word(level);
+        } else {
+          path = "?";
+        }
+      }
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", j, path);
+    }
+    identities[i]->texts[device_metric("topology")] = text;
+  }
+}
+
+}  // namespace gpulse::nvml

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver's library, opened at run time. Every function is resolved on its own: one that an old driver lacks
+// answers function_not_found and takes nothing else with it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/shared_library.hpp"
+#include "source/nvml/abi.hpp"
+
+namespace gpulse::nvml {
+
+// Hands out symbols and remembers what was asked for: tests and `gpulse doctor` want the list.
+class Resolver {
+ public:
+  explicit Resolver(SharedLibrary library) : library_(std::move(library)) {}
+
+  struct Symbol {
+    const char *name;
+    bool found;
+  };
+
+  void *find(const char *name);
+  const std::vector<Symbol> &symbols() const { return symbols_; }
+  const SharedLibrary &library() const { return library_; }
+
+ private:
+  SharedLibrary library_;
+  std::vector<Symbol> symbols_;
+};
+
+template <class Signature>
+class Function;
+
+template <class... Args>
+class Function<Return(Args...)> {
+ public:
+  Function(Resolver &resolver, const char *name) : call_(reinterpret_cast<Return (*)(Args...)>(resolver.find(name))) {}
+
+  Return operator()(std::type_identity_t<Args>... args) const {
+    return call_ != nullptr ? call_(args...) : Return::function_not_found;
+  }
+  explicit operator bool() const { return call_ != nullptr; }
+
+ private:
+  Return (*call_)(Args...);
+};
+
+// One line per function that anything here calls.
+struct Api {
+  using U32 = std::uint32_t;
+  using U64 = std::uint64_t;
+  using Text = Function<Return(Handle, char *, U32)>;
+  using Number = Function<Return(Handle, U32 *)>;
+  using TypedNumber = Function<Return(Handle, U32, U32 *)>;
+  using Pair = Function<Return(Handle, U32 *, U32 *)>;
+  using ProcessList = Function<Return(Handle, U32 *, void *)>;
+
+  explicit Api(SharedLibrary library) : resolver(std::move(library)) {}
+
+  Resolver resolver;
+
+  Function<Return(U32)> init_with_flags{resolver, "nvmlInitWithFlags"};
+  Function<Return()> init_v2{resolver, "nvmlInit_v2"};
+  Function<Return()> init{resolver, "nvmlInit"};
+  Function<Return()> shutdown{resolver, "nvmlShutdown"};
+  Function<Return(char *, U32)> driver_version{resolver, "nvmlSystemGetDriverVersion"};
+  Function<Return(char *, U32)> library_version{resolver, "nvmlSystemGetNVMLVersion"};
+  Function<Return(int *)> cuda_version_v2{resolver, "nvmlSystemGetCudaDriverVersion_v2"};
+  Function<Return(int *)> cuda_version{resolver, "nvmlSystemGetCudaDriverVersion"};
+
+  Function<Return(U32 *)> count_v2{resolver, "nvmlDeviceGetCount_v2"};
+  Function<Return(U32 *)> count{resolver, "nvmlDeviceGetCount"};
+  Function<Return(U32, Handle *)> handle_by_index_v2{resolver, "nvmlDeviceGetHandleByIndex_v2"};
+  Function<Return(U32, Handle *)> handle_by_index{resolver, "nvmlDeviceGetHandleByIndex"};
+  Function<Return(const char *, Handle *)> handle_by_pci_v2{resolver, "nvmlDeviceGetHandleByPciBusId_v2"};
+  Function<Return(const char *, Handle *)> handle_by_pci{resolver, "nvmlDeviceGetHandleByPciBusId"};
+
+  Text name{resolver, "nvmlDeviceGetName"};
+  Text uuid{resolver, "nvmlDeviceGetUUID"};
+  Text serial{resolver, "nvmlDeviceGetSerial"};
+  Text vbios{resolver, "nvmlDeviceGetVbiosVersion"};
+  Text board_part{resolver, "nvmlDeviceGetBoardPartNumber"};
+  Text inforom_image{resolver, "nvmlDeviceGetInforomImageVersion"};
+  Function<Return(Handle, char *)> gsp_version{resolver, "nvmlDeviceGetGspFirmwareVersion"};
+  Number brand{resolver, "nvmlDeviceGetBrand"};
+  Number architecture{resolver, "nvmlDeviceGetArchitecture"};
+  Function<Return(Handle, int *, int *)> compute_capability{resolver, "nvmlDeviceGetCudaComputeCapability"};
+  Function<Return(Handle, PciInfo *)> pci_v3{resolver, "nvmlDeviceGetPciInfo_v3"};
+  Function<Return(Handle, PciInfoV2 *)> pci_v2{resolver, "nvmlDeviceGetPciInfo_v2"};
+  Function<Return(Handle, PciInfoV2 *)> pci_v1{resolver, "nvmlDeviceGetPciInfo"};
+  Function<Return(Handle, U32, unsigned long *)> cpu_affinity{resolver, "nvmlDeviceGetCpuAffinity"};
+  Function<Return(Handle, Handle, U32 *)> common_ancestor{resolver, "nvmlDeviceGetTopologyCommonAncestor"};
+  Number minor_number{resolver, "nvmlDeviceGetMinorNumber"};
+  Number cores{resolver, "nvmlDeviceGetNumGpuCores"};
+  Number bus_width{resolver, "nvmlDeviceGetMemoryBusWidth"};
+  Function<Return(Handle, DeviceAttributes *)> attributes{resolver, "nvmlDeviceGetAttributes_v2"};
+
+  Function<Return(Handle, MemoryV2 *)> memory_v2{resolver, "nvmlDeviceGetMemoryInfo_v2"};
+  Function<Return(Handle, Memory *)> memory{resolver, "nvmlDeviceGetMemoryInfo"};
+  Function<Return(Handle, Bar1Memory *)> bar1{resolver, "nvmlDeviceGetBAR1MemoryInfo"};
+
+  Function<Return(Handle, Utilization *)> utilization{resolver, "nvmlDeviceGetUtilizationRates"};
+  Pair encoder{resolver, "nvmlDeviceGetEncoderUtilization"};
+  Pair decoder{resolver, "nvmlDeviceGetDecoderUtilization"};
+  Pair jpeg{resolver, "nvmlDeviceGetJpgUtilization"};
+  Pair ofa{resolver, "nvmlDeviceGetOfaUtilization"};
+  Function<Return(Handle, U32 *, U32 *, U32 *)> encoder_stats{resolver, "nvmlDeviceGetEncoderStats"};
+  Function<Return(Handle, U32, U64, ValueType *, U32 *, Sample *)> samples{resolver, "nvmlDeviceGetSamples"};
+
+  TypedNumber clock{resolver, "nvmlDeviceGetClockInfo"};
+  TypedNumber clock_max{resolver, "nvmlDeviceGetMaxClockInfo"};
+  TypedNumber clock_boost{resolver, "nvmlDeviceGetMaxCustomerBoostClock"};
+  TypedNumber clock_application{resolver, "nvmlDeviceGetApplicationsClock"};
+  Number performance_state{resolver, "nvmlDeviceGetPerformanceState"};
+  Function<Return(Handle, U64 *)> event_reasons{resolver, "nvmlDeviceGetCurrentClocksEventReasons"};
+  Function<Return(Handle, U64 *)> throttle_reasons{resolver, "nvmlDeviceGetCurrentClocksThrottleReasons"};
+  Function<Return(Handle, U64 *)> event_reasons_supported{resolver, "nvmlDeviceGetSupportedClocksEventReasons"};
+  Function<Return(Handle, U64 *)> throttle_reasons_supported{resolver, "nvmlDeviceGetSupportedClocksThrottleReasons"};
+
+  Number power{resolver, "nvmlDeviceGetPowerUsage"};
+  Number power_limit_enforced{resolver, "nvmlDeviceGetEnforcedPowerLimit"};
+  Number power_limit{resolver, "nvmlDeviceGetPowerManagementLimit"};
+  Number power_limit_default{resolver, "nvmlDeviceGetPowerManagementDefaultLimit"};
+  Pair power_limit_range{resolver, "nvmlDeviceGetPowerManagementLimitConstraints"};
+  Function<Return(Handle, U64 *)> energy{resolver, "nvmlDeviceGetTotalEnergyConsumption"};
+  Number power_source{resolver, "nvmlDeviceGetPowerSource"};
+
+  Function<Return(Handle, TemperatureReading *)> temperature_v{resolver, "nvmlDeviceGetTemperatureV"};
+  TypedNumber temperature{resolver, "nvmlDeviceGetTemperature"};
+  TypedNumber temperature_threshold{resolver, "nvmlDeviceGetTemperatureThreshold"};
+  Function<Return(Handle, MarginTemperature *)> temperature_margin{resolver, "nvmlDeviceGetMarginTemperature"};
+  Number fan_count{resolver, "nvmlDeviceGetNumFans"};
+  TypedNumber fan_speed_v2{resolver, "nvmlDeviceGetFanSpeed_v2"};
+  Number fan_speed{resolver, "nvmlDeviceGetFanSpeed"};
+  Function<Return(Handle, FanSpeedInfo *)> fan_rpm{resolver, "nvmlDeviceGetFanSpeedRPM"};
+
+  Number pcie_generation{resolver, "nvmlDeviceGetCurrPcieLinkGeneration"};
+  Number pcie_width{resolver, "nvmlDeviceGetCurrPcieLinkWidth"};
+  Number pcie_generation_max{resolver, "nvmlDeviceGetMaxPcieLinkGeneration"};
+  Number pcie_width_max{resolver, "nvmlDeviceGetMaxPcieLinkWidth"};
+  Number pcie_generation_device{resolver, "nvmlDeviceGetGpuMaxPcieLinkGeneration"};
+  Number pcie_replay{resolver, "nvmlDeviceGetPcieReplayCounter"};
+  Function<Return(Handle, U32, U32 *)> nvlink_state{resolver, "nvmlDeviceGetNvLinkState"};
+  Function<Return(Handle, U32, PciInfo *)> nvlink_remote{resolver, "nvmlDeviceGetNvLinkRemotePciInfo_v2"};
+
+  Pair ecc_mode{resolver, "nvmlDeviceGetEccMode"};
+  Function<Return(Handle, U32, U32, U64 *)> ecc_total{resolver, "nvmlDeviceGetTotalEccErrors"};
+  Function<Return(Handle, U32, U32, U32, U64 *)> ecc_location{resolver, "nvmlDeviceGetMemoryErrorCounter"};
+  Function<Return(Handle, SramEccErrorStatus *)> ecc_sram{resolver, "nvmlDeviceGetSramEccErrorStatus"};
+  Function<Return(Handle, U32, U32 *, U64 *)> retired_pages{resolver, "nvmlDeviceGetRetiredPages"};
+  Number retired_pending{resolver, "nvmlDeviceGetRetiredPagesPendingStatus"};
+  Function<Return(Handle, U32 *, U32 *, U32 *, U32 *)> remapped_rows{resolver, "nvmlDeviceGetRemappedRows"};
+  Function<Return(Handle, RowRemapperHistogram *)> remapper_histogram{resolver, "nvmlDeviceGetRowRemapperHistogram"};
+
+  Number compute_mode{resolver, "nvmlDeviceGetComputeMode"};
+  Number persistence_mode{resolver, "nvmlDeviceGetPersistenceMode"};
+  Number display_active{resolver, "nvmlDeviceGetDisplayActive"};
+  Number accounting_mode{resolver, "nvmlDeviceGetAccountingMode"};
+  Number virtualization_mode{resolver, "nvmlDeviceGetVirtualizationMode"};
+
+  Pair mig_mode{resolver, "nvmlDeviceGetMigMode"};
+  Number mig_max_count{resolver, "nvmlDeviceGetMaxMigDeviceCount"};
+  Function<Return(Handle, U32, Handle *)> mig_handle{resolver, "nvmlDeviceGetMigDeviceHandleByIndex"};
+  Number gpu_instance_id{resolver, "nvmlDeviceGetGpuInstanceId"};
+  Number compute_instance_id{resolver, "nvmlDeviceGetComputeInstanceId"};
+
+  ProcessList compute_v3{resolver, "nvmlDeviceGetComputeRunningProcesses_v3"};
+  ProcessList compute_v2{resolver, "nvmlDeviceGetComputeRunningProcesses_v2"};
+  ProcessList compute_v1{resolver, "nvmlDeviceGetComputeRunningProcesses"};
+  ProcessList graphics_v3{resolver, "nvmlDeviceGetGraphicsRunningProcesses_v3"};
+  ProcessList graphics_v2{resolver, "nvmlDeviceGetGraphicsRunningProcesses_v2"};
+  ProcessList graphics_v1{resolver, "nvmlDeviceGetGraphicsRunningProcesses"};
+  ProcessList mps_v3{resolver, "nvmlDeviceGetMPSComputeRunningProcesses_v3"};
+  ProcessList mps_v2{resolver, "nvmlDeviceGetMPSComputeRunningProcesses_v2"};
+  ProcessList mps_v1{resolver, "nvmlDeviceGetMPSComputeRunningProcesses"};
+  Function<Return(Handle, ProcessesUtilizationInfo *)> process_utilization_info{
+      resolver, "nvmlDeviceGetProcessesUtilizationInfo"};
+  Function<Return(Handle, ProcessUtilizationSample *, U32 *, U64)> process_utilization{
+      resolver, "nvmlDeviceGetProcessUtilization"};
+
+  Function<Return(Handle, int, FieldValue *)> field_values{resolver, "nvmlDeviceGetFieldValues"};
+
+  Function<Return(Handle, GpmSupport *)> gpm_support{resolver, "nvmlGpmQueryDeviceSupport"};
+  Function<Return(GpmSample *)> gpm_alloc{resolver, "nvmlGpmSampleAlloc"};
+  Function<Return(GpmSample)> gpm_free{resolver, "nvmlGpmSampleFree"};
+  Function<Return(Handle, GpmSample)> gpm_sample{resolver, "nvmlGpmSampleGet"};
+  Function<Return(Handle, U32, GpmSample)> gpm_mig_sample{resolver, "nvmlGpmMigSampleGet"};
+  Function<Return(void *)> gpm_metrics{resolver, "nvmlGpmMetricsGet"};
+
+  Function<Return(EventSet *)> event_set_create{resolver, "nvmlEventSetCreate"};
+  Function<Return(EventSet)> event_set_free{resolver, "nvmlEventSetFree"};
+  Function<Return(Handle, U64 *)> event_types{resolver, "nvmlDeviceGetSupportedEventTypes"};
+  Function<Return(Handle, U64, EventSet)> event_register{resolver, "nvmlDeviceRegisterEvents"};
+  Function<Return(EventSet, EventData *, U32)> event_wait_v2{resolver, "nvmlEventSetWait_v2"};
+  Function<Return(EventSet, EventDataV1 *, U32)> event_wait{resolver, "nvmlEventSetWait"};
+};
+
+// The library by its run-time name only: the toolkit's stub has another one. WSL keeps it in a folder of its own, and
+// a distribution's driver must not shadow that one.
+Result<std::shared_ptr<Api>> load_library();
+
+}  // namespace gpulse::nvml

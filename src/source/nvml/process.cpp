@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/nvml/process.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "source/nvml/code.hpp"
+
+namespace gpulse::nvml {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kFirstRows = 64;
+constexpr std::size_t kMostRows = 1U << 16U;
+constexpr std::byte kUntouched{0xA5};
+
+struct ListedProcess {
+  std::uint32_t pid;
+  std::uint64_t memory;
+  std::uint32_t gpu_instance;
+};
+
+// One process list in the three forms drivers have had.
+struct ListCall {
+  const Api::ProcessList &v3, &v2, &v1;
+  ProcessType type;
+};
+
+// Rows of the _v3 call are 24 bytes, but 32 on drivers 535.43 to 535.86: the bytes it left alone tell.
+std::size_t v3_stride(std::span<const std::byte> buffer, std::size_t rows) {
+  const auto narrow = rows * sizeof(ProcessInfoV2);
+  const auto wide = rows * sizeof(ProcessInfoV3Wide);
+  const auto beyond = buffer.subspan(narrow, wide - narrow);
+  const bool touched = std::any_of(beyond.begin(), beyond.end(), [](std::byte b) { return b != kUntouched; });
+  return touched ? sizeof(ProcessInfoV3Wide) : sizeof(ProcessInfoV2);
+}
+
+Return call_list(const Api::ProcessList &call, Handle handle, std::vector<std::byte> &buffer, std::uint32_t &rows) {
+  if (!call) return Return::function_not_found;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    if (buffer.empty()) buffer.resize(kFirstRows * sizeof(ProcessInfoV3Wide));
+    std::fill(buffer.begin(), buffer.end(), kUntouched);
+    const auto capacity = static_cast<std::uint32_t>(buffer.size() / sizeof(ProcessInfoV3Wide));
+    rows = capacity;
+    const auto code = call(handle, &rows, buffer.data());
+    if (code == Return::success) {
+      rows = std::min(rows, capacity);
+      return code;
+    }
+    if (code != Return::insufficient_size) return code;
+    // New processes may come between two calls: ask for some more than it said.
+    const auto wanted = std::max<std::size_t>(rows, capacity) + kFirstRows;
+    if (wanted > kMostRows) return code;
+    buffer.resize(wanted * sizeof(ProcessInfoV3Wide));
+  }
+  return Return::insufficient_size;
+}
+
+template <class Info>
+ListedProcess row_at(const std::byte *at) {
+  Info info;
+  std::memcpy(&info, at, sizeof info);
+  if constexpr (std::is_same_v<Info, ProcessInfoV1>) {
+    return {info.pid, info.used_gpu_memory, kNoInstance};
+  } else {
+    return {info.pid, info.used_gpu_memory, info.gpu_instance};
+  }
+}
+
+Return list_processes(const ListCall &list, DeviceData &device, std::vector<ListedProcess> &found) {
+  auto &buffer = device.processes.buffer;
+  std::uint32_t rows = 0;
+  // _v2 has had one row size on every driver; _v3 comes last because it has had two.
+  auto code = call_list(list.v2, device.handle, buffer, rows);
+  if (code == Return::success) {
+    for (std::uint32_t i = 0; i < rows; ++i) {
+      found.push_back(row_at<ProcessInfoV2>(buffer.data() + i * sizeof(ProcessInfoV2)));
+    }
+    return code;
+  }
+  if (!try_older(code)) return code;
+  if (const auto older = call_list(list.v1, device.handle, buffer, rows); older == Return::success) {
+    for (std::uint32_t i = 0; i < rows; ++i) {
+      found.push_back(row_at<ProcessInfoV1>(buffer.data() + i * sizeof(ProcessInfoV1)));
+    }
+    return older;
+  } else if (older != Return::function_not_found) {
+    code = older;
+  }
+  if (!list.v3) return code;
+  code = call_list(list.v3, device.handle, buffer, rows);
+  if (code != Return::success) return code;
+  const auto stride = v3_stride(buffer, rows);
+  for (std::uint32_t i = 0; i < rows; ++i) found.push_back(row_at<ProcessInfoV2>(buffer.data() + i * stride));
+  return code;
+}
+
+void fill_engines(const DeviceData &device, std::uint32_t pid, Row &row) {
+  constexpr auto kSm = process_metric("gpu_utilization_percent");
+  constexpr auto kMemory = process_metric("memory_utilization_percent");
+  constexpr auto kEncoder = process_metric("encoder_utilization_percent");
+  constexpr auto kDecoder = process_metric("decoder_utilization_percent");
+  constexpr auto kJpeg = process_metric("jpeg_utilization_percent");
+  constexpr auto kOfa = process_metric("ofa_utilization_percent");
+  const auto known = device.processes.engines.find(pid);
+  if (known == device.processes.engines.end()) {
+    const auto &reason = device.processes.engines_reason;
+    for (const auto id : {kSm, kMemory, kEncoder, kDecoder}) row[id] = reason;
+    if (device.processes.tells_jpeg) row[kJpeg] = row[kOfa] = reason;
+    return;
+  }
+  const auto &engines = known->second;
+  row[kSm] = engines.sm;
+  row[kMemory] = engines.memory;
+  row[kEncoder] = engines.encoder;
+  row[kDecoder] = engines.decoder;
+  if (engines.jpeg != ProcessEngines::kValueAbsent) row[kJpeg] = engines.jpeg;
+  if (engines.ofa != ProcessEngines::kValueAbsent) row[kOfa] = engines.ofa;
+}
+
+void add_process(const ListedProcess &listed, ProcessType type, const DeviceData &device, Frame &frame) {
+  // 0 is the driver's own; instances list their processes themselves.
+  if (listed.pid == 0 || (device.split && listed.gpu_instance != kNoInstance)) return;
+  auto at = std::find_if(frame.processes.begin(), frame.processes.end(),
+                         [&](const ProcessUse &use) { return use.pid == listed.pid; });
+  if (at == frame.processes.end()) {
+    frame.processes.push_back({.pid = listed.pid});
+    at = std::prev(frame.processes.end());
+    fill_engines(device, listed.pid, at->row);
+  }
+  at->types |= static_cast<std::uint8_t>(type);
+  auto &memory = at->row[process_metric("gpu_memory_bytes")];
+  if (listed.memory == kValueUnknown) return;
+  // A process in two lists is shown with the same memory in both: not to be added up.
+  memory = std::max(memory.value_or(0), static_cast<double>(listed.memory));
+}
+
+bool believable(const ProcessUtilizationInfo &row) {
+  return row.pid != 0 && row.sm <= 100 && row.memory <= 100 && row.encoder <= 100 && row.decoder <= 100;
+}
+
+void keep_engines(ProcessState &state, const ProcessUtilizationInfo &row, Monotonic now) {
+  if (!believable(row) || row.time_us <= state.last_seen_us) return;
+  auto &engines = state.engines[row.pid];
+  if (row.time_us < engines.time_us) return;
+  engines = {.time_us = row.time_us,
+             .seen = now,
+             .sm = row.sm,
+             .memory = row.memory,
+             .encoder = row.encoder,
+             .decoder = row.decoder,
+             .jpeg = state.tells_jpeg && row.jpeg <= 100 ? row.jpeg : ProcessEngines::kValueAbsent,
+             .ofa = state.tells_jpeg && row.ofa <= 100 ? row.ofa : ProcessEngines::kValueAbsent};
+}
+
+// Asks for the rows newer than the newest seen; what comes back lies in state.engine_rows.
+Return call_engines_info(const Api &api, Handle handle, ProcessState &state) {
+  if (!api.process_utilization_info) return Return::function_not_found;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    if (state.engine_rows.empty()) state.engine_rows.resize(kFirstRows);
+    ProcessesUtilizationInfo query{.version = version_word<ProcessesUtilizationInfo>(1),
+                                   .count = static_cast<std::uint32_t>(state.engine_rows.size()),
+                                   .last_seen_us = state.last_seen_us,
+                                   .processes = state.engine_rows.data()};
+    const auto code = api.process_utilization_info(handle, &query);
+    if (code == Return::insufficient_size && query.count <= kMostRows) {
+      state.engine_rows.resize(std::max<std::size_t>(query.count, state.engine_rows.size()) + kFirstRows);
+      continue;
+    }
+    if (code == Return::success) state.engine_rows.resize(std::min<std::size_t>(query.count, state.engine_rows.size()));
+    return code;
+  }
+  return Return::insufficient_size;
+}
+
+Return call_engines_samples(const Api &api, Handle handle, ProcessState &state) {
+  if (!api.process_utilization) return Return::function_not_found;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    // The call refuses a buffer smaller than its own: it says how many rows it wants.
+    std::uint32_t rows = static_cast<std::uint32_t>(state.engine_samples.size());
+    const auto code =
+        api.process_utilization(handle, rows == 0 ? nullptr : state.engine_samples.data(), &rows, state.last_seen_us);
+    if ((code == Return::insufficient_size || (code == Return::success && state.engine_samples.empty() && rows > 0)) &&
+        rows <= kMostRows) {
+      state.engine_samples.resize(std::max<std::size_t>(rows, state.engine_samples.size() + 1));
+      continue;
+    }
+    if (code == Return::success) {
+      state.engine_rows.clear();
+      for (std::size_t i = 0; i < std::min<std::size_t>(rows, state.engine_samples.size()); ++i) {
+        const auto &s = state.engine_samples[i];
+        state.engine_rows.push_back({s.time_us, s.pid, s.sm, s.memory, s.encoder, s.decoder, 0, 0});
+      }
+    }
+    return code;
+  }
+  return Return::insufficient_size;
+}
+
+}  // namespace
+
+Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
+  const auto &api = *driver.api;
+  const std::array lists{ListCall{api.compute_v3, api.compute_v2, api.compute_v1, ProcessType::compute},
+                         ListCall{api.graphics_v3, api.graphics_v2, api.graphics_v1, ProcessType::graphics},
+                         ListCall{api.mps_v3, api.mps_v2, api.mps_v1, ProcessType::mps}};
+  constexpr auto kCount = device_metric("process_count");
+  frame.processes.clear();
+  std::vector<ListedProcess> found;
+  auto outcome = Outcome::unsupported;
+  Reading failed = Reason::not_supported;
+  bool listed_any = false;
+  for (const auto &list : lists) {
+    found.clear();
+    const auto code = list_processes(list, device, found);
+    const auto one = code == Return::success ? Outcome::ok : outcome_of(code);
+    if (one == Outcome::lost || one == Outcome::gone) {
+      frame.row[kCount] = reason_of(code);
+      return one;
+    }
+    if (one == Outcome::ok) outcome = Outcome::ok;
+    listed_any = listed_any || code == Return::success;
+    if (code != Return::success && failed.is(Reason::not_supported)) failed = reason_of(code);
+    for (const auto &listed : found) add_process(listed, list.type, device, frame);
+  }
+  // A list that failed is not an empty one.
+  const bool whole = listed_any && failed.is(Reason::not_supported);
+  frame.row[kCount] = whole ? Reading(static_cast<double>(frame.processes.size())) : failed;
+  return outcome;
+}
+
+Outcome read_process_engines(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
+  auto &state = device.processes;
+  if (state.last_seen_us == 0) {
+    // 0 would ask for a mean over the driver's whole buffer; a second back is what people mean by now.
+    const auto wall = std::chrono::duration_cast<std::chrono::microseconds>(wall_now().time_since_epoch()).count();
+    state.last_seen_us = static_cast<std::uint64_t>(wall) - 1'000'000;
+  }
+  const auto &api = *driver.api;
+  auto code = call_engines_info(api, device.handle, state);
+  state.tells_jpeg = code == Return::success || code == Return::not_found;
+  if (try_older(code)) {
+    if (const auto older = call_engines_samples(api, device.handle, state); older != Return::function_not_found) {
+      code = older;
+    }
+    state.tells_jpeg = false;
+  }
+  if (code == Return::success) {
+    const auto rows = std::move(state.engine_rows);
+    for (const auto &row : rows) keep_engines(state, row, now);
+    for (const auto &row : rows) {
+      if (believable(row)) state.last_seen_us = std::max(state.last_seen_us, row.time_us);
+    }
+    state.engine_rows = {};
+  }
+  // "not found" is the driver's way to say that nothing newer happened.
+  const bool answered = code == Return::success || code == Return::not_found;
+  std::erase_if(state.engines, [&](const auto &entry) { return !answered || now - entry.second.seen > 1s; });
+  state.engines_reason = answered ? Reading(0.0) : reason_of(code);
+  for (auto &use : frame.processes) fill_engines(device, use.pid, use.row);
+  return answered ? Outcome::ok : outcome_of(code);
+}
+
+}  // namespace gpulse::nvml

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which processes use a device, and how much of its engines each.
+#pragma once
+
+#include "source/nvml/device.hpp"
+#include "source/source.hpp"
+
+namespace gpulse::nvml {
+
+// Compute, graphics and MPS lists merged by pid into frame.processes.
+Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+
+// Each process's share of the engines, since the newest sample seen before.
+Outcome read_process_engines(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+
+}  // namespace gpulse::nvml
