@@ -39,7 +39,7 @@ void append(std::vector<Span> &line, std::vector<Span> more) {
 
 std::vector<int> Table::measure() const {
   std::vector<int> widths;
-  for (const auto &column : columns_) widths.push_back(width(column.title));
+  for (const auto &column : columns_) widths.push_back(std::max(width(column.title), column.floor));
   for (const auto &row : rows_) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const auto &cell = row.cells[i];

@@ -27,6 +27,7 @@ struct Column {
   std::string title;
   Align align = Align::left;
   int gap = 1;       // blanks before it
+  int floor = 0;     // at least this wide, so that a table drawn again and again does not jump
   int min = 0;       // may shrink down to this; 0: it does not shrink
   int cap = 0;       // is content with this much, though what stands in it may be wider; 0: wants all
   int grow_to = 0;   // takes up to this, or what stands in it, where there is room to spare

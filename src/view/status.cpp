@@ -122,6 +122,11 @@ std::size_t top_level(const Snapshot &snapshot) {
                                                 [](const Device &device) { return !device.parent; }));
 }
 
+// Without a device there is nothing to say about processes.
+bool shows_processes(const Snapshot &snapshot, const StatusOptions &options) {
+  return options.processes && (!snapshot.devices.empty() || !snapshot.processes.empty());
+}
+
 // Rows for the devices: two each where that leaves room for the processes, one each, several to a line.
 Lines choose_device_lines(const Snapshot &snapshot, const StatusOptions &options, std::size_t room) {
   if (snapshot.devices.empty()) return {term::line(options.style, {{"no GPU found", Colour::warn}})};
@@ -141,13 +146,13 @@ std::string render_status(const Snapshot &snapshot, const StatusOptions &options
   const auto height = static_cast<std::size_t>(std::max(0, options.height));
   const std::size_t room = height > frame.lines() ? height - frame.lines() : 0;
   const Lines devices = choose_device_lines(snapshot, options, room);
-  const std::size_t natural = devices.size() + (options.processes ? 1 + snapshot.processes.size() : 0);
+  const std::size_t natural = devices.size() + (shows_processes(snapshot, options) ? 1 + snapshot.processes.size() : 0);
   // Blank lines between the parts are the first to go.
   const bool airy = height == 0 || natural + 2 <= room;
 
   Lines lines{frame.header};
   append(lines, devices, airy);
-  if (options.processes && (height == 0 || devices.size() < room)) {
+  if (shows_processes(snapshot, options) && (height == 0 || devices.size() < room)) {
     const auto left = height == 0 ? snapshot.processes.size() + 1 : room - devices.size() - (airy ? 2 : 0);
     append(lines, process_lines(snapshot, options.style, left), airy);
   }

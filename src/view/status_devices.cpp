@@ -143,6 +143,26 @@ std::vector<MetricId> ranked_metrics() {
   return ids;
 }
 
+constexpr int kPercentColumns = 4;  // "100%"
+
+// What the memory and power columns take when everything is used to the full.
+int widest_share(const Devices &devices) {
+  int widest = 0;
+  for (const auto *device : devices) {
+    const auto total = by_role(device->row, Role::memory_total);
+    if (total) widest = std::max(widest, term::width(short_share(total.value(), total.value())));
+  }
+  return widest;
+}
+int widest_power(const Devices &devices) {
+  int widest = 0;
+  for (const auto *device : devices) {
+    const auto limit = by_role(device->row, Role::power_limit);
+    if (limit) widest = std::max(widest, term::width(fmt::format("{0:.0f}/{0:.0f}W", limit.value())));
+  }
+  return widest;
+}
+
 std::vector<Field> main_fields(const Devices &devices, const Style &style) {
   std::vector<Field> fields{
       {{.title = "GPU", .align = Align::right}, [](const Device &d) { return Cell(fmt::format("{}", d.index)); }},
@@ -151,16 +171,23 @@ std::vector<Field> main_fields(const Devices &devices, const Style &style) {
       {{.title = std::string(label_of(Scope::device, Role::utilization)), .align = Align::right, .gap = 2, .keep = 900},
        [&style](const Device &d) { return role_cell(style, d.row, Role::utilization); }}};
   if (worth_a_column(devices, Role::true_activity)) {
-    fields.push_back(
-        {{.title = std::string(label_of(Scope::device, Role::true_activity)), .align = Align::right, .keep = 800},
-         [&style](const Device &d) { return activity_cell(style, d); }});
+    fields.push_back({{.title = std::string(label_of(Scope::device, Role::true_activity)),
+                       .align = Align::right,
+                       .floor = kPercentColumns,
+                       .keep = 800},
+                      [&style](const Device &d) { return activity_cell(style, d); }});
   }
-  fields.push_back({{.title = "MEMORY", .gap = 2, .min = 6, .cap = 10, .grow_to = 24, .keep = 300},
-                    [](const Device &d) { return memory_bar(d); }});
-  fields.push_back(
-      {{.title = std::string(label_of(Scope::device, Role::memory_used)), .align = Align::right, .keep = 700},
-       [&style](const Device &d) { return memory_cell(style, d); }});
-  fields.push_back({{.title = "POWER", .align = Align::right, .gap = 2, .keep = 500},
+  if (std::any_of(devices.begin(), devices.end(), [](const Device *d) { return memory_share(*d) >= 0; })) {
+    fields.push_back({{.title = "MEMORY", .gap = 2, .min = 6, .cap = 10, .grow_to = 24, .keep = 300},
+                      [](const Device &d) { return memory_bar(d); }});
+  }
+  fields.push_back({{.title = std::string(label_of(Scope::device, Role::memory_used)),
+                     .align = Align::right,
+                     .gap = 2,
+                     .floor = widest_share(devices),
+                     .keep = 700},
+                    [&style](const Device &d) { return memory_cell(style, d); }});
+  fields.push_back({{.title = "POWER", .align = Align::right, .gap = 2, .floor = widest_power(devices), .keep = 500},
                     [&style](const Device &d) { return power_cell(style, d); }});
   fields.push_back(
       {{.title = std::string(label_of(Scope::device, Role::temperature)), .align = Align::right, .gap = 2, .keep = 600},
@@ -175,6 +202,7 @@ std::vector<Field> device_fields(const Devices &devices, const Style &style, boo
     fields.push_back({{.title = std::string(describe(id).label),
                        .align = Align::right,
                        .gap = 2,
+                       .floor = describe(id).unit == Unit::percent ? kPercentColumns : 0,
                        .keep = Column::kSpare - describe(id).rank},
                       [&style, id](const Device &d) { return value_cell(style, describe(id), d.row[id]); },
                       id});

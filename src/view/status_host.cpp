@@ -38,7 +38,7 @@ class Pieces {
 std::vector<Span> cpu(const Style &style, const Row &host) {
   std::vector<Span> spans = role_cell(style, host, Role::cpu).spans;
   if (const auto cores = by_role(host, Role::cpu_count)) {
-    spans.push_back({fmt::format(" of {:.0f} cores", cores.value()), Colour::plain});
+    spans.push_back({fmt::format(" of {:.0f}", cores.value()), Colour::plain});
   }
   return spans;
 }

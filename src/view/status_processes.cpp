@@ -76,7 +76,7 @@ std::vector<Column> process_columns() {
           {.title = label(Role::user), .gap = 2, .min = 4, .cap = 12, .keep = 700},
           {.title = "T", .keep = 300},
           {.title = label(Role::memory_used), .align = Align::right, .gap = 2, .keep = 900},
-          {.title = label(Role::utilization), .align = Align::right, .gap = 2, .keep = 600},
+          {.title = label(Role::utilization), .align = Align::right, .gap = 2, .floor = 4, .keep = 600},
           {.title = label(Role::cpu), .align = Align::right, .gap = 2, .keep = 500},
           {.title = label(Role::host_memory), .align = Align::right, .gap = 2, .keep = 350},
           {.title = label(Role::age), .align = Align::right, .gap = 2, .keep = 400},

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include "base/text.hpp"
 #include "term/width.hpp"
@@ -22,17 +20,8 @@ using testing::make_process;
 using testing::make_snapshot;
 using ::testing::Not;
 
-// Compares with src/view/golden/NAME.txt; GPULSE_UPDATE_GOLDEN=1 writes it anew, to be read before it is committed.
 void expect_golden(const std::string &name, const std::string &screen) {
-  const std::string path = std::string(GPULSE_SOURCE_DIR) + "/src/view/golden/" + name + ".txt";
-  if (std::getenv("GPULSE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << screen;
-    return;
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream wanted;
-  wanted << file.rdbuf();
-  EXPECT_EQ(screen, wanted.str()) << name;
+  testing::expect_file("src/view/golden/" + name + ".txt", screen);
 }
 
 class Status : public ::testing::Test {
@@ -142,11 +131,11 @@ TEST_F(Status, NeverShowsANumberThatIsNotThere) {
   EXPECT_EQ(screen(snapshot, 80, 0),
             "node7  Sun 2026-11-15 02:31:18  nvidia 580.159.04\n"
             "\n"
-            "GPU  NAME  UTIL SM  MEMORY USED  POWER  TEMP\n"
-            "  0  H200     –  –            –      –     –\n"
+            "GPU  NAME  UTIL   SM  USED  POWER  TEMP\n"
+            "  0  H200     –    –     –      –     –\n"
             "\n"
-            "GPU    PID  USER T  GPU MEM  SM%  CPU%  HOST MEM  TIME  COMMAND\n"
-            "  0  41000  ann  C        –    –     –         –     –  python3 train.py --rank…\n"
+            "GPU    PID  USER T  GPU MEM   SM%  CPU%  HOST MEM  TIME  COMMAND\n"
+            "  0  41000  ann  C        –     –     –         –     –  python3 train.py --ran…\n"
             "\n"
             "CPU –  load –  mem –  disk r– w–/s  net ↓– ↑–/s\n");
 }

@@ -3,8 +3,12 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "model/snapshot.hpp"
@@ -91,6 +95,23 @@ inline Snapshot make_snapshot(std::uint32_t devices) {
         make_process(41000 + i, i, fmt::format("python3 train.py --rank {} --config configs/large.yaml", i)));
   }
   return snapshot;
+}
+
+// Compares with a file of the tree; GPULSE_UPDATE_GOLDEN=1 writes it anew, to be read before it is committed.
+inline void expect_file(const std::string &path, const std::string &text) {
+  const std::string full = std::string(GPULSE_SOURCE_DIR) + "/" + path;
+  if (std::getenv("GPULSE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(full, std::ios::binary) << text;
+    return;
+  }
+  std::ifstream file(full, std::ios::binary);
+  std::stringstream wanted;
+  wanted << file.rdbuf();
+  if (text.size() < 20'000) {
+    EXPECT_EQ(text, wanted.str()) << path;
+  } else {
+    EXPECT_TRUE(text == wanted.str()) << path << " differs: GPULSE_UPDATE_GOLDEN=1 writes it anew";
+  }
 }
 
 }  // namespace gpulse::view::testing

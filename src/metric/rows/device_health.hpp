@@ -90,7 +90,7 @@ inline constexpr Metric kDeviceHealthRows[] = {
      .label = "ECC!",
      .help = "Memory errors not corrected, over the life of the board",
      .meaning = "Errors that could not be mended; the program that met them was killed.",
-     .smi = "ecc.errors.uncorrected.aggregate.total", .bad = 1, .rank = 20},
+     .smi = "ecc.errors.uncorrected.aggregate.total", .bad = 1},
     {.key = "ecc_corrected_volatile_total", .kind = Kind::counter, .window = Window::since_boot,
      .group = Group::health, .label = "ECCV+",
      .help = "Memory errors corrected since the driver was loaded",
