@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <tuple>
 
 #include "metric/format.hpp"
 #include "term/table.hpp"
@@ -141,8 +142,8 @@ void report_cost(Report &report, const Snapshot &snapshot, std::span<const Reade
   if (costs.empty()) return;
   std::vector<const ReaderCost *> dearest;
   for (const auto &cost : costs) dearest.push_back(&cost);
-  std::stable_sort(dearest.begin(), dearest.end(),
-                   [](const auto *a, const auto *b) { return a->mean_us > b->mean_us; });
+  std::sort(dearest.begin(), dearest.end(),
+            [](const auto *a, const auto *b) { return std::tuple(-a->mean_us, a) < std::tuple(-b->mean_us, b); });
   report.title("Calls, the dearest first");
   term::Table table({{.title = "", .gap = 0},
                      {.title = "MEAN", .align = term::Align::right},

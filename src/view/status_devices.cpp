@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
 #include "metric/format.hpp"
 #include "view/cell.hpp"
@@ -139,7 +140,9 @@ std::vector<MetricId> ranked_metrics() {
   for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
     if (metric.rank > 0) ids.push_back(id);
   });
-  std::stable_sort(ids.begin(), ids.end(), [](MetricId a, MetricId b) { return describe(a).rank < describe(b).rank; });
+  std::sort(ids.begin(), ids.end(), [](MetricId a, MetricId b) {
+    return std::pair(describe(a).rank, a.index) < std::pair(describe(b).rank, b.index);
+  });
   return ids;
 }
 
@@ -257,7 +260,7 @@ std::vector<const Device *> ordered_devices(const Snapshot &snapshot) {
   };
   std::vector<std::pair<decltype(place(nullptr)), const Device *>> keyed;
   for (const auto *device : devices) keyed.emplace_back(place(device), device);
-  std::stable_sort(keyed.begin(), keyed.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::sort(keyed.begin(), keyed.end());
   std::transform(keyed.begin(), keyed.end(), devices.begin(), [](const auto &pair) { return pair.second; });
   return devices;
 }
