@@ -117,7 +117,7 @@ std::string pad(std::string_view text, int columns, Align align) {
 std::vector<std::string> wrap(std::string_view text, int columns) {
   std::vector<std::string> lines;
   std::string current;
-  for (const auto piece : words(text)) {
+  for (const auto piece : split_words(text)) {
     std::string_view rest = piece;
     if (!current.empty() && width(current) + 1 + width(rest) <= columns) {
       current += ' ';
