@@ -60,6 +60,14 @@ std::uint64_t mix(std::uint64_t seed) {
   return seed ^ (seed >> 31U);
 }
 
+std::uint64_t name_seed(std::string_view name) {
+  std::uint64_t seed = 0xCBF29CE484222325ULL;
+  for (const char letter : name) {
+    seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
+  }
+  return seed;
+}
+
 std::string invented_uuid(const char *prefix, std::uint64_t seed) {
   const std::uint64_t high = mix(seed);
   const std::uint64_t low = mix(high);
@@ -280,7 +288,7 @@ void name_instances(Device &device, std::uint64_t seed, std::uint32_t driver) {
 
 Device finished(const DeviceSpec &spec, std::uint32_t repeat, std::uint32_t index, std::uint32_t driver) {
   Device device = spec.device;
-  const std::uint64_t seed = std::hash<std::string>{}(spec.profile) * 1024 + index;
+  const std::uint64_t seed = name_seed(spec.profile) * 1024 + index;
   restagger(device, repeat);
   for (MigInstance &instance : device.mig) {
     restagger(instance, repeat);

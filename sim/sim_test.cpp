@@ -5,9 +5,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -34,7 +38,7 @@ class Library {
     auto *function = reinterpret_cast<R (*)(Args...)>(symbol(name));
     if (function == nullptr) {
       ADD_FAILURE() << name << " is missing";
-      return R{};
+      return R();
     }
     return function(args...);
   }
@@ -143,6 +147,60 @@ TEST_F(Sim, FollowsStepsAndEnergy) {
   TemperatureReading temperature{.version = 0x0100000C, .sensor = 0, .celsius = 0};
   EXPECT_EQ(nvml("nvmlDeviceGetTemperatureV", gpu(), &temperature), Return::success);
   EXPECT_EQ(temperature.celsius, 50);
+}
+
+TEST_F(Sim, PlaysATrace) {
+  const std::string path = testing::TempDir() + "gpulse_sim_trace.csv";
+  std::ofstream(path) << "t_s,phase,util_gpu_pct,event_reasons_hex,smutil,proc_mem_mib,n_procs\n"
+                         "0.1,idle,2,0,1.5,0,0\n0.2,work,97,1a,88.5,512,1\n";
+  start(kH200 + "trace = \"" + path + "\"\n[[process]]\npid = 31\nmemory_mib = { trace = \"" + path +
+        "\", column = \"proc_mem_mib\", scale = 2 }\npresent = { trace = \"" + path + "\", column = \"n_procs\" }\n");
+  Utilization utilization{};
+  EXPECT_EQ(nvml("nvmlDeviceGetUtilizationRates", gpu(), &utilization), Return::success);
+  EXPECT_EQ(utilization.gpu, 2U);
+  EXPECT_EQ(utilization.memory, 23U);
+  std::uint32_t count = 1;
+  ProcessInfoV2 row{};
+  EXPECT_EQ(nvml("nvmlDeviceGetComputeRunningProcesses_v2", gpu(), &count, static_cast<void *>(&row)), Return::success);
+  EXPECT_EQ(count, 0U);
+  at(0.35);  // the second time round
+  EXPECT_EQ(nvml("nvmlDeviceGetUtilizationRates", gpu(), &utilization), Return::success);
+  EXPECT_EQ(utilization.gpu, 97U);
+  std::uint64_t reasons = 0;
+  EXPECT_EQ(nvml("nvmlDeviceGetCurrentClocksEventReasons", gpu(), &reasons), Return::success);
+  EXPECT_EQ(reasons, 0x1AU);
+  count = 1;
+  EXPECT_EQ(nvml("nvmlDeviceGetComputeRunningProcesses_v2", gpu(), &count, static_cast<void *>(&row)), Return::success);
+  EXPECT_EQ(row.used_gpu_memory, 1024 * kMib);
+}
+
+TEST_F(Sim, CountsNvlinkTraffic) {
+  start("[[device]]\nprofile = \"h100\"\nnvlink_tx_kibs = 1800\nnvlink_down = [2]\n");
+  at(10);
+  std::array<FieldValue, 3> fields{};
+  constexpr std::array kScopes{kAllLinks, 3U, 18U};
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    fields[i].field = field::kNvlinkDataTx;
+    fields[i].scope = kScopes[i];
+  }
+  EXPECT_EQ(nvml("nvmlDeviceGetFieldValues", gpu(), 3, fields.data()), Return::success);
+  EXPECT_EQ(fields[0].value.u64, 18000U);
+  EXPECT_EQ(fields[1].value.u64, 1000U);
+  EXPECT_EQ(fields[2].result, Return::not_supported);
+  std::uint32_t state = 9;
+  EXPECT_EQ(nvml("nvmlDeviceGetNvLinkState", gpu(), 2U, &state), Return::success);
+  EXPECT_EQ(state, 0U);
+  EXPECT_EQ(nvml("nvmlDeviceGetNvLinkState", gpu(), 17U, &state), Return::success);
+  EXPECT_EQ(state, 1U);
+  EXPECT_EQ(nvml("nvmlDeviceGetNvLinkState", gpu(), 18U, &state), Return::invalid_argument);
+}
+
+TEST_F(Sim, LoadsEveryShippedScenario) {
+  for (const auto &entry : std::filesystem::directory_iterator(GPULSE_BUILD_DIR "/sim/scenarios")) {
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    EXPECT_EQ(library().call<int>("gpulse_sim_load", text.str().c_str()), 0) << entry.path() << error();
+  }
 }
 
 TEST_F(Sim, WritesProcessRowsOfEverySize) {
