@@ -149,6 +149,8 @@ void read_mig(Loader &loader, const Node &table, Device &device) {
                          {"memory_total_mib", count(Key::memory_total_mib)},
                          {"memory_used_mib", count(Key::memory_used_mib)},
                          {"memory_reserved_mib", count(Key::memory_reserved_mib)},
+                         {"bar1_total_mib", count(Key::bar1_total_mib)},
+                         {"bar1_used_mib", count(Key::bar1_used_mib)},
                          {"sms", count(Key::mig_sms)},
                          {"copy_engines", count(Key::mig_copy_engines)},
                          {"decoders", count(Key::mig_decoders)},
@@ -267,6 +269,11 @@ void restagger(Target &target, double index) {
 
 void name_instances(Device &device, std::uint64_t seed, std::uint32_t driver) {
   for (MigInstance &instance : device.mig) {
+    // An instance answers for its share of BAR1; nvidia-smi's MIG table shows it.
+    if (!instance[Key::bar1_total_mib].supported()) {
+      instance[Key::bar1_total_mib] = instance[Key::memory_total_mib];
+      instance[Key::bar1_used_mib] = Number::of(0);
+    }
     instance[Text::name].text = device[Text::name].text + instance[Text::name].text;
     if (instance[Text::uuid].code == Return::success) {
       continue;
