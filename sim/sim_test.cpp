@@ -223,6 +223,11 @@ TEST_F(Sim, InjectsFaults) {
   EXPECT_EQ(power(gpu(1), milliwatts), Return::unknown);
   EXPECT_EQ(power(gpu(1), milliwatts), Return::unknown);
   EXPECT_EQ(power(gpu(1), milliwatts), Return::success);
+  fault("nvmlDeviceGetHandleByIndex_v2", 1, 4);
+  Handle refused = nullptr;
+  EXPECT_EQ(nvml("nvmlDeviceGetHandleByIndex_v2", 1U, &refused), Return::no_permission);
+  EXPECT_EQ(nvml("nvmlDeviceGetHandleByIndex_v2", 0U, &refused), Return::success);
+  fault("nvmlDeviceGetHandleByIndex_v2", 1, 0);
   fault("nvmlDeviceGetPowerUsage", 0, 4);
   EXPECT_EQ(power(gpu(0), milliwatts), Return::no_permission);
   EXPECT_EQ(power(gpu(1), milliwatts), Return::success);
