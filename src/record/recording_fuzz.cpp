@@ -9,22 +9,8 @@
 namespace gpulse::record {
 namespace {
 
-std::uint64_t todays_schema() {
-  WireWriter body;
-  encode_schema(body, todays_keys());
-  return schema_hash(body.view());
-}
-
-SlotMap todays_slots() {
-  WireWriter body;
-  encode_schema(body, todays_keys());
-  WireReader in(body.view());
-  return decode_schema(in).value();
-}
-
 // Pieces of [kind, length / 2] and as many bytes.
 std::vector<std::byte> with_blocks(std::span<const std::byte> data) {
-  static const auto schema = todays_schema();
   WireWriter file;
   write_file_head(file);
   std::uint32_t last = 0;
@@ -37,7 +23,7 @@ std::vector<std::byte> with_blocks(std::span<const std::byte> data) {
       payload.u8(static_cast<std::uint8_t>(BlockKind::schema));
     } else {
       const auto sample = kind % 4 == 1 ? BlockKind::key : BlockKind::delta;
-      write_sample_head(payload, {.kind = sample, .schema = schema, .time = kind, .previous = last});
+      write_sample_head(payload, {.kind = sample, .schema = todays_schema().hash, .time = kind, .previous = last});
     }
     payload.bytes(piece);
     const auto crc = write_block(file, payload.view());
@@ -47,12 +33,11 @@ std::vector<std::byte> with_blocks(std::span<const std::byte> data) {
 }
 
 void read_all(std::span<const std::byte> bytes) {
-  static const auto slots = todays_slots();
   auto reader = RecordingReader::open(bytes, "fuzz");
   if (!reader) return;
   SnapshotEncoder encoder;
   SnapshotDecoder decoder;
-  decoder.restart(slots);
+  decoder.restart(todays_schema().slots);
   for (std::size_t i = 0; i < reader->count(); ++i) {
     const auto snapshot = reader->at(i);
     if (!snapshot) continue;

@@ -68,11 +68,7 @@ std::vector<std::byte> recording_of_other_table(bool with_schema) {
 }
 
 TEST(Schema, TodaysTableMapsToItself) {
-  WireWriter body;
-  encode_schema(body, todays_keys());
-  WireReader in(body.view());
-  const auto map = decode_schema(in);
-  ASSERT_TRUE(map);
+  const auto *map = &todays_schema().slots;
   for (std::size_t scope = 0; scope < kScopes; ++scope) {
     ASSERT_EQ(map->numbers[scope].size(), number_count(static_cast<Scope>(scope)));
     ASSERT_EQ(map->texts[scope].size(), text_count(static_cast<Scope>(scope)));
