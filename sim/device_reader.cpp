@@ -60,6 +60,14 @@ std::uint64_t mix(std::uint64_t seed) {
   return seed ^ (seed >> 31U);
 }
 
+std::uint64_t name_seed(std::string_view name) {
+  std::uint64_t seed = 0xCBF29CE484222325ULL;
+  for (const char letter : name) {
+    seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
+  }
+  return seed;
+}
+
 std::string invented_uuid(const char *prefix, std::uint64_t seed) {
   const std::uint64_t high = mix(seed);
   const std::uint64_t low = mix(high);
@@ -141,6 +149,8 @@ void read_mig(Loader &loader, const Node &table, Device &device) {
                          {"memory_total_mib", count(Key::memory_total_mib)},
                          {"memory_used_mib", count(Key::memory_used_mib)},
                          {"memory_reserved_mib", count(Key::memory_reserved_mib)},
+                         {"bar1_total_mib", count(Key::bar1_total_mib)},
+                         {"bar1_used_mib", count(Key::bar1_used_mib)},
                          {"sms", count(Key::mig_sms)},
                          {"copy_engines", count(Key::mig_copy_engines)},
                          {"decoders", count(Key::mig_decoders)},
@@ -259,6 +269,11 @@ void restagger(Target &target, double index) {
 
 void name_instances(Device &device, std::uint64_t seed, std::uint32_t driver) {
   for (MigInstance &instance : device.mig) {
+    // An instance answers for its share of BAR1; nvidia-smi's MIG table shows it.
+    if (!instance[Key::bar1_total_mib].supported()) {
+      instance[Key::bar1_total_mib] = instance[Key::memory_total_mib];
+      instance[Key::bar1_used_mib] = Number::of(0);
+    }
     instance[Text::name].text = device[Text::name].text + instance[Text::name].text;
     if (instance[Text::uuid].code == Return::success) {
       continue;
@@ -280,7 +295,7 @@ void name_instances(Device &device, std::uint64_t seed, std::uint32_t driver) {
 
 Device finished(const DeviceSpec &spec, std::uint32_t repeat, std::uint32_t index, std::uint32_t driver) {
   Device device = spec.device;
-  const std::uint64_t seed = std::hash<std::string>{}(spec.profile) * 1024 + index;
+  const std::uint64_t seed = name_seed(spec.profile) * 1024 + index;
   restagger(device, repeat);
   for (MigInstance &instance : device.mig) {
     restagger(instance, repeat);

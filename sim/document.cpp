@@ -43,7 +43,8 @@ Node plain(const toml::node &source) {
     for (const auto &[key, value] : *table) {
       Node member = plain(value);
       member.line = key.source().begin.line;
-      node.members.emplace_back(std::string(key.str()), std::move(member));
+      member.name = key.str();
+      node.items.push_back(std::move(member));
     }
   } else {
     fill_scalar(source, node);

@@ -6,7 +6,6 @@
 #include <expected>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace gpulse::sim {
@@ -18,13 +17,13 @@ struct Node {
   std::uint32_t line = 0;
   double number = 0;  // also 0 or 1 for a boolean
   std::string text;
-  std::vector<Node> items;
-  std::vector<std::pair<std::string, Node>> members;
+  std::string name;         // its key, in a table
+  std::vector<Node> items;  // of a list or a table
 
   [[nodiscard]] const Node *find(std::string_view key) const {
-    for (const auto &[name, node] : members) {
-      if (name == key) {
-        return &node;
+    for (const Node &item : items) {
+      if (item.name == key) {
+        return &item;
       }
     }
     return nullptr;

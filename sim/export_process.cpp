@@ -263,10 +263,10 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetEncoderSessions(Handle device, std::uint32
   GPULSE_SIM_NEED(count != nullptr)
   const std::uint32_t room = *count;
   const Return code = call.give(Key::encoder_sessions, count);
-  if (code != Return::success || *count == 0) {
-    return code;
+  if (code != Return::success || *count == 0 || out == nullptr) {
+    return code;  // without a buffer the call asks for the size
   }
-  if (out == nullptr || room < *count) {
+  if (room < *count) {
     return Return::insufficient_size;
   }
   const auto processes = select(call, &Process::graphics);

@@ -29,7 +29,7 @@ Return handle_of(const Call &call, std::uint32_t place, Handle *out) {
     }
   }
   *out = make_handle(place);
-  return Return::success;
+  return call.fault_on(place);
 }
 
 Return count_devices(const Call &call, std::uint32_t *out) {

@@ -83,12 +83,12 @@ void Loader::members(const Node &table, const std::vector<Rule> &rules,
   if (table.kind != Node::Kind::table) {
     return fail(table, "expected a table");
   }
-  for (const auto &[name, node] : table.members) {
-    const auto rule = std::ranges::find(rules, name, &Rule::first);
+  for (const Node &node : table.items) {
+    const auto rule = std::ranges::find(rules, node.name, &Rule::first);
     if (rule != rules.end()) {
       rule->second(node);
-    } else if (!other || !other(name, node)) {
-      fail(node, "unknown key \"" + name + "\"");
+    } else if (!other || !other(node.name, node)) {
+      fail(node, "unknown key \"" + node.name + "\"");
     }
   }
 }

@@ -181,9 +181,9 @@ void read_events(Loader &loader, const Node &list) {
     if (event.type == 0) {
       loader.fail(table, "an event needs a type");
     }
-    loader.scenario.events.push_back(event);
+    std::vector<Event> &events = loader.scenario.events;
+    events.insert(std::ranges::upper_bound(events, event.time_s, {}, &Event::time_s), event);
   }
-  std::ranges::stable_sort(loader.scenario.events, {}, &Event::time_s);
 }
 
 void read_topology(Loader &loader, const Node &table) {

@@ -1,92 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulator through its C interface, as any NVML client loads it. Expected values are written by hand.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
-#include <cmath>
-#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "source/nvml/abi.hpp"
+#include "test_library.hpp"
 
+namespace gpulse::sim {
 namespace {
-
-using namespace gpulse::nvml;
-
-constexpr std::uint64_t kMib = 1048576;
-
-class Library {
- public:
-  Library() {
-    setenv("GPULSE_SIM_SCENARIO", "single", 1);
-    handle_ = dlopen(GPULSE_BUILD_DIR "/sim/libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  }
-
-  [[nodiscard]] void *symbol(const char *name) const { return dlsym(handle_, name); }
-
-  template <class R = Return, class... Args>
-  R call(const char *name, Args... args) const {
-    auto *function = reinterpret_cast<R (*)(Args...)>(symbol(name));
-    if (function == nullptr) {
-      ADD_FAILURE() << name << " is missing";
-      return R{};
-    }
-    return function(args...);
-  }
-
- private:
-  void *handle_ = nullptr;
-};
-
-const Library &library() {
-  static const Library instance;
-  return instance;
-}
-
-template <class... Args>
-Return nvml(const char *name, Args... args) {
-  return library().call(name, args...);
-}
-
-bool has(const char *name) { return library().symbol(name) != nullptr; }
-
-class Sim : public testing::Test {
- protected:
-  void TearDown() override {
-    library().call<void>("gpulse_sim_clear");
-    while (nvml("nvmlShutdown") == Return::success) {
-    }
-  }
-
-  static void start(const std::string &toml) {
-    ASSERT_EQ(library().call<int>("gpulse_sim_load", toml.c_str()), 0) << error();
-    at(0);
-    ASSERT_EQ(nvml("nvmlInit_v2"), Return::success);
-  }
-  static std::string error() { return library().call<const char *>("gpulse_sim_error"); }
-  static void at(double seconds) { library().call<void>("gpulse_sim_set_time", seconds); }
-  static void fault(const char *name, int device, int code) {
-    library().call<void>("gpulse_sim_fault", name, device, code);
-  }
-  static Handle gpu(std::uint32_t index = 0) {
-    Handle handle = nullptr;
-    EXPECT_EQ(nvml("nvmlDeviceGetHandleByIndex_v2", index, &handle), Return::success);
-    return handle;
-  }
-  static Return power(Handle device, std::uint32_t &milliwatts) {
-    return nvml("nvmlDeviceGetPowerUsage", device, &milliwatts);
-  }
-};
-
-const std::string kH200 = "[[device]]\nprofile = \"h200\"\n";
-const std::string kTwoProcesses =
-    "[[process]]\npid = 11\nmemory_mib = 100\nsm = 7\n"
-    "[[process]]\npid = 12\nmemory_mib = 200\nprotected_mib = 3\nfrom = 5\nuntil = 9\n";
 
 TEST_F(Sim, AnswersAnH200) {
   start(kH200 + kTwoProcesses);
@@ -143,6 +72,60 @@ TEST_F(Sim, FollowsStepsAndEnergy) {
   TemperatureReading temperature{.version = 0x0100000C, .sensor = 0, .celsius = 0};
   EXPECT_EQ(nvml("nvmlDeviceGetTemperatureV", gpu(), &temperature), Return::success);
   EXPECT_EQ(temperature.celsius, 50);
+}
+
+TEST_F(Sim, PlaysATrace) {
+  const std::string path = testing::TempDir() + "gpulse_sim_trace.csv";
+  std::ofstream(path) << "t_s,phase,util_gpu_pct,event_reasons_hex,smutil,proc_mem_mib,n_procs\n"
+                         "0.1,idle,2,0,1.5,0,0\n0.2,work,97,1a,88.5,512,1\n";
+  start(kH200 + "trace = \"" + path + "\"\n[[process]]\npid = 31\nmemory_mib = { trace = \"" + path +
+        "\", column = \"proc_mem_mib\", scale = 2 }\npresent = { trace = \"" + path + "\", column = \"n_procs\" }\n");
+  Utilization utilization{};
+  EXPECT_EQ(nvml("nvmlDeviceGetUtilizationRates", gpu(), &utilization), Return::success);
+  EXPECT_EQ(utilization.gpu, 2U);
+  EXPECT_EQ(utilization.memory, 23U);
+  std::uint32_t count = 1;
+  ProcessInfoV2 row{};
+  EXPECT_EQ(nvml("nvmlDeviceGetComputeRunningProcesses_v2", gpu(), &count, static_cast<void *>(&row)), Return::success);
+  EXPECT_EQ(count, 0U);
+  at(0.35);  // the second time round
+  EXPECT_EQ(nvml("nvmlDeviceGetUtilizationRates", gpu(), &utilization), Return::success);
+  EXPECT_EQ(utilization.gpu, 97U);
+  std::uint64_t reasons = 0;
+  EXPECT_EQ(nvml("nvmlDeviceGetCurrentClocksEventReasons", gpu(), &reasons), Return::success);
+  EXPECT_EQ(reasons, 0x1AU);
+  count = 1;
+  EXPECT_EQ(nvml("nvmlDeviceGetComputeRunningProcesses_v2", gpu(), &count, static_cast<void *>(&row)), Return::success);
+  EXPECT_EQ(row.used_gpu_memory, 1024 * kMib);
+}
+
+TEST_F(Sim, CountsNvlinkTraffic) {
+  start("[[device]]\nprofile = \"h100\"\nnvlink_tx_kibs = 1800\nnvlink_down = [2]\n");
+  at(10);
+  std::array<FieldValue, 3> fields{};
+  constexpr std::array kScopes{kAllLinks, 3U, 18U};
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    fields[i].field = field::kNvlinkDataTx;
+    fields[i].scope = kScopes[i];
+  }
+  EXPECT_EQ(nvml("nvmlDeviceGetFieldValues", gpu(), 3, fields.data()), Return::success);
+  EXPECT_EQ(fields[0].value.u64, 18000U);
+  EXPECT_EQ(fields[1].value.u64, 1000U);
+  EXPECT_EQ(fields[2].result, Return::not_supported);
+  std::uint32_t state = 9;
+  EXPECT_EQ(nvml("nvmlDeviceGetNvLinkState", gpu(), 2U, &state), Return::success);
+  EXPECT_EQ(state, 0U);
+  EXPECT_EQ(nvml("nvmlDeviceGetNvLinkState", gpu(), 17U, &state), Return::success);
+  EXPECT_EQ(state, 1U);
+  EXPECT_EQ(nvml("nvmlDeviceGetNvLinkState", gpu(), 18U, &state), Return::invalid_argument);
+}
+
+TEST_F(Sim, LoadsEveryShippedScenario) {
+  for (const auto &entry : std::filesystem::directory_iterator(GPULSE_BUILD_DIR "/sim/scenarios")) {
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    EXPECT_EQ(library().call<int>("gpulse_sim_load", text.str().c_str()), 0) << entry.path() << error();
+  }
 }
 
 TEST_F(Sim, WritesProcessRowsOfEverySize) {
@@ -240,6 +223,11 @@ TEST_F(Sim, InjectsFaults) {
   EXPECT_EQ(power(gpu(1), milliwatts), Return::unknown);
   EXPECT_EQ(power(gpu(1), milliwatts), Return::unknown);
   EXPECT_EQ(power(gpu(1), milliwatts), Return::success);
+  fault("nvmlDeviceGetHandleByIndex_v2", 1, 4);
+  Handle refused = nullptr;
+  EXPECT_EQ(nvml("nvmlDeviceGetHandleByIndex_v2", 1U, &refused), Return::no_permission);
+  EXPECT_EQ(nvml("nvmlDeviceGetHandleByIndex_v2", 0U, &refused), Return::success);
+  fault("nvmlDeviceGetHandleByIndex_v2", 1, 0);
   fault("nvmlDeviceGetPowerUsage", 0, 4);
   EXPECT_EQ(power(gpu(0), milliwatts), Return::no_permission);
   EXPECT_EQ(power(gpu(1), milliwatts), Return::success);
@@ -301,97 +289,6 @@ TEST_F(Sim, GivesFieldValuesOneByOne) {
   EXPECT_EQ(fields[4].value.u64, 5U);
   EXPECT_EQ(fields[5].value.u32, 72150U);
   EXPECT_EQ(fields[6].result, Return::not_supported);
-}
-
-class GpmPair {
- public:
-  GpmPair() {
-    nvml("nvmlGpmSampleAlloc", &request.sample1);
-    nvml("nvmlGpmSampleAlloc", &request.sample2);
-  }
-  ~GpmPair() {
-    nvml("nvmlGpmSampleFree", request.sample1);
-    nvml("nvmlGpmSampleFree", request.sample2);
-  }
-  GpmPair(const GpmPair &) = delete;
-  GpmPair &operator=(const GpmPair &) = delete;
-
-  GpmMetricsGet<3> request{};
-};
-
-TEST_F(Sim, AveragesGpmBetweenSamples) {
-  start(kH200 + "[device.gpm]\nsmutil = { steps = [[0, 10], [1, 50]] }\n");
-  GpmPair pair;
-  EXPECT_EQ(nvml("nvmlGpmSampleGet", gpu(), pair.request.sample1), Return::success);
-  at(2);
-  EXPECT_EQ(nvml("nvmlGpmSampleGet", gpu(), pair.request.sample2), Return::success);
-  pair.request.version = 1;
-  pair.request.count = 3;
-  pair.request.metrics[0].id = 2;
-  pair.request.metrics[1].id = 10;
-  pair.request.metrics[2].id = 100;
-  EXPECT_EQ(nvml("nvmlGpmMetricsGet", &pair.request), Return::success);
-  EXPECT_NEAR(pair.request.metrics[0].value, 30, 1e-9);
-  EXPECT_STREQ(pair.request.metrics[0].short_name, "smutil");
-  EXPECT_NEAR(pair.request.metrics[1].value, 16.161, 1e-9);
-  EXPECT_EQ(pair.request.metrics[2].result, Return::not_supported);
-  fault("nvmlGpmMetricsGet", 0, -2);
-  EXPECT_EQ(nvml("nvmlGpmMetricsGet", &pair.request), Return::success);
-  EXPECT_TRUE(std::isnan(pair.request.metrics[0].value));
-}
-
-TEST_F(Sim, SplitsAGpu) {
-  start(
-      "[[device]]\nprofile = \"h100-mig\"\n[[process]]\npid = 21\nmemory_mib = 30\ngi = 5\nci = 0\n"
-      "[[process]]\npid = 22\nmemory_mib = 40\ngi = 1\nci = 0\n");
-  Utilization utilization{};
-  EXPECT_EQ(nvml("nvmlDeviceGetUtilizationRates", gpu(), &utilization), Return::not_supported);
-  Handle instance = nullptr;
-  EXPECT_EQ(nvml("nvmlDeviceGetMigDeviceHandleByIndex", gpu(), 3U, &instance), Return::not_found);
-  ASSERT_EQ(nvml("nvmlDeviceGetMigDeviceHandleByIndex", gpu(), 1U, &instance), Return::success);
-  std::array<char, 96> text{};
-  EXPECT_EQ(nvml("nvmlDeviceGetName", instance, text.data(), 96U), Return::success);
-  EXPECT_STREQ(text.data(), "NVIDIA H100 80GB HBM3 MIG 2g.20gb");
-  EXPECT_EQ(nvml("nvmlDeviceGetUUID", instance, text.data(), 96U), Return::success);
-  EXPECT_EQ(std::string(text.data()).substr(0, 4), "MIG-");
-  DeviceAttributes attributes{};
-  EXPECT_EQ(nvml("nvmlDeviceGetAttributes_v2", instance, &attributes), Return::success);
-  EXPECT_EQ(attributes.multiprocessors, 32U);
-  EXPECT_EQ(attributes.memory_mib, 20096U);
-  std::uint32_t count = 4;
-  std::array<ProcessInfoV2, 4> rows{};
-  EXPECT_EQ(nvml("nvmlDeviceGetComputeRunningProcesses_v2", instance, &count, static_cast<void *>(rows.data())),
-            Return::success);
-  EXPECT_EQ(count, 1U);
-  EXPECT_EQ(rows[0].pid, 21U);
-  GpmPair pair;
-  EXPECT_EQ(nvml("nvmlGpmMigSampleGet", gpu(), 1U, pair.request.sample1), Return::success);
-  EXPECT_EQ(nvml("nvmlGpmMigSampleGet", gpu(), 1U, pair.request.sample2), Return::success);
-  pair.request.version = 1;
-  pair.request.count = 1;
-  pair.request.metrics[0].id = 2;
-  EXPECT_EQ(nvml("nvmlGpmMetricsGet", &pair.request), Return::success);
-  EXPECT_NEAR(pair.request.metrics[0].value, 88.25, 1e-9);
-}
-
-TEST_F(Sim, DeliversEventsFromRegistrationOn) {
-  start(kH200 + "[[event]]\ntime = 1\ntype = \"xid\"\ndata = 31\n[[event]]\ntime = 5\ntype = \"xid\"\ndata = 79\n");
-  at(2);
-  EventSet set = nullptr;
-  ASSERT_EQ(nvml("nvmlEventSetCreate", &set), Return::success);
-  EXPECT_EQ(nvml("nvmlDeviceRegisterEvents", gpu(), event::kXid, set), Return::success);
-  EventData data{};
-  EXPECT_EQ(nvml("nvmlEventSetWait_v2", set, &data, 1U), Return::timeout);
-  std::thread later([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    at(6);
-  });
-  EXPECT_EQ(nvml("nvmlEventSetWait_v2", set, &data, 5000U), Return::success);
-  later.join();
-  EXPECT_EQ(data.data, 79U);
-  EXPECT_EQ(data.device, gpu());
-  EXPECT_EQ(nvml("nvmlEventSetWait_v2", set, &data, 1U), Return::timeout);
-  EXPECT_EQ(nvml("nvmlEventSetFree", set), Return::success);
 }
 
 TEST_F(Sim, NamesAMistake) {
@@ -462,3 +359,4 @@ TEST_F(Sim, ServesManyThreadsWhileTheScenarioChanges) {
 }
 
 }  // namespace
+}  // namespace gpulse::sim

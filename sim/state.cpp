@@ -279,11 +279,13 @@ void Call::resolve_mig(std::size_t slot) {
   target_ = mig_;
 }
 
-void Call::apply(const FaultList &faults) {
+void Call::apply(const FaultList &faults, bool named_device_only) {
   for (const LiveFault *live : faults) {
     const Fault &rule = *live->rule;
-    const bool elsewhere = rule.device >= 0 && (device_ == nullptr || rule.device != static_cast<std::int32_t>(place_));
-    if (rule.field >= 0 || rule.gpm >= 0 || elsewhere || (!rule.span.always() && !rule.span.holds(now_s()))) {
+    const bool elsewhere =
+        rule.device >= 0 ? device_ == nullptr || rule.device != static_cast<std::int32_t>(place_) : named_device_only;
+    const bool element = rule.field >= 0 || rule.gpm >= 0;
+    if (element || elsewhere || (!rule.span.always() && !rule.span.holds(now_s()))) {
       continue;
     }
     const std::uint64_t seen = live->seen.fetch_add(1, std::memory_order_relaxed);
@@ -309,6 +311,18 @@ void Call::check_presence() {
   if (lost || !device_->span.holds(time)) {
     result_ = Return::gpu_is_lost;
   }
+}
+
+Return Call::fault_on(std::uint32_t place) const {
+  const FaultList *faults = g_sim.faults[index_of(fn_)].load(std::memory_order_acquire);
+  if (faults == nullptr) {
+    return Return::success;
+  }
+  Call named(*this);
+  named.device_ = &scenario_->devices[place];
+  named.place_ = place;
+  named.apply(*faults, true);
+  return named.result_;
 }
 
 Return Call::element_fault(std::int64_t Fault::*id, std::uint32_t wanted) const {

@@ -95,6 +95,9 @@ class Call {
   [[nodiscard]] Return field_fault(std::uint32_t field) const { return element_fault(&Fault::field, field); }
   [[nodiscard]] Return gpm_fault(std::uint32_t metric) const { return element_fault(&Fault::gpm, metric); }
 
+  // For calls that name a device by index, UUID or bus id: what a fault on that device says.
+  [[nodiscard]] Return fault_on(std::uint32_t place) const;
+
   [[nodiscard]] double at(const Number &number) const {
     return number.series == nullptr ? number.constant : number.at(now());
   }
@@ -157,7 +160,7 @@ class Call {
     }
   }
   void resolve_mig(std::size_t slot);
-  void apply(const FaultList &faults);
+  void apply(const FaultList &faults, bool named_device_only = false);
   void check_presence();
   [[nodiscard]] Return element_fault(std::int64_t Fault::*id, std::uint32_t wanted) const;
 

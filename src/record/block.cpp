@@ -12,7 +12,6 @@ namespace {
 constexpr std::array kMarker{std::byte{0xF5}, std::byte{0x9C}};
 
 struct BlockHead {
-  bool marked = false;
   std::size_t length = 0;
   std::uint32_t crc = 0;
 };
@@ -23,7 +22,7 @@ std::optional<BlockHead> read_block_head(std::span<const std::byte> head) {
   if (head.size() < kBlockHeadSize) return std::nullopt;
   if (!std::equal(kMarker.begin(), kMarker.end(), head.begin())) return std::nullopt;
   WireReader in(head.subspan(kMarker.size()));
-  BlockHead found{.marked = true, .length = in.u32(), .crc = in.u32()};
+  BlockHead found{.length = in.u32(), .crc = in.u32()};
   if (found.length == 0 || found.length > kLargestPayload) return std::nullopt;
   return found;
 }

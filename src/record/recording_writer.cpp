@@ -29,13 +29,7 @@ std::int64_t nanoseconds(WallTime time) { return time.time_since_epoch().count()
 }  // namespace
 
 RecordingWriter::RecordingWriter(std::string path, UniqueFd file, bool regular)
-    : path_(std::move(path)), file_(std::move(file)), regular_(regular) {
-  WireWriter schema;
-  schema.u8(static_cast<std::uint8_t>(BlockKind::schema));
-  encode_schema(schema, todays_keys());
-  schema_payload_.assign(schema.view().begin(), schema.view().end());
-  schema_ = schema_hash(std::span(schema_payload_).subspan(1));
-}
+    : path_(std::move(path)), file_(std::move(file)), regular_(regular) {}
 
 // Leaves the file ready to be added to; says whether it still needs its head.
 Result<bool> RecordingWriter::prepare(const std::string &path, int file, bool append, bool force) {
@@ -94,13 +88,19 @@ bool RecordingWriter::key_is_due(WallTime time) const {
 Result<void> RecordingWriter::write(const Snapshot &snapshot) {
   const bool key = key_is_due(snapshot.time);
   restart_ = true;  // until all has gone well
-  SampleHead head{.kind = key ? BlockKind::key : BlockKind::delta, .schema = schema_, .previous = last_crc_};
+  SampleHead head{
+      .kind = key ? BlockKind::key : BlockKind::delta, .schema = todays_schema().hash, .previous = last_crc_};
   head.time = nanoseconds(snapshot.time) - (key ? 0 : nanoseconds(last_time_));
   blocks_.clear();
   payload_.clear();
   if (key) {
     encoder_.restart();
-    if (keys_ % kKeysPerSchema == 0) write_block(blocks_, schema_payload_);
+    if (keys_ % kKeysPerSchema == 0) {
+      payload_.u8(static_cast<std::uint8_t>(BlockKind::schema));
+      payload_.bytes(todays_schema().body);
+      write_block(blocks_, payload_.view());
+      payload_.clear();
+    }
   }
   write_sample_head(payload_, head);
   if (const auto encoded = encoder_.encode(payload_, snapshot); !encoded) return encoded;

@@ -36,8 +36,6 @@ class RecordingWriter {
   UniqueFd file_;
   bool regular_;
   SnapshotEncoder encoder_;
-  std::uint64_t schema_ = 0;  // its hash
-  std::vector<std::byte> schema_payload_;
   // The sample written last.
   std::uint32_t last_crc_ = 0;
   WallTime last_time_{};

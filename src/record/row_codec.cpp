@@ -27,12 +27,26 @@ std::uint64_t bits(const Reading &reading) {
 std::optional<std::int64_t> scaled(double value, double scale) {
   const double product = std::nearbyint(value * scale);
   if (!(std::fabs(product) < kLargest)) return std::nullopt;
-  if (std::bit_cast<std::uint64_t>(product / scale) != std::bit_cast<std::uint64_t>(value)) return std::nullopt;
-  return static_cast<std::int64_t>(product);
+  const auto number = static_cast<std::int64_t>(product);  // also loses the sign of -0, which is no n/scale
+  const double back = static_cast<double>(number) / scale;
+  if (std::bit_cast<std::uint64_t>(back) != std::bit_cast<std::uint64_t>(value)) return std::nullopt;
+  return number;
 }
 
 std::int64_t base_of(const Reading &before, double scale) {
   return before.has_value() ? scaled(before.value(), scale).value_or(0) : 0;
+}
+
+// The first scale at which the value is whole; better one at which the value before is whole too: after 510.488 W,
+// 510.49 W is 2 thousandths more.
+std::optional<std::size_t> choose_scale(const Reading &before, double now) {
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < kScales.size(); ++i) {
+    if (!scaled(now, kScales[i])) continue;
+    if (!before.has_value() || scaled(before.value(), kScales[i])) return i;
+    if (!first) first = i;
+  }
+  return first;
 }
 
 void encode_bits(WireWriter &out, std::uint64_t changed) {
@@ -63,12 +77,11 @@ void encode_reading(WireWriter &out, std::uint64_t gap, const Reading &before, c
     if (now.code() != 0) out.varint(now.code());
     return;
   }
-  for (std::size_t i = 0; i < kScales.size(); ++i) {
-    if (const auto number = scaled(now.value(), kScales[i])) {
-      entry(i);
-      out.signed_varint(*number - base_of(before, kScales[i]));
-      return;
-    }
+  if (const auto form = choose_scale(before, now.value())) {
+    const double scale = kScales[*form];
+    entry(*form);
+    out.signed_varint(scaled(now.value(), scale).value_or(0) - base_of(before, scale));
+    return;
   }
   entry(kBits);
   encode_bits(out, bits(now) ^ bits(before));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/schema.hpp"
 
+#include <unordered_map>
+
 namespace gpulse::record {
 
 namespace {
@@ -14,12 +16,25 @@ bool same_meaning(Kind then, Kind now) {
   return then == now || (plain(then) && plain(now));
 }
 
-std::uint16_t todays_slot(Scope scope, std::string_view key, Kind kind) {
-  std::uint16_t found = kNoSlot;
-  for_each_metric(scope, [&](MetricId id, const Metric &metric) {
-    if (metric.key == key && same_meaning(kind, metric.kind)) found = static_cast<std::uint16_t>(slot(id));
-  });
-  return found;
+using MetricsByKey = std::array<std::unordered_map<std::string_view, MetricId>, kScopes>;
+
+const MetricsByKey &metrics_by_key() {
+  static const auto table = [] {
+    MetricsByKey metrics;
+    for (std::size_t i = 0; i < kScopes; ++i) {
+      for_each_metric(static_cast<Scope>(i),
+                      [&](MetricId id, const Metric &metric) { metrics[i].emplace(metric.key, id); });
+    }
+    return metrics;
+  }();
+  return table;
+}
+
+std::uint16_t todays_slot(std::size_t scope, std::string_view key, Kind kind) {
+  const auto &metrics = metrics_by_key()[scope];
+  const auto found = metrics.find(key);
+  if (found == metrics.end() || !same_meaning(kind, describe(found->second).kind)) return kNoSlot;
+  return static_cast<std::uint16_t>(slot(found->second));
 }
 
 }  // namespace
@@ -54,7 +69,7 @@ std::optional<SlotMap> decode_schema(WireReader &in) {
       const auto key = in.text(kLongestKey);
       if (kind > static_cast<std::uint8_t>(Kind::text)) in.fail();
       auto &slots = static_cast<Kind>(kind) == Kind::text ? map.texts[i] : map.numbers[i];
-      slots.push_back(in.failed() ? kNoSlot : todays_slot(static_cast<Scope>(i), key, static_cast<Kind>(kind)));
+      slots.push_back(in.failed() ? kNoSlot : todays_slot(i, key, static_cast<Kind>(kind)));
     }
   }
   if (in.failed() || !in.at_end()) return std::nullopt;
@@ -65,6 +80,18 @@ std::uint64_t schema_hash(std::span<const std::byte> body) {
   std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
   for (const auto byte : body) hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3U;
   return hash;
+}
+
+const Schema &todays_schema() {
+  static const auto schema = [] {
+    WireWriter body;
+    encode_schema(body, todays_keys());
+    WireReader in(body.view());
+    return Schema{.body = {body.view().begin(), body.view().end()},
+                  .hash = schema_hash(body.view()),
+                  .slots = decode_schema(in).value()};
+  }();
+  return schema;
 }
 
 }  // namespace gpulse::record

@@ -38,4 +38,12 @@ std::optional<SlotMap> decode_schema(WireReader &in);
 // Names a schema in every key block, so that samples are never read by the wrong one.
 std::uint64_t schema_hash(std::span<const std::byte> body);
 
+struct Schema {
+  std::vector<std::byte> body;
+  std::uint64_t hash = 0;
+  SlotMap slots;
+};
+// Of the table this program was built with.
+const Schema &todays_schema();
+
 }  // namespace gpulse::record

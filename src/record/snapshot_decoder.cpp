@@ -48,7 +48,7 @@ bool SnapshotDecoder::decode(WireReader &in) {
   processes(in);
   if (in.failed() || !in.at_end()) return false;
   // Texts that stay from sample to sample must not add up either.
-  return text_left_ == kMostText || text_size(now_) <= kMostText;
+  return text_size(now_) <= kMostText;
 }
 
 const std::string &SnapshotDecoder::string(WireReader &in) {

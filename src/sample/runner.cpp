@@ -22,8 +22,8 @@ constexpr std::size_t kMostEvents = 256;
 
 // One entity: what the worker keeps (frame, turns) and what others may see (the rest, under the lock).
 struct Entity {
-  explicit Entity(Found f, Row initial, std::size_t readers)
-      : found(std::move(f)), initial(initial), frame{std::move(initial), {}}, turns(readers), seen(frame.row) {}
+  Entity(Found f, const Row &first, std::size_t readers)
+      : found(std::move(f)), initial(first), frame{first, {}}, turns(readers), seen(first) {}
 
   Found found;
   Row initial;

@@ -33,10 +33,10 @@ Use use_between(const CpuTimes &before, const CpuTimes &now) {
     delta[i] = now[i] > before[i] ? static_cast<double>(now[i] - before[i]) : 0;
     use.total += delta[i];
     // Stolen time is time this machine had work for: left out, a starved machine would look as if it had room.
-    if (i != idle && i != iowait) use.busy += delta[i];
+    if (i != CpuField::idle && i != CpuField::iowait) use.busy += delta[i];
   }
-  use.iowait = delta[iowait];
-  use.steal = delta[steal];
+  use.iowait = delta[CpuField::iowait];
+  use.steal = delta[CpuField::steal];
   return use;
 }
 

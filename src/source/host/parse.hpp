@@ -15,7 +15,9 @@ namespace gpulse::host {
 std::string_view next_word(std::string_view &rest);
 
 // The kernel's clock ticks per state since boot. Time of guests is part of user and nice already.
-enum CpuField : std::uint8_t { user, nice, system, idle, iowait, irq, softirq, steal };
+struct CpuField {
+  enum : std::uint8_t { user, nice, system, idle, iowait, irq, softirq, steal };
+};
 using CpuTimes = std::array<std::uint64_t, 8>;
 
 struct CoreTimes {

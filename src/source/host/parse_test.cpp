@@ -21,7 +21,7 @@ TEST(ParseStat, AllAndEachCore) {
   EXPECT_EQ(text.all, (CpuTimes{100, 10, 50, 800, 20, 3, 2, 15}));
   ASSERT_EQ(text.cores.size(), 2U);
   EXPECT_EQ(text.cores[1].id, 3U);
-  EXPECT_EQ(text.cores[1].times[steal], 7U);
+  EXPECT_EQ(text.cores[1].times[CpuField::steal], 7U);
 }
 
 TEST(ParseStat, OldKernelsHaveFewerFields) {
