@@ -18,7 +18,11 @@ Result<std::shared_ptr<Api>> load_library() {
   for (const char *path : kPaths) {
     if (path[0] == '/' && ::access(path, R_OK) != 0) continue;
     auto library = SharedLibrary::open(path);
-    if (library) return std::make_shared<Api>(std::move(*library));
+    if (library) {
+      // Init clears 14 MB: 8 of its 12 ms on an H200 machine were page faults.
+      library->prefer_large_pages();
+      return std::make_shared<Api>(std::move(*library));
+    }
     if (path == kPaths.back()) return std::unexpected(library.error());
   }
   return failure("libnvidia-ml.so.1 not found");

@@ -8,6 +8,7 @@
 #include "source/nvml/code.hpp"
 #include "source/nvml/diagnose.hpp"
 #include "source/nvml/event.hpp"
+#include "source/nvml/hurry.hpp"
 #include "source/nvml/identity.hpp"
 #include "source/nvml/readers.hpp"
 #include "source/nvml/sleep.hpp"
@@ -178,6 +179,7 @@ void NvmlSource::listen() {
 }
 
 Discovery NvmlSource::discover() {
+  const Hurry hurry(options_.hurry);
   Discovery found;
   close();
   listed_ = list_gpus(root_);
