@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include "base/clock.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "source/registry.hpp"
 
 namespace gpulse::cli {
 
@@ -46,7 +49,17 @@ CLI::Option *add_duration(CLI::App &app, const std::string &name, std::optional<
 }
 
 void add_everywhere(CLI::App &app, Options &options) {
-  app.add_option("--source", options.source, "what to read: auto, nvml, host")->type_name("NAME");
+  std::string names = "auto";
+  for (const auto &factory : source_factories()) names += ", " + std::string(factory.name);
+  app.add_option("--source", options.source, "what to read: " + names)
+      ->type_name("NAME")
+      ->check([names](const std::string &name) {
+        const auto all = source_factories();
+        const bool known = name == "auto" || std::any_of(all.begin(), all.end(), [&](const SourceFactory &factory) {
+                             return factory.name == name;
+                           });
+        return known ? std::string() : "\"" + name + "\" is not one of " + names;
+      });
   app.add_option("--sysroot", options.sysroot, "read /sys and /proc below this folder")->type_name("DIR");
   auto *replay = app.add_option("--replay", options.replay, "play a recording or trace instead")->type_name("FILE");
   app.add_flag("--demo", options.demo, "play the recording shipped with gpulse")->excludes(replay);
@@ -144,7 +157,10 @@ int parse_and_run(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &asked) {  // --help, --version
-    return app.exit(asked);
+    std::ostringstream text;
+    app.exit(asked, text, text);
+    if (auto written = write_out(text.str()); !written) return fail(written.error());
+    return kGood;
   } catch (const CLI::ParseError &error) {
     complain(one_line(error.what()) + ": see gpulse --help");
     return kUsage;

@@ -1,0 +1,77 @@
+# The front door: `make run` on a fresh Debian 12 or Ubuntu 24.04 builds gpulse and shows what the GPUs do.
+# The build itself is CMake's (CMakePresets.json).
+
+.DEFAULT_GOAL := build
+.PHONY: help build run test unit e2e docs check format bench fuzz asan tsan clean
+
+JOBS ?= $(shell nproc)
+# Seconds per fuzzer of `make fuzz`.
+FUZZ_SECONDS ?= 60
+# What `make test` hands to pytest, e.g. PYTEST_ARGS="-k selectors".
+PYTEST_ARGS ?=
+# ON makes warnings errors, as CI does.
+WERROR ?= OFF
+
+CONFIGURE = cmake --log-level=WARNING -DGPULSE_WERROR=$(WERROR) --preset
+BUILD = cmake --build
+PYTHON = .venv/bin/python
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9 ]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+
+build: ## build/gpulse and the simulator build/sim/libnvidia-ml.so.1
+	@tools/install_dependencies.sh build
+	@$(CONFIGURE) release
+	@$(BUILD) build --target gpulse nvidia_ml_sim -j $(JOBS)
+
+run: build ## build, then show the GPUs of this machine (or the demo where there is none)
+	@tools/show_status.sh
+
+test: unit e2e ## all tests: ctest, then pytest
+
+unit: ## the tests beside the code
+	@tools/install_dependencies.sh build
+	@$(CONFIGURE) release
+	@$(BUILD) build -j $(JOBS)
+	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
+
+e2e: build .venv/ready ## the tests of the built program
+	@tools/install_dependencies.sh test
+	@$(PYTHON) -m pytest tests $(PYTEST_ARGS)
+
+.venv/ready: tests/requirements.txt
+	@tools/install_dependencies.sh test
+	@tools/make_venv.sh .venv tests/requirements.txt
+
+docs: build ## write the generated pages: metric reference and JSON schema
+	@tools/write_generated_pages.sh docs
+
+check: ## formatting, clang-tidy, cppcheck, shellcheck
+	@tools/install_dependencies.sh build check
+	@$(CONFIGURE) release
+	@tools/check.sh build $(JOBS)
+
+format: ## let clang-format rewrite the sources
+	@tools/install_dependencies.sh check
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-19 -i
+
+bench: ## build and run the benchmarks
+	@tools/install_dependencies.sh build bench
+	@$(CONFIGURE) bench
+	@$(BUILD) build/bench -j $(JOBS)
+	@tools/run_benchmarks.sh build/bench
+
+fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
+	@tools/install_dependencies.sh build check
+	@$(CONFIGURE) fuzz
+	@$(BUILD) build/fuzz -j $(JOBS)
+	@tools/run_fuzzers.sh build/fuzz $(FUZZ_SECONDS)
+
+asan tsan: ## the tests beside the code under the address and undefined-behaviour, or thread sanitizer
+	@tools/install_dependencies.sh build check
+	@$(CONFIGURE) $@
+	@$(BUILD) build/$@ -j $(JOBS)
+	@ctest --test-dir build/$@ --output-on-failure --no-tests=error -j $(JOBS)
+
+clean: ## remove what was built
+	@rm -rf build dist .venv

@@ -1,0 +1,44 @@
+"""What the tests share: places to write scenarios and fake machines into."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+import harness
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built() -> None:
+    for product in (harness.GPULSE, harness.SIM / "libnvidia-ml.so.1"):
+        assert product.exists(), f"{product} is missing: run make"
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Callable[[str], Path]:
+    """Writes a scenario of the test's own and gives its path."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "scenario.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def sysroot(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
+    """Makes a fake machine out of files below /proc, /sys and /dev."""
+
+    def make(files: dict[str, str]) -> Path:
+        root = tmp_path / "machine"
+        (root / "proc").mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            path = root / name.lstrip("/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return root
+
+    return make

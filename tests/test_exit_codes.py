@@ -1,0 +1,220 @@
+"""Every failure: the exit code, one line that says what went wrong and what to do, and nothing half-written."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+from harness import GPULSE, SIM, Result, environment, gpulse, only_line
+
+GOOD, FAILURE, USAGE, NO_DEVICE = 0, 1, 2, 3
+
+Sysroot = Callable[[dict[str, str]], Path]
+Scenario = Callable[[str], Path]
+
+MODULE_575 = (
+    "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  575.57.08  Release Build  (dvs-builder@U22)\n"
+    "GCC version:  gcc version 12.3.0\n"
+)
+
+
+def has_driver() -> bool:
+    try:
+        ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return False
+    return True
+
+
+def assert_refused(result: Result, code: int, *words: str) -> None:
+    line = only_line(result.err)
+    assert line.startswith("gpulse: ")
+    for word in words:
+        assert word in line
+    assert result.code == code
+    assert result.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--no-such-flag"],
+        ["no-such-command"],
+        ["--json", "--csv"],
+        ["--color", "--no-color"],
+        ["--demo", "--replay", "x"],
+        ["--fields", "index"],
+        ["--csv", "--fields", "no_such_metric"],
+        ["--sample", "soon"],
+        ["--sample", "1ms"],
+        ["--interval", "-1s"],
+        ["--watch", "0"],
+        ["--count", "0"],
+        ["--width", "0"],
+        ["--speed", "0"],
+        ["--source", "no-such-source"],
+        ["record"],
+        ["explain", "no_such_metric"],
+        ["explain", "xid"],
+        ["explain", "xid", "many"],
+        ["--config", "/nonexistent/config.toml"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str]) -> None:
+    assert_refused(gpulse(*arguments, scenario="single"), USAGE)
+
+
+def test_an_unknown_field_is_named() -> None:
+    assert_refused(gpulse("--csv", "--fields", "index,colour_of_paint", scenario="single"), USAGE, "colour_of_paint")
+
+
+@pytest.mark.parametrize("selector", ["1", "GPU-ffffffff", "0000:ff:00.0", "amd", "0,7", ""])
+def test_an_unknown_device_is_exit_2(selector: str) -> None:
+    assert_refused(gpulse("-i", selector, scenario="single"), USAGE, "no device")
+
+
+def test_a_config_file_may_not_hold_unknown_keys(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('colour_of_paint = "red"\n')
+    assert_refused(gpulse("--config", config, scenario="single"), USAGE, "colour_of_paint")
+
+
+def test_an_absent_recording_is_exit_1(tmp_path: Path) -> None:
+    assert_refused(gpulse("--replay", tmp_path / "nothing.gpr"), FAILURE, "nothing.gpr", "No such file")
+
+
+def test_an_unreadable_recording_is_exit_1(tmp_path: Path) -> None:
+    # A folder, because nothing is unreadable to root.
+    assert_refused(gpulse("--replay", tmp_path), FAILURE, str(tmp_path))
+
+
+def test_a_file_that_is_no_recording_is_exit_1(tmp_path: Path) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear sir or madam\n")
+    assert_refused(gpulse("--replay", path), FAILURE, "letter.txt", "not a recording")
+
+
+def test_an_empty_file_is_no_recording(tmp_path: Path) -> None:
+    path = tmp_path / "empty.gpr"
+    path.touch()
+    assert_refused(gpulse("--replay", path), FAILURE, "empty.gpr")
+
+
+def test_an_absent_sysroot_is_exit_1() -> None:
+    assert_refused(gpulse("--sysroot", "/nonexistent"), FAILURE, "/nonexistent")
+
+
+def no_gpu(result: Result, *words: str) -> None:
+    """Exit 3, the host's part all the same, and the reason."""
+    assert result.code == NO_DEVICE
+    assert "no GPU found" in result.out
+    assert "CPU" in result.out
+    reason = [line for line in result.err.splitlines() if line.startswith("gpulse: ")]
+    assert len(reason) == 1, result.err
+    for word in words:
+        assert word in reason[0]
+
+
+def test_a_mistake_in_a_scenario_is_reported_with_its_line(scenario: Scenario) -> None:
+    path = scenario('[[device]]\nprofile = "h200"\nwheels = 4\n')
+    result = gpulse(scenario=path)
+    assert result.err.splitlines()[0] == f'gpulse-sim: scenario {path}:3: unknown key "wheels"'
+    no_gpu(result, "NVIDIA driver", "unknown error")
+
+
+@pytest.mark.skipif(has_driver(), reason="this machine has an NVIDIA driver")
+def test_without_a_driver_library(sysroot: Sysroot) -> None:
+    no_gpu(gpulse(), "NVIDIA driver not installed")
+    root = sysroot({"/proc/driver/nvidia/version": MODULE_575})
+    no_gpu(gpulse("--sysroot", root), "library not found", "kernel module is loaded")
+
+
+def test_a_version_mismatch_names_both_versions(sysroot: Sysroot, tmp_path: Path) -> None:
+    # The library's version is in its file's name, as the driver's package installs it.
+    installed = tmp_path / "lib"
+    shutil.copytree(SIM, installed)
+    (installed / "libnvidia-ml.so.1").rename(installed / "libnvidia-ml.so.580.159.04")
+    (installed / "libnvidia-ml.so.1").symlink_to("libnvidia-ml.so.580.159.04")
+    root = sysroot({"/proc/driver/nvidia/version": MODULE_575})
+    result = gpulse("--sysroot", root, scenario="mismatch", LD_LIBRARY_PATH=str(installed))
+    no_gpu(result, "mismatch", "kernel module 575.57.08", "library 580.159.04", "reboot")
+
+
+def init_answers(code: int) -> str:
+    return f'[driver]\ninit = {code}\n[[device]]\nprofile = "h200"\n'
+
+
+def test_a_driver_that_is_not_loaded(scenario: Scenario, sysroot: Sysroot) -> None:
+    no_gpu(gpulse("--sysroot", sysroot({}), scenario=scenario(init_answers(9))), "not loaded", "modprobe nvidia")
+
+
+def test_no_permission(scenario: Scenario, sysroot: Sysroot) -> None:
+    root = sysroot({"/proc/driver/nvidia/version": MODULE_575, "/dev/nvidiactl": ""})
+    no_gpu(gpulse("--sysroot", root, scenario=scenario(init_answers(4))), "no permission", "/dev/nvidia*")
+
+
+def test_a_container_without_devices(scenario: Scenario, sysroot: Sysroot) -> None:
+    root = sysroot({"/proc/driver/nvidia/version": MODULE_575})
+    no_gpu(gpulse("--sysroot", root, scenario=scenario(init_answers(9))), "container", "--gpus all")
+
+
+def test_json_says_why_there_is_no_device(scenario: Scenario, sysroot: Sysroot) -> None:
+    result = gpulse("--json", "--sysroot", sysroot({}), scenario=scenario(init_answers(9)))
+    assert result.code == NO_DEVICE
+    (nvml,) = [source for source in result.json["sources"] if source["name"] == "nvml"]
+    assert nvml["problem"] == "NVIDIA driver not loaded"
+    assert nvml["remedy"] == "load it: modprobe nvidia"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--json"], ["--csv"], ["doctor"], ["explain", "--markdown"], ["--help"]])
+def test_a_full_disk_is_noticed(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [GPULSE, *arguments], env=environment("single"), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert done.returncode == FAILURE
+    assert "No space left" in only_line(done.stderr)
+
+
+def test_recording_onto_a_full_disk_is_noticed() -> None:
+    result = gpulse("record", "-o", "/dev/full", "--count", "2", "--interval", "50ms", scenario="single")
+    assert_refused(result, FAILURE, "No space left")
+
+
+def test_recording_into_a_folder_that_is_not_there() -> None:
+    result = gpulse("record", "-o", "/nonexistent/x.gpr", "--count", "1", scenario="single")
+    assert_refused(result, FAILURE, "/nonexistent/x.gpr")
+
+
+def test_a_reader_that_leaves_early_is_no_crash() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe:
+        done = subprocess.run(
+            [GPULSE, "--watch", "0.05", "--json"], env=environment("single"), stdout=pipe, stderr=subprocess.PIPE,
+            timeout=60,
+        )  # fmt: skip
+    # Killed by SIGPIPE as cat would be, or a failure with a message: but it ends.
+    assert done.returncode in (-13, FAILURE)
+
+
+def test_help_and_version_are_good() -> None:
+    assert gpulse("--help").code == GOOD
+    version = gpulse("--version")
+    assert version.code == GOOD
+    assert only_line(version.out).startswith("gpulse ")
+    for command in ("status", "record", "doctor", "explain"):
+        assert gpulse(command, "--help").code == GOOD
+
+
+def test_doctor_without_a_gpu_is_exit_3(scenario: Scenario, sysroot: Sysroot) -> None:
+    result = gpulse("doctor", "--sysroot", sysroot({}), scenario=scenario(init_answers(9)))
+    assert result.code == NO_DEVICE
+    assert "NVIDIA driver not loaded" in result.out

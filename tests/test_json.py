@@ -1,0 +1,97 @@
+"""What `gpulse --json` prints is what docs/schema promises, with the scenario's own numbers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from harness import MIB, ROOT, SCENARIOS, gpulse
+
+SCHEMA = json.loads((ROOT / "docs" / "schema" / "gpulse-1.schema.json").read_text())
+
+
+def check(document: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_scenario_fits_the_schema(name: str) -> None:
+    result = gpulse("--json", scenario=name)
+    assert result.code == (3 if name == "mismatch" else 0), result.err
+    check(result.json)
+
+
+def test_a_null_always_has_a_reason() -> None:
+    for name in SCENARIOS:
+        for device in gpulse("--json", scenario=name).json["devices"]:
+            missing = {key for key, value in device["metrics"].items() if value is None}
+            assert missing == set(device["unavailable"]) & set(device["metrics"]), name
+
+
+def test_demo_and_host_alone_fit_the_schema() -> None:
+    demo = gpulse("--demo", "--json")
+    assert demo.code == 0
+    check(demo.json)
+    assert demo.json["origin"] == "DEMO"
+    assert demo.json["devices"][0]["name"] == "NVIDIA H200"
+
+    host = gpulse("--source", "host", "--json")
+    assert host.code == 3
+    check(host.json)
+    assert host.json["devices"] == []
+    assert host.json["host"]["cpu_count"] >= 1
+
+
+def test_single_shows_the_numbers_of_its_profile() -> None:
+    # sim/profiles/h200.toml and sim/scenarios/single.toml
+    document = gpulse("--json", scenario="single").json
+    (device,) = document["devices"]
+    assert (device["vendor"], device["name"], device["driver"]) == ("nvidia", "NVIDIA H200", "580.159.04")
+    metrics = device["metrics"]
+    expected = {
+        "gpu_utilization_percent": 90,
+        "memory_utilization_percent": 23,
+        "memory_total_bytes": 143771 * MIB,
+        "memory_used_bytes": 1139 * MIB,
+        "temperature_gpu_celsius": 63,
+        "temperature_memory_celsius": 48,
+        "power_draw_watts": 690.66,
+        "power_instant_watts": 759.51,
+        "power_limit_watts": 700,
+        "clock_graphics_mhz": 1650,
+        "clock_memory_mhz": 3201,
+        "clock_max_sm_mhz": 1980,
+        "performance_state": "P0",
+        "throttle_reasons": ["power cap"],
+        "sm_active_percent": 80.918,
+        "sm_occupancy_percent": 11.958,
+        "tensor_active_percent": 78.457,
+        "dram_active_percent": 16.161,
+        "pcie_link_generation": 5,
+        "pcie_link_width": 16,
+        "ecc_uncorrected_total": 0,
+        "fan_speed_percent": None,
+    }
+    assert {key: metrics[key] for key in expected} == expected
+    assert device["unavailable"]["fan_speed_percent"] == "not supported"
+    (process,) = document["processes"]
+    assert (process["pid"], process["device"], process["type"]) == (560, 0, "compute")
+    assert process["gpu_memory_bytes"] == 1130 * MIB
+    assert process["gpu_utilization_percent"] == 85
+
+
+def test_mig_instances_stand_under_their_parents() -> None:
+    # sim/profiles/a100-mig.toml and h100-mig.toml: four and three instances
+    devices = gpulse("--json", scenario="mig").json["devices"]
+    whole = [device["index"] for device in devices if device["parent"] is None]
+    assert whole == [0, 1, 2]
+    children = {parent: [d["label"] for d in devices if d["parent"] == parent] for parent in whole}
+    assert children == {0: ["3g.40gb", "2g.20gb", "1g.10gb", "1g.10gb"], 1: ["4g.40gb", "2g.20gb", "1g.10gb"], 2: []}
+
+
+def test_on_a_terminal_or_not_json_is_one_line() -> None:
+    assert len(gpulse("--json", scenario="eight").lines) == 1

@@ -1,0 +1,62 @@
+#!/bin/bash
+# Installs the Debian packages that are missing, and nothing when none is: install_dependencies.sh build|test|check|bench…
+set -euo pipefail
+
+packages_for() {
+  case "$1" in
+    build)
+      echo g++ cmake ninja-build ccache pkg-config libfmt-dev libcli11-dev libtomlplusplus-dev libutf8proc-dev \
+        libgtest-dev libgmock-dev
+      ;;
+    test) echo python3 python3-venv tmux binutils git ;;
+    check) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev cppcheck shellcheck ;;
+    bench) echo libbenchmark-dev ;;
+    *)
+      echo "install_dependencies: unknown list \"$1\": one of build, test, check, bench" >&2
+      exit 2
+      ;;
+  esac
+}
+
+wanted=()
+for list in "$@"; do
+  names=$(packages_for "$list")
+  read -ra names <<<"$names"
+  wanted+=("${names[@]}")
+done
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "install_dependencies: no Debian packages here; the build needs what they call: ${wanted[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+  state=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+  # A package such as libgtest-dev:amd64 answers once per architecture.
+  [[ $state == installed* ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install_dependencies: missing packages: as root, run: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+echo "Installing ${missing[*]}"
+install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends -qq
+  -o Dpkg::Use-Pty=0)
+# The lists may be absent or old: then update them, and only then.
+if ! "${install[@]}" "${missing[@]}" >/tmp/gpulse-install.$$ 2>&1; then
+  "${as_root[@]}" apt-get update -qq
+  if ! "${install[@]}" "${missing[@]}" >/tmp/gpulse-install.$$ 2>&1; then
+    cat /tmp/gpulse-install.$$ >&2
+    rm -f /tmp/gpulse-install.$$
+    exit 1
+  fi
+fi
+rm -f /tmp/gpulse-install.$$
