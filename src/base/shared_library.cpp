@@ -3,6 +3,18 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <thread>
+#include <vector>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 namespace gpulse {
 
@@ -18,10 +30,64 @@ Result<SharedLibrary> SharedLibrary::open(const std::string &path) {
 
 void *SharedLibrary::symbol(const char *name) const { return ::dlsym(handle_.get(), name); }
 
-std::string SharedLibrary::path() const {
+namespace {
+
+const link_map *find_map(void *handle) {
   const link_map *map = nullptr;
-  if (::dlinfo(handle_.get(), RTLD_DI_LINKMAP, static_cast<void *>(&map)) != 0 || map == nullptr) return {};
-  return map->l_name;
+  return ::dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void *>(&map)) == 0 ? map : nullptr;
+}
+
+struct ZeroedMemory {
+  ElfW(Addr) base;  // of the library that is asked about
+  std::uintptr_t begin = 0, end = 0;
+};
+
+// For dl_iterate_phdr: the largest stretch that is not in the file.
+int find_zeroed_memory(dl_phdr_info *info, std::size_t /*size*/, void *data) {
+  auto &found = *static_cast<ZeroedMemory *>(data);
+  if (info->dlpi_addr != found.base) return 0;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (const auto &segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+    if (segment.p_type != PT_LOAD || segment.p_memsz - segment.p_filesz <= found.end - found.begin) continue;
+    found.begin = (info->dlpi_addr + segment.p_vaddr + segment.p_filesz + page - 1) & ~(page - 1);
+    found.end = std::max(found.begin, (info->dlpi_addr + segment.p_vaddr + segment.p_memsz) & ~(page - 1));
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::string SharedLibrary::path() const {
+  const auto *map = find_map(handle_.get());
+  return map != nullptr ? map->l_name : std::string();
+}
+
+void SharedLibrary::prepare_zeroed_memory(bool now) const {
+  // Below this there is little to win.
+  constexpr std::size_t kWorthwhile = std::size_t{4} << 20U;
+  constexpr std::uintptr_t kLargePage = std::uintptr_t{2} << 20U;
+  constexpr unsigned kMostThreads = 4;
+  const auto *map = find_map(handle_.get());
+  if (map == nullptr) return;
+  ZeroedMemory memory{.base = map->l_addr};
+  ::dl_iterate_phdr(find_zeroed_memory, &memory);
+  if (memory.end - memory.begin < kWorthwhile) return;
+  ::madvise(reinterpret_cast<void *>(memory.begin), memory.end - memory.begin, MADV_HUGEPAGE);
+  if (!now) return;
+  // Older kernels refuse; then the library takes the faults itself.
+  const auto populate = [](std::uintptr_t begin, std::uintptr_t end) {
+    if (begin < end) ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_POPULATE_WRITE);
+  };
+  const auto threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  const auto share = (memory.end - memory.begin) / threads;
+  std::vector<std::jthread> others;
+  auto begin = memory.begin;
+  for (unsigned i = 1; i < threads; ++i) {
+    const auto end = (memory.begin + i * share) & ~(kLargePage - 1);
+    others.emplace_back(populate, begin, end);
+    begin = std::max(begin, end);
+  }
+  populate(begin, memory.end);
 }
 
 }  // namespace gpulse

@@ -16,6 +16,9 @@ class SharedLibrary {
   void *symbol(const char *name) const;
   // The file it was loaded from.
   std::string path() const;
+  // Makes the library's zeroed memory ready for use: in large pages, and with `now` at once on several cores. A library
+  // that clears megabytes of it when it starts is then spared a page fault for every 4 KiB.
+  void prepare_zeroed_memory(bool now) const;
 
  private:
   explicit SharedLibrary(void *handle);

@@ -69,6 +69,7 @@ struct Discovery {
 // What a command needs of the sources.
 struct SourceOptions {
   bool texts = true;   // serial numbers, versions, topology: nice to know, but calls
+  bool hurry = false;  // one quick look: what takes time and is not needed for it may be left out
   bool events = true;  // listen for what happens, on threads of their own
 };
 

@@ -201,6 +201,7 @@ struct Api {
 
 // The library by its run-time name only: the toolkit's stub has another one. WSL keeps it in a folder of its own, and
 // a distribution's driver must not shadow that one.
-Result<std::shared_ptr<Api>> load_library();
+// `hurry`: it is to start as fast as it can.
+Result<std::shared_ptr<Api>> load_library(bool hurry);
 
 }  // namespace gpulse::nvml

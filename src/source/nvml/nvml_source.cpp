@@ -8,6 +8,7 @@
 #include "source/nvml/code.hpp"
 #include "source/nvml/diagnose.hpp"
 #include "source/nvml/event.hpp"
+#include "source/nvml/hurry.hpp"
 #include "source/nvml/identity.hpp"
 #include "source/nvml/readers.hpp"
 #include "source/nvml/sleep.hpp"
@@ -111,7 +112,7 @@ void NvmlSource::find_device(Handle handle, Discovery &found) {
     if (number && *number >= 0) device.numa_node = *number;
   }
   GpmSupport support{.version = 1, .supported = 0};
-  if (driver_.api->gpm_support(handle, &support) == Return::success && support.supported != 0) {
+  if (!options_.hurry && driver_.api->gpm_support(handle, &support) == Return::success && support.supported != 0) {
     device.gpm = std::make_shared<GpmState>(driver_.api);
   }
   add(std::move(device), std::move(identity), DeviceState::ok, found);
@@ -178,6 +179,7 @@ void NvmlSource::listen() {
 }
 
 Discovery NvmlSource::discover() {
+  const Hurry hurry(options_.hurry);
   Discovery found;
   close();
   listed_ = list_gpus(root_);
@@ -188,7 +190,7 @@ Discovery NvmlSource::discover() {
   const bool all_asleep = !listed_.empty() && asleep.size() == listed_.size();
   if (!all_asleep) {
     if (driver_.api == nullptr) {
-      auto api = load_library();
+      auto api = load_library(options_.hurry);
       if (!api) {
         const auto problem = no_library(root_, api.error().what);
         return {.entities = {}, .problem = problem.what, .remedy = problem.remedy};
