@@ -11,8 +11,10 @@ FUZZ_SECONDS ?= 60
 PYTEST_ARGS ?=
 # ON makes warnings errors, as CI does.
 WERROR ?= OFF
+# More for CMake, e.g. CMAKE_ARGS=-DCMAKE_CXX_FLAGS_RELEASE=-O0.
+CMAKE_ARGS ?=
 
-CONFIGURE = cmake --log-level=WARNING -DGPULSE_WERROR=$(WERROR) --preset
+CONFIGURE = cmake --log-level=WARNING -DGPULSE_WERROR=$(WERROR) $(CMAKE_ARGS) --preset
 BUILD = cmake --build
 PYTHON = .venv/bin/python
 
@@ -21,7 +23,7 @@ help: ## this list
 
 build: ## build/gpulse and the simulator build/sim/libnvidia-ml.so.1
 	@tools/install_dependencies.sh build
-	@$(CONFIGURE) release
+	@$(CONFIGURE) release >/dev/null
 	@$(BUILD) build --target gpulse nvidia_ml_sim -j $(JOBS)
 
 run: build ## build, then show the GPUs of this machine (or the demo where there is none)
@@ -31,7 +33,7 @@ test: unit e2e ## all tests: ctest, then pytest
 
 unit: ## the tests beside the code
 	@tools/install_dependencies.sh build
-	@$(CONFIGURE) release
+	@$(CONFIGURE) release >/dev/null
 	@$(BUILD) build -j $(JOBS)
 	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
 
@@ -48,7 +50,7 @@ docs: build ## write the generated pages: metric reference and JSON schema
 
 check: ## formatting, clang-tidy, cppcheck, shellcheck
 	@tools/install_dependencies.sh build check
-	@$(CONFIGURE) release
+	@$(CONFIGURE) release >/dev/null
 	@tools/check.sh build $(JOBS)
 
 format: ## let clang-format rewrite the sources
@@ -57,19 +59,19 @@ format: ## let clang-format rewrite the sources
 
 bench: ## build and run the benchmarks
 	@tools/install_dependencies.sh build bench
-	@$(CONFIGURE) bench
+	@$(CONFIGURE) bench >/dev/null
 	@$(BUILD) build/bench -j $(JOBS)
 	@tools/run_benchmarks.sh build/bench
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	@tools/install_dependencies.sh build check
-	@$(CONFIGURE) fuzz
+	@$(CONFIGURE) fuzz >/dev/null
 	@$(BUILD) build/fuzz -j $(JOBS)
 	@tools/run_fuzzers.sh build/fuzz $(FUZZ_SECONDS)
 
 asan tsan: ## the tests beside the code under the address and undefined-behaviour, or thread sanitizer
 	@tools/install_dependencies.sh build check
-	@$(CONFIGURE) $@
+	@$(CONFIGURE) $@ >/dev/null
 	@$(BUILD) build/$@ -j $(JOBS)
 	@ctest --test-dir build/$@ --output-on-failure --no-tests=error -j $(JOBS)
 
