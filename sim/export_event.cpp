@@ -14,7 +14,6 @@ using namespace gpulse::sim;
 using gpulse::nvml::EventData;
 using gpulse::nvml::EventDataV1;
 using gpulse::nvml::EventSet;
-using gpulse::nvml::SystemEventData;
 using gpulse::nvml::SystemEventSet;
 using gpulse::nvml::SystemEventSetCreate;
 using gpulse::nvml::SystemEventSetRegister;

@@ -9,7 +9,6 @@
 using namespace gpulse::sim;
 using gpulse::nvml::FieldValue;
 using gpulse::nvml::kAllLinks;
-using gpulse::nvml::Value;
 using gpulse::nvml::ValueType;
 
 namespace {

@@ -73,9 +73,8 @@ Return give_rows(const std::vector<const Process *> &processes, std::uint32_t *c
   GPULSE_SIM_NEED(count != nullptr)
   const std::uint32_t room = *count;
   *count = static_cast<std::uint32_t>(processes.size());
-  if (processes.size() > room || (out == nullptr && !processes.empty())) {
-    return Return::insufficient_size;
-  }
+  if (processes.empty()) return Return::success;
+  if (processes.size() > room || out == nullptr) return Return::insufficient_size;
   Row *row = static_cast<Row *>(out);
   for (const Process *process : processes) {
     fill(*row++, *process);

@@ -4,7 +4,6 @@ set -euo pipefail
 
 build=$1
 jobs=$2
-mapfile -t sources < <(git ls-files 'src/*.cpp' 'sim/*.cpp' 'bench/*.cpp')
 mapfile -t formatted < <(git ls-files '*.cpp' '*.hpp')
 mapfile -t scripts < <(git ls-files 'tools/*.sh' .ci/run)
 
@@ -14,20 +13,17 @@ clang-format-19 --dry-run -Werror "${formatted[@]}"
 echo "shellcheck: ${#scripts[@]} files"
 shellcheck "${scripts[@]}"
 
-echo "cppcheck: ${#sources[@]} files"
-cppcheck --project="$build/compile_commands.json" --file-filter="$PWD/*" -i "$PWD/$build" \
-  --cppcheck-build-dir="$(mkdir -p "$build/cppcheck" && echo "$build/cppcheck")" \
+echo "cppcheck: $(grep -c '"file":' "$build/compile_commands.json") files"
+mkdir -p "$build/cppcheck"
+cppcheck --project="$build/compile_commands.json" --cppcheck-build-dir="$build/cppcheck" --library=googletest \
   --enable=warning,performance,portability --inline-suppr --suppressions-list=tools/cppcheck_suppressions.txt \
-  --library=googletest --error-exitcode=1 --quiet -j "$jobs"
+  --suppress='*:/usr/*' --error-exitcode=1 --quiet -j "$jobs"
 
-# Only what the compile commands know: fuzzers and benchmarks are built with other presets.
-mapfile -t known < <(python3 - "$build/compile_commands.json" "${sources[@]}" <<'PY'
-import json, os, sys
-compiled = {os.path.relpath(entry["file"]) for entry in json.load(open(sys.argv[1]))}
-print("\n".join(source for source in sys.argv[2:] if source in compiled))
-PY
-)
-echo "clang-tidy: ${#known[@]} files"
-printf '%s\n' "${known[@]}" | xargs -P "$jobs" -n 4 clang-tidy-19 -p "$build" --quiet 2>"$build/clang-tidy.log" ||
-  { grep -v 'warnings generated' "$build/clang-tidy.log" >&2; exit 1; }
-echo "check: nothing to complain about"
+# What the release build compiles, less the tests: the macros of their framework make them slow to check.
+mapfile -t compiled < <(git ls-files 'src/*.cpp' 'sim/*.cpp' | grep -vE '_(test|fuzz|bench)\.cpp$')
+echo "clang-tidy: ${#compiled[@]} files"
+if ! printf '%s\n' "${compiled[@]}" | xargs -P "$jobs" -n 2 clang-tidy-19 -p "$build" --quiet 2>"$build/clang-tidy.log"; then
+  grep -vE '^[0-9]+ warnings? generated' "$build/clang-tidy.log" >&2
+  exit 1
+fi
+echo "check: ${#formatted[@]} files, nothing to complain about"
