@@ -42,6 +42,7 @@ class NvmlSource final : public Source {
   void find_unreachable(std::uint32_t index, Return code, Discovery &found);
   void find_instances(std::size_t parent, Discovery &found);
   void add(DeviceData device, std::shared_ptr<DeviceIdentity> identity, DeviceState state, Discovery &found);
+  bool may_have_instances(Handle handle) const;
   void listen();
   Return handle_at(std::uint32_t index, Handle &handle) const;
   std::uint32_t device_count() const;
@@ -140,9 +141,19 @@ void NvmlSource::find_unreachable(std::uint32_t index, Return code, Discovery &f
                                                       : "see the kernel log";
 }
 
+// The kernel module lists a device's instances in files, which costs nothing; true also when it has no such files.
+bool NvmlSource::may_have_instances(Handle handle) const {
+  std::uint32_t minor = 0;
+  if (driver_.api->minor_number(handle, &minor) != Return::success) return true;
+  const auto folder = "/proc/driver/nvidia/capabilities/gpu" + std::to_string(minor) + "/mig";
+  const auto listed = root_.list(folder);
+  return listed.empty() || std::any_of(listed.begin(), listed.end(), [](const auto &n) { return n.starts_with("gi"); });
+}
+
 void NvmlSource::find_instances(std::size_t parent, Discovery &found) {
   const auto &api = *driver_.api;
   const auto handle = devices_[parent]->handle;
+  if (!may_have_instances(handle)) return;
   std::uint32_t current = 0;
   std::uint32_t pending = 0;
   if (api.mig_mode(handle, &current, &pending) != Return::success || current == 0) return;
