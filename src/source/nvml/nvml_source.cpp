@@ -143,11 +143,11 @@ void NvmlSource::find_unreachable(std::uint32_t index, Return code, Discovery &f
 
 // The kernel module lists a device's instances in files, which costs nothing; true also when it has no such files.
 bool NvmlSource::may_have_instances(Handle handle) const {
+  const std::string files = "/proc/driver/nvidia/capabilities";
   std::uint32_t minor = 0;
-  if (driver_.api->minor_number(handle, &minor) != Return::success) return true;
-  const auto folder = "/proc/driver/nvidia/capabilities/gpu" + std::to_string(minor) + "/mig";
-  const auto listed = root_.list(folder);
-  return listed.empty() || std::any_of(listed.begin(), listed.end(), [](const auto &n) { return n.starts_with("gi"); });
+  if (!root_.exists(files + "/mig") || driver_.api->minor_number(handle, &minor) != Return::success) return true;
+  const auto listed = root_.list(files + "/gpu" + std::to_string(minor) + "/mig");
+  return std::any_of(listed.begin(), listed.end(), [](const auto &name) { return name.starts_with("gi"); });
 }
 
 void NvmlSource::find_instances(std::size_t parent, Discovery &found) {
