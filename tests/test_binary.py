@@ -1,0 +1,51 @@
+"""One file that runs on any distribution since Debian 12."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from harness import GPULSE, SIM
+
+
+def output(*command: str | Path) -> str:
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
+
+
+def needed_libraries(path: Path) -> set[str]:
+    return {line.split()[0].split("/")[-1] for line in output("ldd", path).splitlines()}
+
+
+def test_it_needs_nothing_but_the_c_library() -> None:
+    for name in needed_libraries(GPULSE):
+        assert re.fullmatch(r"linux-(vdso|gate)\.so\.1|libc\.so\.6|libm\.so\.6|ld-linux.*\.so\.\d", name), name
+
+
+def test_it_runs_on_glibc_2_36() -> None:
+    for product in (GPULSE, SIM / "libnvidia-ml.so.1"):
+        versions = {tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([\d.]+)", output("objdump", "-T", product))}
+        assert versions and max(versions) <= (2, 36), product
+
+
+def test_it_is_small(tmp_path: Path) -> None:
+    stripped = tmp_path / "gpulse"
+    shutil.copy(GPULSE, stripped)
+    output("strip", stripped)
+    assert stripped.stat().st_size <= 12_000_000
+
+
+def test_it_runs_where_there_is_nothing_else(tmp_path: Path) -> None:
+    """From another folder, with an empty environment, without the build folder around it."""
+    alone = tmp_path / "gpulse"
+    shutil.copy(GPULSE, alone)
+    done = subprocess.run([alone, "--demo", "--json"], env={}, cwd="/", capture_output=True, text=True)
+    assert done.returncode == 0
+    assert '"origin":"DEMO"' in done.stdout
+
+
+def test_the_simulator_keeps_its_symbols_to_itself() -> None:
+    symbols = re.findall(r" [TWVBDuRi] (\S+)$", output("nm", "-D", "--defined-only", SIM / "libnvidia-ml.so.1"), re.MULTILINE)
+    assert len(symbols) > 200
+    assert [symbol for symbol in symbols if not symbol.startswith(("nvml", "gpulse_sim_", "dlsym"))] == []

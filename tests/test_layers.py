@@ -1,0 +1,51 @@
+"""The rules that keep one metric and one vendor in one place, held by searching the sources."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness import ROOT, gpulse
+
+
+def sources(folder: str) -> list[Path]:
+    """The product's own files: tests name metrics and vendors as they like."""
+    files = [path for pattern in ("*.cpp", "*.hpp") for path in (ROOT / "src" / folder).rglob(pattern)]
+    product = [path for path in files if not path.stem.endswith(("_test", "_fuzz", "_bench")) and path.stem != "testing"]
+    assert product
+    return sorted(product)
+
+
+def lines_with(pattern: str, folder: str, flags: re.RegexFlag = re.IGNORECASE) -> list[str]:
+    expression = re.compile(pattern, flags)
+    return [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in sources(folder)
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if expression.search(line.split("//")[0])
+    ]
+
+
+def test_no_view_names_a_metric() -> None:
+    keys = {row["key"] for row in gpulse("explain", "--all", "--json").json["metrics"]}
+    assert len(keys) > 100
+    # A process has a metric of that name; a device's name is no metric but part of what it is.
+    keys.remove("name")
+    assert lines_with('"(' + "|".join(sorted(keys)) + ')"', "view", re.NOFLAG) == []
+
+
+def test_no_view_names_a_vendor() -> None:
+    # nvidia-smi is a program whose names for metrics the table has as well.
+    assert lines_with(r"nvidia(?![-_]smi)|nvml|\bamd|radeon|\bintel\b", "view") == []
+
+
+@pytest.mark.parametrize("folder", ["base", "term"])
+def test_the_lowest_layers_know_nothing_of_gpus(folder: str) -> None:
+    assert lines_with(r"gpu(?!lse)|nvidia|nvml|cuda|radeon|graphics", folder) == []
+
+
+def test_every_file_carries_its_licence() -> None:
+    for path in sources("."):
+        assert path.read_text().startswith("// SPDX-License-Identifier: Apache-2.0\n"), path
