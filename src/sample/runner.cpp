@@ -296,6 +296,7 @@ bool Runner::Core::read_entity(std::uint64_t number, std::shared_ptr<Entity> ent
   auto before = begun;
   bool lost = false;
   std::vector<std::pair<std::size_t, std::chrono::nanoseconds>> measured;
+  measured.reserve(infos.size());
   for (std::size_t i = 0; i < infos.size() && !lost; ++i) {
     auto &turn = entity->turns[i];
     if (!turn.due(infos[i], costs[i].tier(), what, begun)) continue;
@@ -437,6 +438,7 @@ SourceReport Runner::report() {
                                         Seconds(now - core_->discovery_hangs_since).count());
     report.status.remedy = "see the kernel log";
   }
+  report.entities.reserve(core_->entities.size());
   for (const auto &entity : core_->entities) {
     SourceReport::Entity one{.found = entity->found, .row = entity->seen, .processes = entity->processes};
     one.found.state = entity->state;
