@@ -255,6 +255,7 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
   auto before = begun;
   bool lost = false;
   std::vector<std::pair<std::size_t, std::chrono::nanoseconds>> measured;
+  measured.reserve(infos.size());
   for (const auto i : due) {
     self.call_started = before.time_since_epoch().count();
     const auto outcome = source->read(*entity->place, i, before, entity->frame);

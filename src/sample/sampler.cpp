@@ -43,6 +43,14 @@ std::uint32_t Sampler::index_of(const DeviceIdentity &identity) {
 }
 
 void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapshot) {
+  std::size_t devices = 0;
+  std::size_t processes = 0;
+  for (const auto &report : reports) {
+    devices += report.entities.size();
+    for (const auto &entity : report.entities) processes += entity.processes.size();
+  }
+  snapshot.devices.reserve(devices);
+  snapshot.processes.reserve(processes);
   // Whole devices get the first numbers, in the order of their sources, so that they match the driver's own.
   for (const bool instances : {false, true}) {
     for (const auto &report : reports) {

@@ -23,7 +23,7 @@ constexpr std::uint32_t kMostInstances = 64;
 class NvmlSource final : public Source {
  public:
   NvmlSource(Sysroot root, const SourceOptions &options) : root_(std::move(root)), options_(options) {
-    for (const auto &reader : nvml::readers()) infos_.push_back(reader.info);
+    for (const auto &reader : readers_) infos_.push_back(reader.info);
   }
   ~NvmlSource() override { close(); }
 
@@ -49,6 +49,7 @@ class NvmlSource final : public Source {
 
   Sysroot root_;
   SourceOptions options_;
+  const std::span<const Reader> readers_ = nvml::readers();
   std::vector<ReaderInfo> infos_;
   Driver driver_;
   Versions versions_;
@@ -268,7 +269,7 @@ bool NvmlSource::changed() {
 Outcome NvmlSource::read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) {
   auto &device = *devices_[entity];
   if (device.handle == nullptr) return Outcome::unsupported;
-  return nvml::readers()[reader].read(driver_, device, now, frame);
+  return readers_[reader].read(driver_, device, now, frame);
 }
 
 }  // namespace
