@@ -54,3 +54,12 @@ function(gpulse_test name)
     GPULSE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GPULSE_BUILD_DIR="${CMAKE_BINARY_DIR}")
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()
+
+# A program that measures; it finds the simulator in the build folder.
+function(gpulse_bench name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINKS} gpulse_options ${CMAKE_DL_LIBS})
+  target_compile_definitions(${name} PRIVATE GPULSE_BUILD_DIR="${CMAKE_BINARY_DIR}")
+  add_dependencies(${name} nvidia_ml_sim)
+endfunction()

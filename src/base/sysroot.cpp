@@ -24,19 +24,21 @@ bool Sysroot::read_into(std::string &buffer, std::string_view absolute, std::siz
   buffer.clear();
   const UniqueFd file(::open(path(absolute).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file) return false;
-  std::size_t filled = 0;
-  while (filled < limit) {
-    buffer.resize(std::min(limit, filled + kStep));
-    const auto got = ::read(file.get(), buffer.data() + filled, buffer.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
+  ssize_t got = 1;
+  while (got != 0 && buffer.size() < limit) {
+    const auto filled = buffer.size();
+    const auto room = std::min(limit - filled, kStep);
+    // Unlike resize(), writes nothing into what is overwritten at once.
+    buffer.resize_and_overwrite(filled + room, [&](char *text, std::size_t) {
+      do got = ::read(file.get(), text + filled, room);
+      while (got < 0 && errno == EINTR);
+      return filled + static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    });
     if (got < 0) {
       buffer.clear();
       return false;
     }
-    if (got == 0) break;
-    filled += static_cast<std::size_t>(got);
   }
-  buffer.resize(filled);
   return true;
 }
 

@@ -26,12 +26,13 @@ std::string_view tier_word(Tier tier) {
 }  // namespace
 
 int run_doctor(const Options &options) {
-  auto feed = Feed::open(options);
-  if (!feed) return fail(feed.error());
-  auto snapshot = feed->once();
+  const auto opened = Feed::open(options);
+  if (!opened) return fail(opened.error());
+  auto &feed = **opened;
+  auto snapshot = feed.once();
   if (!snapshot) return fail(snapshot.error());
   std::vector<view::ReaderCost> costs;
-  for (const auto &cost : feed->costs()) {
+  for (const auto &cost : feed.costs()) {
     if (cost.calls == 0) continue;
     costs.push_back({.call = cost.source + " " + cost.call,
                      .tier = std::string(tier_word(cost.tier)),

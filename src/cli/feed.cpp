@@ -15,8 +15,10 @@ constexpr auto kDemoMoment = 15s;
 
 }  // namespace
 
-Result<Feed> Feed::open(const Options &options) {
-  Feed feed(options);
+Result<Feed *> Feed::open(const Options &options) {
+  static std::unique_ptr<Feed> kept;
+  kept.reset(new Feed(options));
+  auto &feed = *kept;
   if (options.demo || !options.replay.empty()) {
     auto replay = options.demo ? record::ReplayFeed::demo() : record::ReplayFeed::open(options.replay);
     if (!replay) return std::unexpected(replay.error());
@@ -24,7 +26,7 @@ Result<Feed> Feed::open(const Options &options) {
     if (feed.replay_->skipped() > 0) {
       complain("the recording is damaged: " + std::to_string(feed.replay_->skipped()) + " blocks were skipped");
     }
-    return feed;
+    return &feed;
   }
   const Sysroot root(options.sysroot);
   if (!root.is_machine() && !root.exists("/")) return failure("no folder " + options.sysroot, "give one to --sysroot");
@@ -33,7 +35,7 @@ Result<Feed> Feed::open(const Options &options) {
                    {.texts = !options.fast, .hurry = options.fast, .events = options.watch || !options.output.empty()});
   if (!sources) return std::unexpected(sources.error());
   feed.sampler_ = std::make_unique<Sampler>(std::move(*sources), root, RunnerOptions{.tick = options.interval});
-  return feed;
+  return &feed;
 }
 
 Result<SnapshotPtr> Feed::once_live() {

@@ -14,7 +14,9 @@ namespace gpulse::cli {
 
 class Feed {
  public:
-  static Result<Feed> open(const Options &options);
+  // It stays open until the program ends: the kernel takes a driver's session down in half the time that the driver
+  // takes when it is asked to.
+  static Result<Feed *> open(const Options &options);
 
   bool live() const { return sampler_ != nullptr; }
 

@@ -120,6 +120,15 @@ void add_explain(CLI::App &app, Options &options) {
   app.add_flag("--ascii", options.ascii, "plain ASCII");
 }
 
+// CLI11 lists an option's relations behind its name; the errors say them when they matter.
+class Help : public CLI::Formatter {
+  std::string make_option_opts(const CLI::Option *option) const override {
+    // Behind a colon stands what CLI11 makes of a check.
+    const auto name = option->get_type_name();
+    return option->get_type_size() == 0 || name.empty() ? "" : " " + name.substr(0, name.find(':'));
+  }
+};
+
 std::string default_config() {
   const char *folder = std::getenv("XDG_CONFIG_HOME");
   if (folder != nullptr && folder[0] != '\0') return std::string(folder) + "/gpulse/config.toml";
@@ -140,6 +149,7 @@ int parse_and_run(int argc, char **argv) {
   app.set_version_flag("--version", "gpulse " GPULSE_VERSION);
   app.set_config("--config", default_config(), "defaults in TOML")->type_name("FILE");
   app.allow_config_extras(CLI::config_extras_mode::error);
+  app.formatter(std::make_shared<Help>());
   app.require_subcommand(0, 1);
   app.failure_message([](const CLI::App *, const CLI::Error &error) { return std::string(error.what()); });
   add_everywhere(app, options);
@@ -148,6 +158,16 @@ int parse_and_run(int argc, char **argv) {
   auto *record = app.add_subcommand("record", "record everything into a file, for --replay");
   auto *doctor = app.add_subcommand("doctor", "why is my GPU not seen, which readings are missing, what gpulse costs");
   auto *explain = app.add_subcommand("explain", "what a metric or a driver error means");
+  app.footer(
+      "Examples:\n"
+      "  gpulse                                     what the GPUs do now\n"
+      "  gpulse --watch 2                           every two seconds\n"
+      "  gpulse --json -i 0                         the first GPU, for a script\n"
+      "  gpulse --csv --fields time,index,power.draw --watch > power.csv\n"
+      "  gpulse record -o night.gpr                 then: gpulse --replay night.gpr --watch\n"
+      "  gpulse explain sm_active_percent           what a number means\n"
+      "\n"
+      "Exit: 0 good, 1 failure, 2 wrong usage, 3 no GPU found.");
   add_everywhere(*status, options);
   add_status(*status, options);
   add_everywhere(*record, options);

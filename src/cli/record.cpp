@@ -10,15 +10,16 @@
 namespace gpulse::cli {
 
 int run_record(const Options &options) {
-  auto feed = Feed::open(options);
-  if (!feed) return fail(feed.error());
+  const auto opened = Feed::open(options);
+  if (!opened) return fail(opened.error());
+  auto &feed = **opened;
   auto writer = record::RecordingWriter::open(options.output, options.append, options.force);
   if (!writer) return fail(writer.error());
   catch_signals();
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   const auto begun = monotonic_now();
   while (!options.count || writer->samples() < *options.count) {
-    auto snapshot = feed->next();
+    auto snapshot = feed.next();
     if (!snapshot) return fail(snapshot.error());
     if (*snapshot == nullptr) break;
     if (auto written = writer->write(**snapshot); !written) return fail(written.error());

@@ -69,13 +69,14 @@ SnapshotPtr explain_absence(const SnapshotPtr &snapshot) {
 int run_status(const Options &options) {
   auto writer = StatusWriter::make(options);
   if (!writer) return fail(writer.error(), kUsage);
-  auto feed = Feed::open(options);
-  if (!feed) return fail(feed.error());
+  const auto opened = Feed::open(options);
+  if (!opened) return fail(opened.error());
+  auto &feed = **opened;
   if (options.watch) catch_signals();
   const LiveScreen screen(writer->on_screen());
   int code = kGood;
   for (std::uint64_t shown = 0; !options.count || shown < *options.count; ++shown) {
-    auto snapshot = options.watch ? feed->next() : feed->once();
+    auto snapshot = options.watch ? feed.next() : feed.once();
     if (!snapshot) return fail(snapshot.error());
     if (*snapshot == nullptr) break;
     if ((*snapshot)->devices.empty() && shown == 0 && !writer->on_screen()) {

@@ -23,15 +23,21 @@ constexpr const Metric &describe(MetricId id) { return kMetrics[id.index]; }
 
 constexpr bool is_text(const Metric &metric) { return metric.kind == Kind::text; }
 
+namespace detail {
+struct Counts {
+  std::array<std::size_t, kScopes> numbers{}, texts{};
+};
+constexpr auto make_counts() {
+  Counts counts;
+  for (const auto &metric : kMetrics) ++(is_text(metric) ? counts.texts : counts.numbers)[std::size_t(metric.scope)];
+  return counts;
+}
+inline constexpr auto kCounts = make_counts();
+}  // namespace detail
+
 // How many numbers, and how many texts, a row of the scope holds.
-constexpr std::size_t number_count(Scope scope) {
-  return static_cast<std::size_t>(std::count_if(kMetrics.begin(), kMetrics.end(),
-                                                [&](const Metric &m) { return m.scope == scope && !is_text(m); }));
-}
-constexpr std::size_t text_count(Scope scope) {
-  return static_cast<std::size_t>(
-      std::count_if(kMetrics.begin(), kMetrics.end(), [&](const Metric &m) { return m.scope == scope && is_text(m); }));
-}
+constexpr std::size_t number_count(Scope scope) { return detail::kCounts.numbers[static_cast<std::size_t>(scope)]; }
+constexpr std::size_t text_count(Scope scope) { return detail::kCounts.texts[static_cast<std::size_t>(scope)]; }
 
 namespace detail {
 constexpr auto make_slots() {

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -68,8 +69,9 @@ class Runner {
 
   // Asks for a pass; ignored while the last one is still going on.
   void ask(Pass pass);
-  // Waits until the pass is done or `until` has come; sets aside what is past its deadline. True when done.
-  bool wait(Monotonic until);
+  // Waits until the pass is done, `until` has come or a stop is asked for; sets aside what is past its deadline. True
+  // when done.
+  bool wait(Monotonic until, const std::stop_token &stop = {});
   // The newest readings, and the events since the last call.
   SourceReport report();
   std::vector<CostReport> costs() const;

@@ -31,17 +31,32 @@ Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &ro
 
 Sampler::~Sampler() { stop(); }
 
-std::uint32_t Sampler::index_of(const std::string &uuid) {
-  return indices_.try_emplace(uuid, static_cast<std::uint32_t>(indices_.size())).first->second;
+// A whole device keeps its number also when it is found under another name: one that slept, or had no UUID at first.
+std::uint32_t Sampler::index_of(const DeviceIdentity &identity) {
+  const bool placed = identity.parent.empty() && !identity.pci.empty();
+  auto known = indices_.find(identity.uuid);
+  if (known == indices_.end() && placed) known = indices_.find(identity.pci);
+  const auto index = known != indices_.end() ? known->second : next_index_++;
+  indices_.try_emplace(identity.uuid, index);
+  if (placed) indices_.try_emplace(identity.pci, index);
+  return index;
 }
 
 void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapshot) {
+  std::size_t devices = 0;
+  std::size_t processes = 0;
+  for (const auto &report : reports) {
+    devices += report.entities.size();
+    for (const auto &entity : report.entities) processes += entity.processes.size();
+  }
+  snapshot.devices.reserve(devices);
+  snapshot.processes.reserve(processes);
   // Whole devices get the first numbers, in the order of their sources, so that they match the driver's own.
   for (const bool instances : {false, true}) {
     for (const auto &report : reports) {
       for (const auto &entity : report.entities) {
         if (entity.found.identity != nullptr && entity.found.identity->parent.empty() != instances) {
-          index_of(entity.found.identity->uuid);
+          index_of(*entity.found.identity);
         }
       }
     }
@@ -52,13 +67,13 @@ void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapsh
         snapshot.host = std::move(entity.row);
         continue;
       }
-      Device device{.index = index_of(entity.found.identity->uuid),
+      Device device{.index = index_of(*entity.found.identity),
                     .identity = entity.found.identity,
                     .state = entity.found.state,
                     .state_for = entity.state_for,
                     .parent = {},
                     .row = std::move(entity.row)};
-      if (!device.identity->parent.empty()) device.parent = index_of(device.identity->parent);
+      if (const auto at = indices_.find(device.identity->parent); at != indices_.end()) device.parent = at->second;
       for (auto &process : entity.processes) {
         process.device = device.index;
         snapshot.processes.push_back(std::move(process));
@@ -100,18 +115,18 @@ SnapshotPtr Sampler::assemble(Seconds took) {
   return snapshot;
 }
 
-SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds patience) {
+SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds patience, const std::stop_token &stop) {
   const std::lock_guard one_at_a_time(sampling_);
   const auto begun = monotonic_now();
   for (auto &runner : runners_) runner->ask(pass);
-  for (auto &runner : runners_) runner->wait(begun + patience);
+  for (auto &runner : runners_) runner->wait(begun + patience, stop);
   processes_->forget_unseen(begun - 60s);
   return assemble(monotonic_now() - begun);
 }
 
 SnapshotPtr Sampler::sample(Pass pass) {
   // Each call has its deadline; beyond all of them together nothing can be gained by waiting.
-  return sample_within(pass, options_.discover_deadline + 4 * options_.call_deadline);
+  return sample_within(pass, options_.discover_deadline + 4 * options_.call_deadline, {});
 }
 
 void Sampler::start(std::chrono::nanoseconds interval) {
@@ -129,7 +144,7 @@ void Sampler::run(const std::stop_token &stop, std::chrono::nanoseconds interval
   auto next = monotonic_now();
   while (!stop.stop_requested()) {
     // A source that is slow today must not hold back the others: it shows its last readings until it is done.
-    auto snapshot = sample_within(Pass::scheduled, std::max<std::chrono::nanoseconds>(interval / 2, 50ms));
+    auto snapshot = sample_within(Pass::scheduled, std::max<std::chrono::nanoseconds>(interval / 2, 50ms), stop);
     std::unique_lock lock(mutex_);
     latest_ = std::move(snapshot);
     newer_.notify_all();

@@ -41,15 +41,16 @@ class Sampler {
  private:
   SnapshotPtr assemble(Seconds took);
   void place_devices(std::vector<SourceReport> &reports, Snapshot &snapshot);
-  std::uint32_t index_of(const std::string &uuid);
+  std::uint32_t index_of(const DeviceIdentity &identity);
   void run(const std::stop_token &stop, std::chrono::nanoseconds interval);
-  SnapshotPtr sample_within(Pass pass, std::chrono::nanoseconds patience);
+  SnapshotPtr sample_within(Pass pass, std::chrono::nanoseconds patience, const std::stop_token &stop);
 
   RunnerOptions options_;
   std::string hostname_;
   std::shared_ptr<host::ProcessTable> processes_;
   std::vector<std::unique_ptr<Runner>> runners_;
-  std::map<std::string, std::uint32_t> indices_;  // by uuid: a device keeps its number while we run
+  std::map<std::string, std::uint32_t> indices_;  // by uuid and by PCI address: a device keeps its number while we run
+  std::uint32_t next_index_ = 0;
   host::SelfUse self_use_;
   std::deque<Event> events_;
   std::mutex sampling_;

@@ -64,19 +64,23 @@ std::vector<Span> rates(const Style &style, const Row &host, std::string_view in
 
 std::string host_line(const Snapshot &snapshot, const Style &style) {
   const auto &host = snapshot.host;
+  // A machine that never tells, as one in a trace, need not be shown dashes for it.
+  const auto tells = [&](Role role) { return !by_role(host, role).is(Reason::not_supported); };
   Pieces pieces(style);
   pieces.add("CPU", cpu(style, host));
-  pieces.add("load", role_cell(style, host, Role::load).spans);
-  pieces.add("mem", share(style, host, Role::host_memory, Role::host_memory_total));
+  if (tells(Role::load)) pieces.add("load", role_cell(style, host, Role::load).spans);
+  if (tells(Role::host_memory)) pieces.add("mem", share(style, host, Role::host_memory, Role::host_memory_total));
   // What has crossed its threshold comes before what is merely good to know.
   for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {
     if (is_text(metric) || !host[id] || threshold_colour(metric, host[id].value()) == Colour::plain) return;
     pieces.add(metric.label, value_cell(style, metric, host[id]).spans);
   });
   if (by_role(host, Role::swap).value_or(0) > 0) pieces.add("swap", share(style, host, Role::swap, Role::swap_total));
-  pieces.add("disk", rates(style, host, "r", Role::disk_read, "w", Role::disk_write));
-  pieces.add("net", style.unicode ? rates(style, host, "↓", Role::network_in, "↑", Role::network_out)
-                                  : rates(style, host, "in ", Role::network_in, "out ", Role::network_out));
+  if (tells(Role::disk_read)) pieces.add("disk", rates(style, host, "r", Role::disk_read, "w", Role::disk_write));
+  if (tells(Role::network_in)) {
+    pieces.add("net", style.unicode ? rates(style, host, "↓", Role::network_in, "↑", Role::network_out)
+                                    : rates(style, host, "in ", Role::network_in, "out ", Role::network_out));
+  }
   return pieces.text();
 }
 

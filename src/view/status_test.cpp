@@ -127,7 +127,7 @@ TEST_F(Status, NeverShowsANumberThatIsNotThere) {
   auto snapshot = make_snapshot(1);
   snapshot.devices[0].row.fill(Reason::not_sampled);
   snapshot.processes[0].row.fill(Reason::no_permission);
-  snapshot.host.fill(Reason::not_supported);
+  snapshot.host.fill(Reason::not_sampled);
   EXPECT_EQ(screen(snapshot, 80, 0),
             "node7  Sun 2026-11-15 02:31:18  nvidia 580.159.04\n"
             "\n"
@@ -138,6 +138,13 @@ TEST_F(Status, NeverShowsANumberThatIsNotThere) {
             "  0  41000  ann  C        –     –     –         –     –  python3 train.py --ran…\n"
             "\n"
             "CPU –  load –  mem –  disk r– w–/s  net ↓– ↑–/s\n");
+}
+
+TEST_F(Status, LeavesOutWhatTheHostNeverTells) {
+  auto snapshot = make_snapshot(1);
+  snapshot.host.fill(Reason::not_supported);
+  snapshot.host[host_metric("cpu_percent")] = 7;
+  EXPECT_THAT(screen(snapshot), HasSubstr("\nCPU 7%\n"));
 }
 
 TEST_F(Status, IdleAndChosenClocksAreNoFault) {

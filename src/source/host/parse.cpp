@@ -11,7 +11,7 @@ namespace gpulse::host {
 
 namespace {
 
-constexpr std::string_view kBlank = " \t\r\n\v\f";
+constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 // Of /proc/diskstats, whatever the disk's own sectors are.
 constexpr std::uint64_t kSectorBytes = 512;
 
@@ -48,14 +48,10 @@ bool skip_words(std::string_view &rest, int count) {
 }  // namespace
 
 std::string_view next_word(std::string_view &rest) {
-  const auto first = rest.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) {
-    rest = {};
-    return {};
-  }
-  const auto end = std::min(rest.find_first_of(kBlank, first), rest.size());
-  const auto word = rest.substr(first, end - first);
-  rest.remove_prefix(end);
+  const auto first = std::find_if_not(rest.begin(), rest.end(), is_blank);
+  const auto end = std::find_if(first, rest.end(), is_blank);
+  const std::string_view word(first, end);
+  rest = {end, rest.end()};
   return word;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "base/text.hpp"
 #include "source/host/parse.hpp"
@@ -103,8 +104,9 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   constexpr std::size_t kUserTime = 11, kSystemTime = 12, kThreads = 17, kStart = 19, kResident = 21;
   const auto open = text.find('(');
   // The name may hold brackets and line ends itself: nothing after the last bracket does.
-  const auto close = text.rfind(')');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
+  const auto *last = static_cast<const char *>(::memrchr(text.data(), ')', text.size()));
+  const auto close = last != nullptr ? static_cast<std::size_t>(last - text.data()) : 0;
+  if (open == std::string_view::npos || close < open) return std::nullopt;
   ProcessStat stat;
   stat.name = text.substr(open + 1, close - open - 1);
   auto rest = text.substr(close + 1);
@@ -113,11 +115,12 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   stat.state = state.front();
   std::array<std::uint64_t, kResident + 1> fields{};
   for (std::size_t i = 1; i < fields.size(); ++i) {
-    const auto value = parse_integer<std::int64_t>(next_word(rest));
-    // Only fields that are not used here may be beyond: addresses and limits.
-    fields[i] = value && *value > 0 ? static_cast<std::uint64_t>(*value) : 0;
+    const auto word = next_word(rest);
     const bool used = i == kUserTime || i == kSystemTime || i == kThreads || i == kStart || i == kResident;
-    if (used && !value) return std::nullopt;
+    if (!used) continue;
+    const auto value = parse_integer<std::int64_t>(word);
+    if (!value) return std::nullopt;
+    fields[i] = *value > 0 ? static_cast<std::uint64_t>(*value) : 0;
   }
   stat.cpu_ticks = fields[kUserTime] + fields[kSystemTime];
   stat.threads = fields[kThreads];

@@ -23,7 +23,7 @@ constexpr std::uint32_t kMostInstances = 64;
 class NvmlSource final : public Source {
  public:
   NvmlSource(Sysroot root, const SourceOptions &options) : root_(std::move(root)), options_(options) {
-    for (const auto &reader : nvml::readers()) infos_.push_back(reader.info);
+    for (const auto &reader : readers_) infos_.push_back(reader.info);
   }
   ~NvmlSource() override { close(); }
 
@@ -42,12 +42,14 @@ class NvmlSource final : public Source {
   void find_unreachable(std::uint32_t index, Return code, Discovery &found);
   void find_instances(std::size_t parent, Discovery &found);
   void add(DeviceData device, std::shared_ptr<DeviceIdentity> identity, DeviceState state, Discovery &found);
+  bool may_have_instances(Handle handle) const;
   void listen();
   Return handle_at(std::uint32_t index, Handle &handle) const;
   std::uint32_t device_count() const;
 
   Sysroot root_;
   SourceOptions options_;
+  const std::span<const Reader> readers_ = nvml::readers();
   std::vector<ReaderInfo> infos_;
   Driver driver_;
   Versions versions_;
@@ -140,9 +142,19 @@ void NvmlSource::find_unreachable(std::uint32_t index, Return code, Discovery &f
                                                       : "see the kernel log";
 }
 
+// The kernel module lists a device's instances in files, which costs nothing; true also when it has no such files.
+bool NvmlSource::may_have_instances(Handle handle) const {
+  const std::string files = "/proc/driver/nvidia/capabilities";
+  std::uint32_t minor = 0;
+  if (!root_.exists(files + "/mig") || driver_.api->minor_number(handle, &minor) != Return::success) return true;
+  const auto listed = root_.list(files + "/gpu" + std::to_string(minor) + "/mig");
+  return std::any_of(listed.begin(), listed.end(), [](const auto &name) { return name.starts_with("gi"); });
+}
+
 void NvmlSource::find_instances(std::size_t parent, Discovery &found) {
   const auto &api = *driver_.api;
   const auto handle = devices_[parent]->handle;
+  if (!may_have_instances(handle)) return;
   std::uint32_t current = 0;
   std::uint32_t pending = 0;
   if (api.mig_mode(handle, &current, &pending) != Return::success || current == 0) return;
@@ -257,7 +269,7 @@ bool NvmlSource::changed() {
 Outcome NvmlSource::read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) {
   auto &device = *devices_[entity];
   if (device.handle == nullptr) return Outcome::unsupported;
-  return nvml::readers()[reader].read(driver_, device, now, frame);
+  return readers_[reader].read(driver_, device, now, frame);
 }
 
 }  // namespace

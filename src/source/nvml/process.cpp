@@ -38,11 +38,12 @@ std::size_t v3_stride(std::span<const std::byte> buffer, std::size_t rows) {
   return touched ? sizeof(ProcessInfoV3Wide) : sizeof(ProcessInfoV2);
 }
 
-Return call_list(const Api::ProcessList &call, Handle handle, std::vector<std::byte> &buffer, std::uint32_t &rows) {
+Return call_list(const Api::ProcessList &call, Handle handle, std::vector<std::byte> &buffer, std::uint32_t &rows,
+                 bool mark = false) {
   if (!call) return Return::function_not_found;
   for (int attempt = 0; attempt < 4; ++attempt) {
     if (buffer.empty()) buffer.resize(kFirstRows * sizeof(ProcessInfoV3Wide));
-    std::fill(buffer.begin(), buffer.end(), kUntouched);
+    if (mark) std::fill(buffer.begin(), buffer.end(), kUntouched);
     const auto capacity = static_cast<std::uint32_t>(buffer.size() / sizeof(ProcessInfoV3Wide));
     rows = capacity;
     const auto code = call(handle, &rows, buffer.data());
@@ -68,34 +69,6 @@ ListedProcess row_at(const std::byte *at) {
   } else {
     return {info.pid, info.used_gpu_memory, info.gpu_instance};
   }
-}
-
-Return list_processes(const ListCall &list, DeviceData &device, std::vector<ListedProcess> &found) {
-  auto &buffer = device.processes.buffer;
-  std::uint32_t rows = 0;
-  // _v2 has had one row size on every driver; _v3 comes last because it has had two.
-  auto code = call_list(list.v2, device.handle, buffer, rows);
-  if (code == Return::success) {
-    for (std::uint32_t i = 0; i < rows; ++i) {
-      found.push_back(row_at<ProcessInfoV2>(buffer.data() + i * sizeof(ProcessInfoV2)));
-    }
-    return code;
-  }
-  if (!try_older(code)) return code;
-  if (const auto older = call_list(list.v1, device.handle, buffer, rows); older == Return::success) {
-    for (std::uint32_t i = 0; i < rows; ++i) {
-      found.push_back(row_at<ProcessInfoV1>(buffer.data() + i * sizeof(ProcessInfoV1)));
-    }
-    return older;
-  } else if (older != Return::function_not_found) {
-    code = older;
-  }
-  if (!list.v3) return code;
-  code = call_list(list.v3, device.handle, buffer, rows);
-  if (code != Return::success) return code;
-  const auto stride = v3_stride(buffer, rows);
-  for (std::uint32_t i = 0; i < rows; ++i) found.push_back(row_at<ProcessInfoV2>(buffer.data() + i * stride));
-  return code;
 }
 
 void fill_engines(const DeviceData &device, std::uint32_t pid, Row &row) {
@@ -138,6 +111,35 @@ void add_process(const ListedProcess &listed, ProcessType type, const DeviceData
   memory = std::max(memory.value_or(0), static_cast<double>(listed.memory));
 }
 
+// Adds what the device lists; `stride` bytes lie between two rows.
+template <class Info>
+void add_rows(const ListCall &list, std::uint32_t rows, std::size_t stride, const DeviceData &device, Frame &frame) {
+  const auto *buffer = device.processes.buffer.data();
+  for (std::uint32_t i = 0; i < rows; ++i) add_process(row_at<Info>(buffer + i * stride), list.type, device, frame);
+}
+
+Return list_processes(const ListCall &list, DeviceData &device, Frame &frame) {
+  auto &buffer = device.processes.buffer;
+  std::uint32_t rows = 0;
+  // _v2 has had one row size on every driver; _v3 comes last because it has had two.
+  auto code = call_list(list.v2, device.handle, buffer, rows);
+  if (code == Return::success) {
+    add_rows<ProcessInfoV2>(list, rows, sizeof(ProcessInfoV2), device, frame);
+    return code;
+  }
+  if (!try_older(code)) return code;
+  if (const auto older = call_list(list.v1, device.handle, buffer, rows); older == Return::success) {
+    add_rows<ProcessInfoV1>(list, rows, sizeof(ProcessInfoV1), device, frame);
+    return older;
+  } else if (older != Return::function_not_found) {
+    code = older;
+  }
+  if (!list.v3) return code;
+  code = call_list(list.v3, device.handle, buffer, rows, true);
+  if (code == Return::success) add_rows<ProcessInfoV2>(list, rows, v3_stride(buffer, rows), device, frame);
+  return code;
+}
+
 bool believable(const ProcessUtilizationInfo &row) {
   return row.pid != 0 && row.sm <= 100 && row.memory <= 100 && row.encoder <= 100 && row.decoder <= 100;
 }
@@ -156,8 +158,8 @@ void keep_engines(ProcessState &state, const ProcessUtilizationInfo &row, Monoto
              .ofa = state.tells_jpeg && row.ofa <= 100 ? row.ofa : ProcessEngines::kValueAbsent};
 }
 
-// Asks for the rows newer than the newest seen; what comes back lies in state.engine_rows.
-Return call_engines_info(const Api &api, Handle handle, ProcessState &state) {
+// Asks for the rows newer than the newest seen; they lie at the start of state.engine_rows.
+Return call_engines_info(const Api &api, Handle handle, ProcessState &state, std::size_t &rows) {
   if (!api.process_utilization_info) return Return::function_not_found;
   for (int attempt = 0; attempt < 4; ++attempt) {
     if (state.engine_rows.empty()) state.engine_rows.resize(kFirstRows);
@@ -170,31 +172,31 @@ Return call_engines_info(const Api &api, Handle handle, ProcessState &state) {
       state.engine_rows.resize(std::max<std::size_t>(query.count, state.engine_rows.size()) + kFirstRows);
       continue;
     }
-    if (code == Return::success) state.engine_rows.resize(std::min<std::size_t>(query.count, state.engine_rows.size()));
+    rows = std::min<std::size_t>(query.count, state.engine_rows.size());
     return code;
   }
   return Return::insufficient_size;
 }
 
-Return call_engines_samples(const Api &api, Handle handle, ProcessState &state) {
+Return call_engines_samples(const Api &api, Handle handle, ProcessState &state, std::size_t &rows) {
   if (!api.process_utilization) return Return::function_not_found;
   for (int attempt = 0; attempt < 4; ++attempt) {
     // The call refuses a buffer smaller than its own: it says how many rows it wants.
-    std::uint32_t rows = static_cast<std::uint32_t>(state.engine_samples.size());
+    auto &samples = state.engine_samples;
+    auto count = static_cast<std::uint32_t>(samples.size());
     const auto code =
-        api.process_utilization(handle, rows == 0 ? nullptr : state.engine_samples.data(), &rows, state.last_seen_us);
-    if ((code == Return::insufficient_size || (code == Return::success && state.engine_samples.empty() && rows > 0)) &&
-        rows <= kMostRows) {
-      state.engine_samples.resize(std::max<std::size_t>(rows, state.engine_samples.size() + 1));
+        api.process_utilization(handle, count == 0 ? nullptr : samples.data(), &count, state.last_seen_us);
+    const bool asked_size = code == Return::success && samples.empty() && count > 0;
+    if ((code == Return::insufficient_size || asked_size) && count <= kMostRows) {
+      samples.resize(std::max<std::size_t>(count, samples.size() + 1));
       continue;
     }
-    if (code == Return::success) {
-      state.engine_rows.clear();
-      for (std::size_t i = 0; i < std::min<std::size_t>(rows, state.engine_samples.size()); ++i) {
-        const auto &s = state.engine_samples[i];
-        state.engine_rows.push_back({s.time_us, s.pid, s.sm, s.memory, s.encoder, s.decoder, 0, 0});
-      }
-    }
+    rows = std::min<std::size_t>(count, samples.size());
+    if (state.engine_rows.size() < rows) state.engine_rows.resize(rows);
+    std::transform(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(rows), state.engine_rows.begin(),
+                   [](const ProcessUtilizationSample &s) -> ProcessUtilizationInfo {
+                     return {s.time_us, s.pid, s.sm, s.memory, s.encoder, s.decoder, 0, 0};
+                   });
     return code;
   }
   return Return::insufficient_size;
@@ -209,13 +211,11 @@ Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic /*now
                          ListCall{api.mps_v3, api.mps_v2, api.mps_v1, ProcessType::mps}};
   constexpr auto kCount = device_metric("process_count");
   frame.processes.clear();
-  std::vector<ListedProcess> found;
   auto outcome = Outcome::unsupported;
   Reading failed = Reason::not_supported;
   bool listed_any = false;
   for (const auto &list : lists) {
-    found.clear();
-    const auto code = list_processes(list, device, found);
+    const auto code = list_processes(list, device, frame);
     const auto one = code == Return::success ? Outcome::ok : outcome_of(code);
     if (one == Outcome::lost || one == Outcome::gone) {
       frame.row[kCount] = reason_of(code);
@@ -224,7 +224,6 @@ Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic /*now
     if (one == Outcome::ok) outcome = Outcome::ok;
     listed_any = listed_any || code == Return::success;
     if (code != Return::success && failed.is(Reason::not_supported)) failed = reason_of(code);
-    for (const auto &listed : found) add_process(listed, list.type, device, frame);
   }
   // A list that failed is not an empty one.
   const bool whole = listed_any && failed.is(Reason::not_supported);
@@ -240,21 +239,22 @@ Outcome read_process_engines(const Driver &driver, DeviceData &device, Monotonic
     state.last_seen_us = static_cast<std::uint64_t>(wall) - 1'000'000;
   }
   const auto &api = *driver.api;
-  auto code = call_engines_info(api, device.handle, state);
+  std::size_t count = 0;
+  auto code = call_engines_info(api, device.handle, state, count);
   state.tells_jpeg = code == Return::success || code == Return::not_found;
   if (try_older(code)) {
-    if (const auto older = call_engines_samples(api, device.handle, state); older != Return::function_not_found) {
+    if (const auto older = call_engines_samples(api, device.handle, state, count);
+        older != Return::function_not_found) {
       code = older;
     }
     state.tells_jpeg = false;
   }
   if (code == Return::success) {
-    const auto rows = std::move(state.engine_rows);
+    const auto rows = std::span(state.engine_rows).first(count);
     for (const auto &row : rows) keep_engines(state, row, now);
     for (const auto &row : rows) {
       if (believable(row)) state.last_seen_us = std::max(state.last_seen_us, row.time_us);
     }
-    state.engine_rows = {};
   }
   // "not found" is the driver's way to say that nothing newer happened.
   const bool answered = code == Return::success || code == Return::not_found;

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// A source for the tests of the sampler: devices come and go, calls refuse, take long or hang, as the test says. It
+// counts what broke the rules of source.hpp on threads. All control functions may be called from any thread.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "source/source.hpp"
+
+namespace gpulse {
+
+class FakeSource final : public Source {
+ public:
+  struct FakeDevice {
+    std::string uuid;
+    std::string parent{};
+    std::string pci{};
+    DeviceState state = DeviceState::ok;
+  };
+  enum ReaderNumber : std::size_t { kTick, kSecond, kSlow, kOnce, kReaders };
+
+  static constexpr auto kUtilization = device_metric("gpu_utilization_percent");
+  static constexpr auto kEnergy = device_metric("energy_joules");
+  static constexpr auto kErrors = device_metric("ecc_corrected_total");
+  static constexpr auto kMinor = device_metric("minor_number");
+  static constexpr std::array<MetricId, kReaders> kMetricOf{kUtilization, kEnergy, kErrors, kMinor};
+  static constexpr std::string_view kEverything = "*";
+
+  void devices(std::vector<FakeDevice> list, std::string problem = {}) {
+    const std::lock_guard lock(mutex_);
+    wanted_ = std::move(list);
+    problem_ = std::move(problem);
+    changed_ = true;
+  }
+  void answer(const std::string &uuid, std::size_t reader, Outcome outcome) {
+    const std::lock_guard lock(mutex_);
+    outcomes_[{uuid, reader}] = outcome;
+  }
+  void cost(std::size_t reader, std::chrono::nanoseconds cost) {
+    const std::lock_guard lock(mutex_);
+    costs_[reader] = cost;
+  }
+  // Every call for the device, or with "*" discovery, waits until released.
+  void hang(std::string_view uuid) {
+    const std::lock_guard lock(mutex_);
+    hanging_.insert(std::string(uuid));
+  }
+  void release() {
+    const std::lock_guard lock(mutex_);
+    hanging_.clear();
+    released_.notify_all();
+  }
+  void fail_next_read() {
+    const std::lock_guard lock(mutex_);
+    throws_ = true;
+  }
+  void happen(Event event) {
+    const std::lock_guard lock(mutex_);
+    events_.push_back(std::move(event));
+  }
+  std::uint64_t reads(const std::string &uuid, std::size_t reader) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = reads_.find({uuid, reader});
+    return at == reads_.end() ? 0 : at->second;
+  }
+  std::uint64_t discoveries() const {
+    const std::lock_guard lock(mutex_);
+    return discoveries_;
+  }
+  std::uint64_t broken_rules() const {
+    const std::lock_guard lock(mutex_);
+    return broken_rules_;
+  }
+  // What the reader gives for a device: never the same for two of them.
+  static double value_of(const std::string &uuid, std::size_t reader) {
+    return static_cast<double>(uuid.back() - '0') * 10 + static_cast<double>(reader);
+  }
+
+  std::string_view name() const override { return "fake"; }
+  std::span<const ReaderInfo> readers() const override {
+    static const std::array<ReaderInfo, kReaders> kInfos{
+        ReaderInfo{.call = "tick", .tier = Tier::tick, .fills = {&kMetricOf[kTick], 1}},
+        ReaderInfo{.call = "second", .tier = Tier::second, .fills = {&kMetricOf[kSecond], 1}},
+        ReaderInfo{.call = "slow", .tier = Tier::slow, .fills = {&kMetricOf[kSlow], 1}},
+        ReaderInfo{.call = "once", .tier = Tier::once, .fills = {&kMetricOf[kOnce], 1}}};
+    return kInfos;
+  }
+
+  Discovery discover() override {
+    std::unique_lock lock(mutex_);
+    ++discoveries_;
+    if (!inside_.empty()) ++broken_rules_;
+    inside_.insert(std::string(kEverything));
+    released_.wait(lock, [&] { return !hanging_.contains(std::string(kEverything)); });
+    inside_.erase(std::string(kEverything));
+    current_ = wanted_;
+    changed_ = false;
+    Discovery found{.entities = {}, .problem = problem_, .remedy = {}};
+    for (const auto &device : current_) {
+      auto identity = std::make_shared<DeviceIdentity>();
+      identity->uuid = device.uuid;
+      identity->parent = device.parent;
+      identity->pci = device.pci;
+      found.entities.push_back({.scope = Scope::device, .state = device.state, .identity = std::move(identity)});
+    }
+    return found;
+  }
+
+  bool changed() override {
+    const std::lock_guard lock(mutex_);
+    if (!inside_.empty()) ++broken_rules_;
+    return changed_;
+  }
+
+  Outcome read(std::size_t entity, std::size_t reader, Monotonic, Frame &frame) override {
+    std::unique_lock lock(mutex_);
+    const auto uuid = current_[entity].uuid;
+    if (inside_.contains(uuid) || inside_.contains(std::string(kEverything))) ++broken_rules_;
+    inside_.insert(uuid);
+    ++reads_[{uuid, reader}];
+    if (const auto at = costs_.find(reader); at != costs_.end()) {
+      const auto cost = at->second;
+      lock.unlock();
+      std::this_thread::sleep_for(cost);
+      lock.lock();
+    }
+    released_.wait(lock, [&] { return !hanging_.contains(uuid); });
+    inside_.erase(uuid);
+    if (std::exchange(throws_, false)) throw std::runtime_error("a bug");
+    const auto told = outcomes_.find({uuid, reader});
+    const auto outcome = told == outcomes_.end() ? Outcome::ok : told->second;
+    if (outcome == Outcome::ok) frame.row[kMetricOf[reader]] = value_of(uuid, reader);
+    return outcome;
+  }
+
+  std::vector<Event> take_events() override {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(events_, {});
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable released_;
+  std::vector<FakeDevice> wanted_, current_;
+  std::string problem_;
+  bool changed_ = false;
+  bool throws_ = false;
+  std::map<std::pair<std::string, std::size_t>, Outcome> outcomes_;
+  std::map<std::pair<std::string, std::size_t>, std::uint64_t> reads_;
+  std::map<std::size_t, std::chrono::nanoseconds> costs_;
+  std::set<std::string> hanging_, inside_;
+  std::vector<Event> events_;
+  std::uint64_t discoveries_ = 0;
+  std::uint64_t broken_rules_ = 0;
+};
+
+}  // namespace gpulse

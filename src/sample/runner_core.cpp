@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sample/runner_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace gpulse {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLongestRetry = 60s;
+constexpr std::size_t kMostEvents = 256;
+
+Reason reason_for(DeviceState state) {
+  switch (state) {
+    case DeviceState::asleep:
+      return Reason::asleep;
+    case DeviceState::not_responding:
+      return Reason::not_responding;
+    default:
+      return Reason::lost;
+  }
+}
+
+}  // namespace
+
+void Runner::Core::work(const std::shared_ptr<Worker> &self) {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    asked.wait(lock, [&] { return stopping || working; });
+    if (stopping) break;
+    const auto what = wanted;
+    lock.unlock();
+    const bool still_mine = try_pass(*self, what);
+    lock.lock();
+    if (!still_mine) return;
+    working = false;
+    resume_from = 0;
+    done.notify_all();
+  }
+  ended = true;
+  done.notify_all();
+}
+
+// Nothing a source throws may end the program; it is looked at anew later.
+bool Runner::Core::try_pass(Worker &self, Pass what) {
+  std::string why;
+  try {
+    return pass(self, what);
+  } catch (const std::exception &e) {
+    why = e.what();
+  } catch (...) {
+    why = "unknown";
+  }
+  const std::lock_guard lock(mutex);
+  self.busy_with = kNobody;
+  if (problem.empty()) problem = fmt::format("internal error: {}", why);
+  retry_later(monotonic_now());
+  return !self.left_behind;
+}
+
+void Runner::Core::note(std::string device, std::string kind, std::string words) {
+  if (events.size() >= kMostEvents) events.erase(events.begin());
+  events.push_back(
+      {.time = wall_now(), .device = std::move(device), .kind = std::move(kind), .text = std::move(words)});
+}
+
+bool Runner::Core::someone_hangs() const {
+  return std::any_of(entities.begin(), entities.end(), [](const auto &e) { return e->hung; });
+}
+
+bool Runner::Core::well() const {
+  return problem.empty() &&
+         std::none_of(entities.begin(), entities.end(), [](const auto &e) { return e->state == DeviceState::lost; });
+}
+
+// Looking anew disturbs every device of the source: the more often it was in vain, the later the next time.
+void Runner::Core::retry_later(Monotonic now) {
+  retry_after =
+      std::clamp(retry_after * 2, options.retry, std::max<std::chrono::nanoseconds>(options.retry, kLongestRetry));
+  next_retry = now + retry_after;
+}
+
+// A metric that no reader of this source fills is not supported, by construction.
+Row Runner::Core::initial_row(Scope scope) const {
+  Row row(scope, Reason::not_supported);
+  for (const auto &info : source->readers()) {
+    for (const auto id : info.fills) {
+      if (describe(id).scope == scope) row[id] = Reason::not_sampled;
+    }
+  }
+  return row;
+}
+
+void Runner::Core::set_state(Entity &entity, DeviceState state) {
+  if (entity.state == state) return;
+  const auto before = entity.state;
+  entity.state = state;
+  entity.state_since = monotonic_now();
+  if (entity.found.identity == nullptr) return;
+  const auto &uuid = entity.found.identity->uuid;
+  if (state == DeviceState::ok)
+    note(uuid, "back", fmt::format("no longer {}", word(before)));
+  else
+    note(uuid, std::string(word(state)), std::string(word(state)));
+}
+
+void Runner::Core::adopt(Discovery found) {
+  std::vector<std::shared_ptr<Entity>> now;
+  for (std::size_t place = 0; place < found.entities.size(); ++place) {
+    auto &one = found.entities[place];
+    const auto known = std::find_if(entities.begin(), entities.end(), [&](const auto &e) {
+      return (e->found.identity == nullptr && one.identity == nullptr) ||
+             (e->found.identity != nullptr && one.identity != nullptr && e->found.identity->uuid == one.identity->uuid);
+    });
+    std::shared_ptr<Entity> entity;
+    if (known != entities.end()) {
+      entity = *known;
+      entities.erase(known);
+      entity->found = one;
+      entity->frame = {entity->initial, {}};
+      std::fill(entity->turns.begin(), entity->turns.end(), ReaderTurn{});
+    } else {
+      entity = std::make_shared<Entity>(one, initial_row(one.scope), costs.size());
+      if (discovered && one.identity != nullptr) note(one.identity->uuid, "found", "found");
+    }
+    entity->place = place;
+    set_state(*entity, one.state);
+    if (one.state != DeviceState::ok) {
+      entity->seen.fill(reason_for(one.state));
+      entity->processes.clear();
+    }
+    now.push_back(std::move(entity));
+  }
+  // A whole device that was there is lost; an instance that was there was taken apart on purpose. One that never gave a
+  // reading, or whose place on the bus is taken, has only been found under its proper name.
+  const auto renamed = [&](const DeviceIdentity &identity) {
+    return !identity.pci.empty() && std::any_of(now.begin(), now.end(), [&](const auto &e) {
+      return e->found.identity != nullptr && e->found.identity->pci == identity.pci;
+    });
+  };
+  for (auto &entity : entities) {
+    const auto *identity = entity->found.identity.get();
+    if (identity == nullptr || !identity->parent.empty() || !entity->read_before || renamed(*identity)) continue;
+    entity->place.reset();
+    entity->seen.fill(Reason::lost);
+    entity->processes.clear();
+    set_state(*entity, DeviceState::lost);
+    now.push_back(std::move(entity));
+  }
+  entities = std::move(now);
+  problem = std::move(found.problem);
+  remedy = std::move(found.remedy);
+  discovered = true;
+}
+
+// Looks for entities when that is due.
+void Runner::Core::find_entities(Worker &self) {
+  std::unique_lock lock(mutex);
+  const auto now = monotonic_now();
+  const bool failed = !well();
+  // It has held as long as the last wait was: the next trouble is a new one.
+  if (!failed && now - next_retry >= retry_after) retry_after = 0ns;
+  // Nothing of the source may run elsewhere while it looks anew.
+  if (someone_hangs()) return;
+  bool look = !discovered || (failed && now >= next_retry);
+  const bool check = !look && now >= next_check;
+  if (!look && !check) return;
+  self.begin(kDiscovering, now);
+  next_check = now + options.check;
+  lock.unlock();
+  if (check) look = source->changed();
+  Discovery found;
+  if (look) found = source->discover();
+  lock.lock();
+  self.busy_with = kNobody;
+  discovery_hangs = false;
+  if (!look) return;
+  adopt(std::move(found));
+  if (!well()) retry_later(monotonic_now());
+}
+
+void Runner::Core::note_outcome(Entity &entity, std::size_t reader, Outcome outcome, bool &lost) {
+  switch (outcome) {
+    case Outcome::ok:
+      return;
+    case Outcome::lost:
+      lost = true;
+      return;
+    case Outcome::gone: {
+      // Look for the driver again, but no sooner than the retry time: one odd answer is not the end of the session.
+      const std::lock_guard lock(mutex);
+      if (problem.empty()) {
+        problem = "the driver went away";
+        retry_later(monotonic_now());
+      }
+      return;
+    }
+    case Outcome::unsupported:
+      break;
+  }
+  entity.turns[reader].refused = true;
+  const auto infos = source->readers();
+  for (const auto id : infos[reader].fills) {
+    auto &reading = entity.frame.row[id];
+    if (!reading.is(Reason::not_sampled)) continue;
+    bool another = false;
+    for (std::size_t i = 0; i < infos.size() && !another; ++i) {
+      another = !entity.turns[i].refused &&
+                std::find(infos[i].fills.begin(), infos[i].fills.end(), id) != infos[i].fills.end();
+    }
+    if (!another) reading = Reason::not_supported;
+  }
+}
+
+void Runner::Core::publish(Entity &entity, bool lost, Monotonic now) {
+  std::vector<Process> listed;
+  if (!lost && process_table != nullptr) {
+    listed.reserve(entity.frame.processes.size());
+    for (const auto &use : entity.frame.processes) {
+      Process process{.pid = use.pid, .types = use.types, .row = use.row, .texts = nullptr};
+      process_table->look_up(process, now);
+      listed.push_back(std::move(process));
+    }
+  }
+  const std::lock_guard lock(mutex);
+  if (lost) {
+    set_state(entity, DeviceState::lost);
+    entity.seen.fill(Reason::lost);
+    retry_later(now);
+  } else {
+    set_state(entity, DeviceState::ok);
+    entity.seen = entity.frame.row;
+    entity.read_before = true;
+  }
+  entity.processes = std::move(listed);
+}
+
+// False when this worker was left behind in a call that took too long.
+bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &entity, std::ptrdiff_t place, Pass what) {
+  const auto infos = source->readers();
+  const auto begun = monotonic_now();
+  self.begin(place, begun);
+  std::vector<std::size_t> due;
+  {
+    const std::lock_guard lock(mutex);
+    for (std::size_t i = 0; i < infos.size(); ++i) {
+      if (entity->turns[i].due(infos[i], costs[i].tier(), what, begun)) due.push_back(i);
+    }
+  }
+  auto before = begun;
+  bool lost = false;
+  std::vector<std::pair<std::size_t, std::chrono::nanoseconds>> measured;
+  measured.reserve(infos.size());
+  for (const auto i : due) {
+    self.call_started = before.time_since_epoch().count();
+    const auto outcome = source->read(*entity->place, i, before, entity->frame);
+    if (self.left_behind) break;
+    const auto after = monotonic_now();
+    measured.emplace_back(i, after - before);
+    entity->turns[i].last = begun;
+    entity->turns[i].read_once = true;
+    note_outcome(*entity, i, outcome, lost);
+    before = after;
+    if (lost) break;
+  }
+  if (!self.left_behind) publish(*entity, lost, before);
+  const std::lock_guard lock(mutex);
+  self.busy_with = kNobody;
+  if (self.left_behind) {
+    entity->hung = false;
+    return false;
+  }
+  for (const auto &[reader, cost] : measured) costs[reader].add(cost);
+  call_time += before - begun;
+  calls += measured.size();
+  return true;
+}
+
+// One pass over all entities. False when this worker was left behind on the way.
+bool Runner::Core::pass(Worker &self, Pass what) {
+  find_entities(self);
+  std::unique_lock lock(mutex);
+  const auto all = entities;
+  auto next = resume_from;
+  if (next == 0) {
+    call_time = 0ns;
+    calls = 0;
+  }
+  lock.unlock();
+  for (; next < all.size(); ++next) {
+    const auto &entity = all[next];
+    lock.lock();
+    const bool readable = entity->place && !entity->hung &&
+                          (entity->state == DeviceState::ok || entity->state == DeviceState::not_responding);
+    lock.unlock();
+    if (!readable) continue;
+    if (!read_entity(self, entity, static_cast<std::ptrdiff_t>(next), what)) return false;
+  }
+  lock.lock();
+  for (auto &cost : costs) cost.settle(options.tick);
+  for (auto &event : source->take_events()) {
+    if (events.size() < kMostEvents) events.push_back(std::move(event));
+  }
+  return true;
+}
+
+// Called with the lock held: a call past its deadline costs its entity its place, and the worker its job. True when a
+// new worker is wanted.
+bool Runner::Core::set_aside(Monotonic now) {
+  if (!working) return false;
+  const auto busy = worker->busy_with.load();
+  const auto started = Monotonic(Monotonic::duration(worker->call_started.load()));
+  if (busy == kNobody) return false;
+  if (busy == kDiscovering) {
+    if (now - started > options.discover_deadline && !discovery_hangs) {
+      discovery_hangs = true;
+      discovery_hangs_since = started;
+    }
+    return false;
+  }
+  if (now - started <= options.call_deadline) return false;
+  auto &entity = *entities[static_cast<std::size_t>(busy)];
+  entity.hung = true;
+  entity.seen.fill(Reason::not_responding);
+  entity.processes.clear();
+  set_state(entity, DeviceState::not_responding);
+  entity.state_since = started;
+  worker->left_behind = true;
+  resume_from = static_cast<std::size_t>(busy) + 1;
+  return true;
+}
+
+}  // namespace gpulse

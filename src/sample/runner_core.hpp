@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of a Runner: what the worker threads and those who watch them share. Kept alive by whoever still uses it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+
+#include "sample/runner.hpp"
+
+namespace gpulse {
+
+struct Runner::Core {
+  static constexpr std::ptrdiff_t kNobody = -2;       // the worker is idle
+  static constexpr std::ptrdiff_t kDiscovering = -1;  // it looks for entities
+
+  // One entity: what the worker keeps (frame, turns) and what others may see (the rest, under the lock).
+  struct Entity {
+    Entity(Found f, const Row &first, std::size_t readers)
+        : found(std::move(f)), initial(first), frame{first, {}}, turns(readers), seen(first) {}
+
+    Found found;
+    Row initial;
+    Frame frame;
+    std::vector<ReaderTurn> turns;
+    std::optional<std::size_t> place;  // in the source's list; none: it is not there any more
+
+    Row seen;
+    std::vector<Process> processes;
+    DeviceState state = DeviceState::ok;
+    Monotonic state_since{};
+    bool read_before = false;  // has given readings at least once
+    bool hung = false;
+  };
+
+  // What one worker does at this moment, for whoever watches the clock. One left behind keeps its own.
+  struct Worker {
+    std::atomic<std::int64_t> call_started{0};
+    std::atomic<std::ptrdiff_t> busy_with{kNobody};
+    std::atomic<bool> left_behind{false};  // written under the lock
+
+    // The time first: who sees what it does also sees since when.
+    void begin(std::ptrdiff_t what, Monotonic now) {
+      call_started = now.time_since_epoch().count();
+      busy_with = what;
+    }
+  };
+
+  Core(std::shared_ptr<Source> s, std::shared_ptr<host::ProcessTable> p, const RunnerOptions &o)
+      : source(std::move(s)), process_table(std::move(p)), options(o) {
+    for (const auto &info : source->readers()) costs.emplace_back(info);
+  }
+
+  void work(const std::shared_ptr<Worker> &self);
+  bool try_pass(Worker &self, Pass what);
+  bool pass(Worker &self, Pass what);
+  void find_entities(Worker &self);
+  bool read_entity(Worker &self, const std::shared_ptr<Entity> &entity, std::ptrdiff_t place, Pass what);
+  void adopt(Discovery found);
+  void note_outcome(Entity &entity, std::size_t reader, Outcome outcome, bool &lost);
+  void publish(Entity &entity, bool lost, Monotonic now);
+  void set_state(Entity &entity, DeviceState state);
+  bool set_aside(Monotonic now);
+  Row initial_row(Scope scope) const;
+  bool someone_hangs() const;
+  bool well() const;
+  void retry_later(Monotonic now);
+  void note(std::string device, std::string kind, std::string words);
+
+  const std::shared_ptr<Source> source;
+  const std::shared_ptr<host::ProcessTable> process_table;
+  const RunnerOptions options;
+
+  std::mutex mutex;
+  std::condition_variable asked, done;
+  bool stopping = false;
+  bool ended = false;              // the worker that counts has left
+  std::shared_ptr<Worker> worker;  // the one that counts; others have been left behind
+  bool working = false;
+  Pass wanted = Pass::scheduled;
+  std::vector<std::shared_ptr<Entity>> entities;
+  std::vector<Event> events;
+  std::string problem = "not looked for yet";
+  std::string remedy;
+  bool discovered = false;
+  bool discovery_hangs = false;
+  Monotonic discovery_hangs_since{};
+  std::chrono::nanoseconds retry_after{0};
+  Monotonic next_retry{};
+  Monotonic next_check{};
+  std::chrono::nanoseconds call_time{0};
+  std::uint64_t calls = 0;
+  std::size_t resume_from = 0;  // where a replacement worker goes on in the pass
+  std::vector<ReaderCost> costs;
+};
+
+}  // namespace gpulse

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sample/runner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sample/fake_source.hpp"
+
+namespace gpulse {
+namespace {
+
+using namespace std::chrono_literals;
+using Fake = FakeSource;
+using testing::Contains;
+using testing::HasSubstr;
+
+class RunnerTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    source_->release();
+    EXPECT_EQ(source_->broken_rules(), 0U);
+  }
+
+  void start(std::vector<Fake::FakeDevice> devices, RunnerOptions options = quick()) {
+    source_->devices(std::move(devices));
+    runner_ = std::make_unique<Runner>(source_, nullptr, options);
+  }
+  // Looks for devices whenever it can; deadlines long enough for a busy machine.
+  static RunnerOptions quick() {
+    return {.call_deadline = 150ms, .discover_deadline = 300ms, .retry = 1ms, .check = 0ms, .tick = 100ms};
+  }
+  SourceReport pass(Pass what = Pass::scheduled) {
+    runner_->ask(what);
+    runner_->wait(monotonic_now() + 30s);
+    auto report = runner_->report();
+    for (const auto &event : report.events) kinds_.push_back(event.kind + " " + event.device);
+    return report;
+  }
+  // Asks again until the report is as wanted; false after ten seconds.
+  template <class Wanted>
+  bool until(Wanted wanted) {
+    for (const auto end = monotonic_now() + 10s; monotonic_now() < end; std::this_thread::sleep_for(2ms)) {
+      if (wanted(pass())) return true;
+    }
+    return false;
+  }
+  static const SourceReport::Entity *find(const SourceReport &report, const std::string &uuid) {
+    for (const auto &entity : report.entities) {
+      if (entity.found.identity->uuid == uuid) return &entity;
+    }
+    return nullptr;
+  }
+  static DeviceState state(const SourceReport &report, const std::string &uuid) {
+    const auto *entity = find(report, uuid);
+    EXPECT_NE(entity, nullptr) << uuid;
+    return entity != nullptr ? entity->found.state : DeviceState::lost;
+  }
+  static Reading reading(const SourceReport &report, const std::string &uuid, MetricId id = Fake::kUtilization) {
+    const auto *entity = find(report, uuid);
+    EXPECT_NE(entity, nullptr) << uuid;
+    return entity != nullptr ? entity->row[id] : Reading();
+  }
+
+  std::shared_ptr<Fake> source_ = std::make_shared<Fake>();
+  std::unique_ptr<Runner> runner_;
+  std::vector<std::string> kinds_;
+};
+
+TEST_F(RunnerTest, ReadsEachTierWhenDue) {
+  start({{"GPU-0"}, {"GPU-1"}});
+  for (int i = 0; i < 5; ++i) pass();
+  EXPECT_EQ(source_->reads("GPU-0", Fake::kTick), 5U);
+  EXPECT_EQ(source_->reads("GPU-1", Fake::kTick), 5U);
+  EXPECT_EQ(source_->reads("GPU-0", Fake::kSlow), 1U);
+  EXPECT_EQ(source_->reads("GPU-0", Fake::kOnce), 1U);
+  const auto report = pass(Pass::everything);
+  EXPECT_EQ(source_->reads("GPU-0", Fake::kSlow), 2U);
+  for (std::size_t reader = 0; reader < Fake::kReaders; ++reader) {
+    EXPECT_EQ(reading(report, "GPU-1", Fake::kMetricOf[reader]), Reading(10.0 + static_cast<double>(reader)));
+  }
+  EXPECT_EQ(reading(report, "GPU-0", device_metric("fan_speed_rpm")), Reading(Reason::not_supported));
+  EXPECT_EQ(report.status.devices, 2U);
+  EXPECT_EQ(report.calls, 8U);
+}
+
+TEST_F(RunnerTest, SecondReadersRunAtMostOnceASecond) {
+  start({{"GPU-0"}});
+  const auto begun = monotonic_now();
+  for (int i = 0; i < 200; ++i) pass();
+  const auto took = Seconds(monotonic_now() - begun).count();
+  EXPECT_EQ(source_->reads("GPU-0", Fake::kTick), 200U);
+  EXPECT_LE(static_cast<double>(source_->reads("GPU-0", Fake::kSecond)), 1 + took / 0.95);
+}
+
+TEST_F(RunnerTest, ARefusalIsRememberedPerDevice) {
+  start({{"GPU-0"}, {"GPU-1"}});
+  source_->answer("GPU-0", Fake::kTick, Outcome::unsupported);
+  for (int i = 0; i < 3; ++i) pass(Pass::everything);
+  const auto report = pass(Pass::everything);
+  EXPECT_EQ(source_->reads("GPU-0", Fake::kTick), 1U);
+  EXPECT_EQ(source_->reads("GPU-1", Fake::kTick), 4U);
+  EXPECT_EQ(reading(report, "GPU-0"), Reading(Reason::not_supported));
+}
+
+TEST_F(RunnerTest, ADearCallMovesToASlowerTier) {
+  start({{"GPU-0"}});
+  source_->cost(Fake::kTick, 5ms);  // of 100 ms between two samples: more than a fiftieth
+  std::uint32_t slowed = 0;
+  for (int i = 0; i < 10; ++i) slowed = pass().slowed;
+  EXPECT_EQ(slowed, 1U);
+  EXPECT_EQ(source_->reads("GPU-0", Fake::kTick), 4U);
+  const auto costs = runner_->costs();
+  EXPECT_EQ(costs[Fake::kTick].tier, Tier::second);
+  EXPECT_GE(costs[Fake::kTick].mean, 5ms);
+  EXPECT_FALSE(costs[Fake::kSecond].slowed);
+}
+
+TEST_F(RunnerTest, AHungDeviceIsSetAsideAndComesBack) {
+  start({{"GPU-0"}, {"GPU-1"}, {"GPU-2"}});
+  pass();
+  source_->hang("GPU-1");
+  auto report = pass(Pass::everything);
+  EXPECT_EQ(state(report, "GPU-1"), DeviceState::not_responding);
+  EXPECT_EQ(reading(report, "GPU-1"), Reading(Reason::not_responding));
+  EXPECT_GT(find(report, "GPU-1")->state_for, Seconds(0.15));
+  for (const auto *uuid : {"GPU-0", "GPU-2"}) {
+    EXPECT_EQ(state(report, uuid), DeviceState::ok);
+    EXPECT_EQ(reading(report, uuid), Reading(Fake::value_of(uuid, 0)));
+  }
+  // The others go on at full speed, by another thread.
+  const auto before = source_->reads("GPU-2", Fake::kTick);
+  for (int i = 0; i < 5; ++i) report = pass();
+  EXPECT_EQ(source_->reads("GPU-2", Fake::kTick), before + 5);
+  EXPECT_EQ(state(report, "GPU-1"), DeviceState::not_responding);
+  source_->release();
+  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-1") == DeviceState::ok; }));
+  EXPECT_EQ(reading(pass(), "GPU-1"), Reading(10.0));
+  EXPECT_THAT(kinds_, Contains("not responding GPU-1"));
+  EXPECT_THAT(kinds_, Contains("back GPU-1"));
+}
+
+TEST_F(RunnerTest, SeveralDevicesMayHang) {
+  start({{"GPU-0"}, {"GPU-1"}, {"GPU-2"}});
+  source_->hang("GPU-0");
+  source_->hang("GPU-2");
+  const auto report = pass();
+  EXPECT_EQ(state(report, "GPU-0"), DeviceState::not_responding);
+  EXPECT_EQ(reading(report, "GPU-1"), Reading(10.0));
+  EXPECT_EQ(state(report, "GPU-2"), DeviceState::not_responding);
+  source_->release();
+  EXPECT_TRUE(until([](const SourceReport &r) {
+    return state(r, "GPU-0") == DeviceState::ok && state(r, "GPU-2") == DeviceState::ok;
+  }));
+}
+
+TEST_F(RunnerTest, NothingIsLookedForWhileACallHangs) {
+  start({{"GPU-0"}, {"GPU-1"}});
+  pass();
+  source_->hang("GPU-0");
+  pass();
+  const auto before = source_->discoveries();
+  source_->devices({{"GPU-0"}, {"GPU-1"}, {"GPU-2"}});
+  for (int i = 0; i < 3; ++i) pass();
+  EXPECT_EQ(source_->discoveries(), before);
+  source_->release();
+  EXPECT_TRUE(until([](const SourceReport &r) { return r.entities.size() == 3; }));
+}
+
+TEST_F(RunnerTest, AnIdleWorkerIsNeverTakenForHung) {
+  start({{"GPU-0"}});
+  pass();
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(200ms);  // longer than the deadline of a call
+    EXPECT_EQ(state(pass(), "GPU-0"), DeviceState::ok);
+  }
+}
+
+TEST_F(RunnerTest, ADiscoveryThatHangsIsTold) {
+  start({{"GPU-0"}});
+  pass();
+  source_->hang(Fake::kEverything);
+  source_->devices({{"GPU-0"}, {"GPU-1"}});
+  const auto report = pass();
+  EXPECT_THAT(report.status.problem, HasSubstr("not responding"));
+  EXPECT_EQ(state(report, "GPU-0"), DeviceState::not_responding);
+  const auto begun = monotonic_now();
+  pass();
+  EXPECT_LT(monotonic_now() - begun, 250ms);  // nobody waits for it twice
+  source_->release();
+  EXPECT_TRUE(until([](const SourceReport &r) {
+    return r.entities.size() == 2 && r.status.problem.empty() && state(r, "GPU-0") == DeviceState::ok;
+  }));
+}
+
+TEST_F(RunnerTest, ALostDeviceIsMarkedAndComesBack) {
+  start({{"GPU-0"}, {"GPU-1"}});
+  pass();
+  source_->answer("GPU-0", Fake::kTick, Outcome::lost);
+  source_->devices({{.uuid = "GPU-0", .state = DeviceState::lost}, {"GPU-1"}});
+  auto report = pass();
+  EXPECT_EQ(state(report, "GPU-0"), DeviceState::lost);
+  EXPECT_EQ(reading(report, "GPU-0", Fake::kErrors), Reading(Reason::lost));
+  EXPECT_EQ(reading(report, "GPU-1"), Reading(10.0));
+  source_->answer("GPU-0", Fake::kTick, Outcome::ok);
+  source_->devices({{"GPU-0"}, {"GPU-1"}});
+  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-0") == DeviceState::ok; }));
+  EXPECT_EQ(reading(pass(), "GPU-0"), Reading(0.0));
+  EXPECT_THAT(kinds_, Contains("lost GPU-0"));
+  EXPECT_THAT(kinds_, Contains("back GPU-0"));
+}
+
+TEST_F(RunnerTest, ADeviceThatVanishesIsKeptAsLost) {
+  start({{"GPU-0"}, {"GPU-1"}});
+  pass();
+  source_->devices({{"GPU-1"}});
+  const auto report = pass();
+  ASSERT_EQ(report.entities.size(), 2U);
+  EXPECT_EQ(state(report, "GPU-0"), DeviceState::lost);
+  EXPECT_EQ(reading(report, "GPU-1"), Reading(10.0));
+}
+
+TEST_F(RunnerTest, ANewDeviceIsFoundWhileRunning) {
+  start({{"GPU-0"}});
+  pass();
+  source_->devices({{"GPU-0"}, {"GPU-1"}});
+  EXPECT_EQ(reading(pass(), "GPU-1"), Reading(10.0));
+  EXPECT_THAT(kinds_, Contains("found GPU-1"));
+}
+
+TEST_F(RunnerTest, AnInstanceTakenApartIsForgotten) {
+  start({{"GPU-0"}, {.uuid = "MIG-1", .parent = "GPU-0"}});
+  EXPECT_EQ(pass().entities.size(), 2U);
+  source_->devices({{"GPU-0"}});
+  const auto report = pass();
+  ASSERT_EQ(report.entities.size(), 1U);
+  EXPECT_TRUE(report.status.problem.empty());
+}
+
+TEST_F(RunnerTest, ADeviceFoundUnderItsProperNameLeavesNoGhost) {
+  start({{.uuid = "PCI-0", .pci = "0000:01:00.0", .state = DeviceState::asleep},
+         {.uuid = "INDEX-1", .state = DeviceState::lost},
+         {.uuid = "PCI-2", .pci = "0000:03:00.0"}});
+  EXPECT_EQ(reading(pass(), "PCI-0"), Reading(Reason::asleep));
+  source_->devices({{.uuid = "GPU-0", .pci = "0000:01:00.0"},
+                    {.uuid = "GPU-1", .pci = "0000:02:00.0"},
+                    {.uuid = "GPU-2", .pci = "0000:03:00.0"}});
+  const auto report = pass();
+  ASSERT_EQ(report.entities.size(), 3U);
+  for (const auto *uuid : {"GPU-0", "GPU-1", "GPU-2"}) EXPECT_EQ(state(report, uuid), DeviceState::ok);
+}
+
+TEST_F(RunnerTest, AFailureIsTriedAgainEverMoreSlowly) {
+  auto options = quick();
+  options.retry = 20ms;
+  source_->devices({}, "no driver");
+  runner_ = std::make_unique<Runner>(source_, nullptr, options);
+  const auto begun = monotonic_now();
+  while (monotonic_now() - begun < 500ms) {
+    EXPECT_EQ(pass().status.problem, "no driver");
+    std::this_thread::sleep_for(1ms);
+  }
+  // At 0, 20, 60, 140, 300 ms, and next at 620 ms; `check` looks no further because nothing changed since.
+  EXPECT_GE(source_->discoveries(), 3U);
+  EXPECT_LE(source_->discoveries(), 5U);
+}
+
+// The driver hands the device out each time, and then says that it is lost: others must not suffer from that for ever.
+TEST_F(RunnerTest, ADeviceLostAfterEachDiscoveryIsTriedEverMoreSlowly) {
+  auto options = quick();
+  options.retry = 20ms;
+  start({{"GPU-0"}, {"GPU-1"}}, options);
+  source_->answer("GPU-0", Fake::kTick, Outcome::lost);
+  const auto begun = monotonic_now();
+  while (monotonic_now() - begun < 500ms) {
+    EXPECT_EQ(state(pass(), "GPU-1"), DeviceState::ok);
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_GE(source_->discoveries(), 3U);
+  EXPECT_LE(source_->discoveries(), 6U);
+}
+
+TEST_F(RunnerTest, ADriverThatGoesAwayIsLookedForAgain) {
+  start({{"GPU-0"}});
+  pass();
+  source_->answer("GPU-0", Fake::kTick, Outcome::gone);
+  EXPECT_THAT(pass().status.problem, HasSubstr("went away"));
+  source_->answer("GPU-0", Fake::kTick, Outcome::ok);
+  const auto before = source_->discoveries();
+  EXPECT_TRUE(until([](const SourceReport &r) { return r.status.problem.empty(); }));
+  EXPECT_GT(source_->discoveries(), before);
+  EXPECT_EQ(state(pass(), "GPU-0"), DeviceState::ok);
+}
+
+TEST_F(RunnerTest, AnExceptionInASourceEndsNothing) {
+  start({{"GPU-0"}});
+  pass();
+  source_->fail_next_read();
+  EXPECT_THAT(pass().status.problem, HasSubstr("a bug"));
+  EXPECT_TRUE(until([](const SourceReport &r) { return r.status.problem.empty(); }));
+  EXPECT_EQ(reading(pass(), "GPU-0"), Reading(0.0));
+}
+
+TEST_F(RunnerTest, TheEndDoesNotWaitForAHungCall) {
+  start({{"GPU-0"}, {"GPU-1"}});
+  source_->hang("GPU-1");
+  runner_->ask(Pass::everything);
+  std::this_thread::sleep_for(20ms);
+  const auto begun = monotonic_now();
+  runner_.reset();
+  EXPECT_LT(monotonic_now() - begun, 1s);
+}
+
+TEST_F(RunnerTest, EventsOfTheSourceAreHandedOnOnce) {
+  start({{"GPU-0"}});
+  source_->happen({.time = wall_now(), .device = "GPU-0", .kind = "xid", .code = 79, .text = "off the bus"});
+  const auto report = pass();
+  ASSERT_EQ(report.events.size(), 1U);
+  EXPECT_EQ(report.events[0].code, 79);
+  EXPECT_TRUE(pass().events.empty());
+}
+
+}  // namespace
+}  // namespace gpulse
