@@ -75,7 +75,7 @@ void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapsh
   }
   std::sort(snapshot.devices.begin(), snapshot.devices.end(),
             [](const Device &a, const Device &b) { return a.index < b.index; });
-  std::stable_sort(snapshot.processes.begin(), snapshot.processes.end(), [](const Process &a, const Process &b) {
+  std::sort(snapshot.processes.begin(), snapshot.processes.end(), [](const Process &a, const Process &b) {
     return std::pair(a.device, a.pid) < std::pair(b.device, b.pid);
   });
 }

@@ -63,7 +63,6 @@ struct Api {
 
   Resolver resolver;
 
-  Function<Return(U32)> init_with_flags{resolver, "nvmlInitWithFlags"};
   Function<Return()> init_v2{resolver, "nvmlInit_v2"};
   Function<Return()> init{resolver, "nvmlInit"};
   Function<Return()> shutdown{resolver, "nvmlShutdown"};
