@@ -344,6 +344,25 @@ TEST_F(Matrix, EveryFunctionIsCalledInSomeForm) {
   }
 }
 
+// Each function missing alone, as on a driver older than it: only what it feeds is not supported.
+TEST_F(Matrix, MissingFunctions) {
+  const auto &base = *baselines()[Form::newest].quick;
+  for (const auto &name : functions()) {
+    SCOPED_TRACE(name + " is missing");
+    sim_load("[driver]\nmissing = [\"" + name + "\"]\n" + scenario(Form::newest));
+    const auto now = observe(*make_sampler(patient()), false);
+    ASSERT_EQ(now->devices.size(), 2U);
+    EXPECT_EQ(now->sources[0].problem, "");
+    const bool fed = !name.starts_with("nvmlGpm") && home()[name] == Form::newest;
+    if (fed) {
+      check_device(name, 13, *now, base, 0);
+      check_device(name, 13, *now, base, 1);
+    } else {
+      check_rows(now->devices[0].row, base.devices[0].row, Reason::not_supported);
+    }
+  }
+}
+
 TEST_F(Matrix, Readings) {
   for_each_case([](const std::string &name) {
     return !kOnTheWayIn.contains(name) && !of_gpm(name) && !of_events(name) && !name.contains("Mig") &&

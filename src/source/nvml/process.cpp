@@ -239,7 +239,10 @@ Outcome read_process_engines(const Driver &driver, DeviceData &device, Monotonic
       std::chrono::duration_cast<std::chrono::microseconds>(wall_now().time_since_epoch()).count());
   // 0 would ask for a mean over the driver's whole buffer; a second back is what people mean by now. A newest row that
   // lies ahead, be it broken or because the clock was set back, would hide all others.
-  if (state.last_seen_us == 0 || state.last_seen_us > wall_us + kSecond) state.last_seen_us = wall_us - kSecond;
+  if (state.last_seen_us == 0 || state.last_seen_us > wall_us + kSecond) {
+    state.last_seen_us = wall_us - kSecond;
+    state.engines.clear();
+  }
   const auto &api = *driver.api;
   auto code = call_engines_info(api, device.handle, state);
   state.tells_jpeg = !try_older(code);
