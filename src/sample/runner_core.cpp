@@ -42,6 +42,13 @@ void Runner::Core::work(const std::shared_ptr<Worker> &self) {
     resume_from = 0;
     done.notify_all();
   }
+  // To close a source is a call into the driver too, and may hang like any other. While one of its calls still hangs,
+  // whoever comes back last closes it.
+  std::shared_ptr<Source> closing;
+  if (!someone_hangs()) closing = std::move(source);
+  lock.unlock();
+  closing.reset();
+  lock.lock();
   ended = true;
   done.notify_all();
 }

@@ -133,7 +133,10 @@ Outcome GpmState::read(const DeviceData &device, Monotonic now, Row &row) {
     code = fill(row);
   }
   if (code != Return::success) {
-    for (const auto id : kFills) row[id] = reason_of(code);
+    // What the device does not have stays so, whatever happens to the rest.
+    for (std::size_t i = 0; i < kRows.size(); ++i) {
+      if (!refused_[i]) row[kRows[i].metric] = reason_of(code);
+    }
     have_one_ = false;
   }
   return outcome_of(code);
