@@ -28,8 +28,9 @@ Result<Feed> Feed::open(const Options &options) {
   }
   const Sysroot root(options.sysroot);
   if (!root.is_machine() && !root.exists("/")) return failure("no folder " + options.sysroot, "give one to --sysroot");
-  auto sources =
-      make_sources(options.source, root, {.texts = !options.fast, .events = options.watch || !options.output.empty()});
+  const bool goes_on = options.watch || !options.output.empty();
+  auto sources = make_sources(options.source, root,
+                              {.texts = !options.fast, .events = goes_on, .rates = !options.fast || goes_on});
   if (!sources) return std::unexpected(sources.error());
   feed.sampler_ = std::make_unique<Sampler>(std::move(*sources), root, RunnerOptions{.tick = options.interval});
   return feed;

@@ -70,6 +70,7 @@ struct Discovery {
 struct SourceOptions {
   bool texts = true;   // serial numbers, versions, topology: nice to know, but calls
   bool events = true;  // listen for what happens, on threads of their own
+  bool rates = true;   // what needs a second reading; false when there will be none
 };
 
 class Source {

@@ -112,7 +112,7 @@ void NvmlSource::find_device(Handle handle, Discovery &found) {
     if (number && *number >= 0) device.numa_node = *number;
   }
   GpmSupport support{.version = 1, .supported = 0};
-  if (driver_.api->gpm_support(handle, &support) == Return::success && support.supported != 0) {
+  if (options_.rates && driver_.api->gpm_support(handle, &support) == Return::success && support.supported != 0) {
     device.gpm = std::make_shared<GpmState>(driver_.api);
   }
   add(std::move(device), std::move(identity), DeviceState::ok, found);
