@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "base/text.hpp"
 
@@ -83,8 +84,8 @@ void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapsh
   }
   std::sort(snapshot.devices.begin(), snapshot.devices.end(),
             [](const Device &a, const Device &b) { return a.index < b.index; });
-  std::stable_sort(snapshot.processes.begin(), snapshot.processes.end(), [](const Process &a, const Process &b) {
-    return std::pair(a.device, a.pid) < std::pair(b.device, b.pid);
+  std::sort(snapshot.processes.begin(), snapshot.processes.end(), [](const Process &a, const Process &b) {
+    return std::tuple(a.device, a.pid, a.types) < std::tuple(b.device, b.pid, b.types);
   });
 }
 
