@@ -149,6 +149,10 @@ inline bool of_the_library(const std::string &name) {
 }
 
 inline bool of_gpm(const std::string &name) { return name.starts_with("nvmlGpm"); }
+// Fails only between two samples of GPM, which take their time.
+inline bool needs_two_samples(const std::string &name) {
+  return of_gpm(name) && name != "nvmlGpmQueryDeviceSupport" && name != "nvmlGpmSampleFree";
+}
 inline bool of_events(const std::string &name) {
   return name.starts_with("nvmlEventSet") || name == "nvmlDeviceRegisterEvents" ||
          name == "nvmlDeviceGetSupportedEventTypes";

@@ -84,6 +84,7 @@ GpmState::~GpmState() {
 Return GpmState::take(const DeviceData &device) {
   auto &sample = samples_[1 - newest_];
   if (sample == nullptr) {
+    if (!api_->gpm_free) return Return::function_not_found;  // not to take what cannot be given back
     if (const auto code = api_->gpm_alloc(&sample); code != Return::success) {
       sample = nullptr;
       return code;
