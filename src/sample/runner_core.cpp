@@ -309,7 +309,7 @@ bool Runner::Core::pass(Worker &self, Pass what) {
     if (!read_entity(self, entity, static_cast<std::ptrdiff_t>(next), what)) return false;
   }
   lock.lock();
-  for (auto &cost : costs) cost.settle(options.tick);
+  for (auto &cost : costs) cost.settle(options.tick, entities.size());
   for (auto &event : source->take_events()) {
     if (events.size() < kMostEvents) events.push_back(std::move(event));
   }
