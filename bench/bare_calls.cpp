@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <span>
 
 #include "source/nvml/code.hpp"
 
@@ -177,9 +178,10 @@ struct BareDevice::Calls {
       whole<&Api::attributes, DeviceAttributes>,
   };
 
-  template <std::size_t N>
-  static void make(const std::array<Call, N> &calls, std::vector<bool> &refused, BareDevice &device) {
-    for (std::size_t i = 0; i < N; ++i) {
+  static constexpr std::size_t kDifferential = 4;  // so many of kRest, the first ones
+
+  static void make(std::span<const Call> calls, std::vector<bool> &refused, BareDevice &device) {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
       if (refused[i]) continue;
       refused[i] = outcome_of(calls[i](device)) == Outcome::unsupported;
     }
@@ -208,6 +210,11 @@ BareDevice::~BareDevice() {
 }
 
 void BareDevice::tick() { Calls::make(Calls::kTick, refused_tick_, *this); }
+
+void BareDevice::rates() {
+  tick();
+  Calls::make(std::span(Calls::kRest).first(Calls::kDifferential), refused_rest_, *this);
+}
 
 void BareDevice::everything() {
   tick();

@@ -26,6 +26,8 @@ class BareDevice {
   void tick();
   // All there is, GPM included.
   void everything();
+  // What is read every time and what needs a second reading.
+  void rates();
 
  private:
   struct Calls;

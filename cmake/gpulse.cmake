@@ -60,6 +60,7 @@ function(gpulse_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} gpulse_options ${CMAKE_DL_LIBS})
+  target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)  # linked like gpulse, to start like it
   target_compile_definitions(${name} PRIVATE GPULSE_BUILD_DIR="${CMAKE_BINARY_DIR}")
   add_dependencies(${name} nvidia_ml_sim)
 endfunction()

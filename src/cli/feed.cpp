@@ -68,7 +68,7 @@ Result<SnapshotPtr> Feed::next() {
   if (!started_) {
     started_ = true;
     last_ = *once_live();
-    sampler_->start(options_.interval);
+    sampler_->start(options_.interval, last_);
     if (!asked_to_stop()) return last_;
   }
   while (!asked_to_stop()) {

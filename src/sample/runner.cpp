@@ -22,7 +22,7 @@ Runner::~Runner() {
   std::unique_lock lock(core_->mutex);
   core_->stopping = true;
   core_->asked.notify_all();
-  const bool left = core_->done.wait_for(lock, 200ms, [&] { return core_->ended; });
+  const bool left = core_->done.wait_for(lock, 600ms, [&] { return core_->ended; });
   lock.unlock();
   // A worker inside a hung driver is left behind; it keeps what it needs alive by itself.
   left ? worker_.join() : worker_.detach();

@@ -42,6 +42,13 @@ void Runner::Core::work(const std::shared_ptr<Worker> &self) {
     resume_from = 0;
     done.notify_all();
   }
+  // To close a source is a call into the driver too, and may hang like any other. While one of its calls still hangs,
+  // whoever comes back last closes it.
+  std::shared_ptr<Source> closing;
+  if (!someone_hangs()) closing = std::move(source);
+  lock.unlock();
+  closing.reset();
+  lock.lock();
   ended = true;
   done.notify_all();
 }
@@ -302,7 +309,7 @@ bool Runner::Core::pass(Worker &self, Pass what) {
     if (!read_entity(self, entity, static_cast<std::ptrdiff_t>(next), what)) return false;
   }
   lock.lock();
-  for (auto &cost : costs) cost.settle(options.tick);
+  for (auto &cost : costs) cost.settle(options.tick, entities.size());
   for (auto &event : source->take_events()) {
     if (events.size() < kMostEvents) events.push_back(std::move(event));
   }

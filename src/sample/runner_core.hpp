@@ -66,7 +66,7 @@ struct Runner::Core {
   void retry_later(Monotonic now);
   void note(std::string device, std::string kind, std::string words);
 
-  const std::shared_ptr<Source> source;
+  std::shared_ptr<Source> source;
   const std::shared_ptr<host::ProcessTable> process_table;
   const RunnerOptions options;
 

@@ -84,9 +84,8 @@ void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapsh
   }
   std::sort(snapshot.devices.begin(), snapshot.devices.end(),
             [](const Device &a, const Device &b) { return a.index < b.index; });
-  std::sort(snapshot.processes.begin(), snapshot.processes.end(), [](const Process &a, const Process &b) {
-    return std::tuple(a.device, a.pid, a.types) < std::tuple(b.device, b.pid, b.types);
-  });
+  std::sort(snapshot.processes.begin(), snapshot.processes.end(),
+            [](const Process &a, const Process &b) { return std::pair(a.device, a.pid) < std::pair(b.device, b.pid); });
 }
 
 SnapshotPtr Sampler::assemble(Seconds took) {
@@ -130,8 +129,9 @@ SnapshotPtr Sampler::sample(Pass pass) {
   return sample_within(pass, options_.discover_deadline + 4 * options_.call_deadline, {});
 }
 
-void Sampler::start(std::chrono::nanoseconds interval) {
+void Sampler::start(std::chrono::nanoseconds interval, SnapshotPtr first) {
   stop();
+  latest_ = std::move(first);
   thread_ = std::jthread([this, interval](const std::stop_token &stop) { run(stop, interval); });
 }
 
@@ -143,6 +143,10 @@ void Sampler::stop() {
 
 void Sampler::run(const std::stop_token &stop, std::chrono::nanoseconds interval) {
   auto next = monotonic_now();
+  if (std::unique_lock lock(mutex_); latest_ != nullptr) {
+    next += interval;
+    newer_.wait_until(lock, stop, next, [] { return false; });
+  }
   while (!stop.stop_requested()) {
     // A source that is slow today must not hold back the others: it shows its last readings until it is done.
     auto snapshot = sample_within(Pass::scheduled, std::max<std::chrono::nanoseconds>(interval / 2, 50ms), stop);

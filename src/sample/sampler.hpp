@@ -29,7 +29,8 @@ class Sampler {
   SnapshotPtr sample(Pass pass);
 
   // Samples at an interval on a thread of its own, until stop() or the end.
-  void start(std::chrono::nanoseconds interval);
+  // With a `first` snapshot that one is the newest, and the next one follows an interval later.
+  void start(std::chrono::nanoseconds interval, SnapshotPtr first = nullptr);
   void stop();
   // The newest snapshot; null before the first. Never waits for a driver.
   SnapshotPtr latest() const;

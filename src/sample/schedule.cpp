@@ -9,8 +9,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of the time between two calls, the most that the call itself may take.
+// Of the time between two calls, the most that the call itself may take, and the most for all entities together.
 constexpr double kShare = 0.02;
+constexpr double kShareOfAll = 0.1;
 // Weight of the newest call: a single stall fades within some ten calls.
 constexpr double kNewest = 0.1;
 // Timers are late now and then; what is due a moment from now is due now.
@@ -38,14 +39,15 @@ void ReaderCost::add(std::chrono::nanoseconds cost) {
   ++calls_;
 }
 
-void ReaderCost::settle(std::chrono::nanoseconds tick) {
+void ReaderCost::settle(std::chrono::nanoseconds tick, std::size_t entities) {
   // The first calls of a session set things up inside the driver and cost more.
   constexpr std::uint64_t kWarm = 4;
   if (calls_ < kWarm || info_->tier >= Tier::slow) return;
   auto tier = info_->tier;
   const auto affordable = [&](Tier t) {
     const auto every = std::max(tick, period(t));
-    return mean_ns_ <= kShare * static_cast<double>(every.count());
+    const auto time = static_cast<double>(every.count());
+    return mean_ns_ <= kShare * time && mean_ns_ * static_cast<double>(entities) <= kShareOfAll * time;
   };
   while (tier < Tier::slow && !affordable(tier)) tier = static_cast<Tier>(static_cast<int>(tier) + 1);
   tier_ = tier;

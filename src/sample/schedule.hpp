@@ -2,7 +2,8 @@
 // When a reader is due. Pure: time comes in as an argument.
 //
 // Each reader starts at the tier its source gives it. What its calls really cost here is averaged, and a reader that
-// would take more than kShare of the time between two samples moves down a tier, as far as it takes.
+// would take more than 2 % of the time between two samples, or 10 % for all entities, moves down a tier, as far as it
+// takes.
 #pragma once
 
 #include <array>
@@ -28,8 +29,9 @@ class ReaderCost {
   explicit ReaderCost(const ReaderInfo &info) : info_(&info) {}
 
   void add(std::chrono::nanoseconds cost);
-  // `tick`: time between two samples. Moves the reader down, or back up when it has become cheap again.
-  void settle(std::chrono::nanoseconds tick);
+  // `tick`: time between two samples; `entities`: how many the reader is called for in each. Moves the reader down, or
+  // back up when it has become cheap again.
+  void settle(std::chrono::nanoseconds tick, std::size_t entities);
 
   const ReaderInfo &info() const { return *info_; }
   Tier tier() const { return tier_.value_or(info_->tier); }

@@ -84,7 +84,7 @@ TEST(Cost, TheMeanFollowsTheNewestByATenth) {
 ReaderCost cost_of(const ReaderInfo &info, std::chrono::nanoseconds each, std::chrono::nanoseconds tick) {
   ReaderCost cost(info);
   for (int i = 0; i < 4; ++i) cost.add(each);
-  cost.settle(tick);
+  cost.settle(tick, 1);
   return cost;
 }
 
@@ -99,6 +99,16 @@ TEST(Cost, ADearReaderMovesDownAsFarAsItTakes) {
   EXPECT_TRUE(cost_of(kSecond, 21ms, 1s).slowed());
 }
 
+// For all entities together a tenth: 8 × 2.8 ms fit into a second, 128 × 2.8 ms do not.
+TEST(Cost, ManyEntitiesMakeACallDear) {
+  ReaderCost cost(kEvery);
+  for (int i = 0; i < 4; ++i) cost.add(2800us);
+  cost.settle(1s, 8);
+  EXPECT_EQ(cost.tier(), Tier::tick);
+  cost.settle(1s, 128);
+  EXPECT_EQ(cost.tier(), Tier::slow);
+}
+
 TEST(Cost, ARareTickAffordsMore) {
   EXPECT_EQ(cost_of(kEvery, 100ms, 5s).tier(), Tier::tick);
   EXPECT_EQ(cost_of(kEvery, 101ms, 5s).tier(), Tier::slow);
@@ -107,7 +117,7 @@ TEST(Cost, ARareTickAffordsMore) {
 TEST(Cost, TheFirstCallsDoNotCount) {
   ReaderCost cost(kEvery);
   for (int i = 0; i < 3; ++i) cost.add(1s);
-  cost.settle(100ms);
+  cost.settle(100ms, 1);
   EXPECT_FALSE(cost.slowed());
 }
 
@@ -121,7 +131,7 @@ TEST(Cost, AReaderThatBecomesCheapMovesUpAgain) {
   EXPECT_EQ(cost.tier(), Tier::second);
   // 10 ms shrinks by a tenth each: below 2 ms after 16 calls.
   for (int i = 0; i < 16; ++i) cost.add(0ns);
-  cost.settle(100ms);
+  cost.settle(100ms, 1);
   EXPECT_EQ(cost.tier(), Tier::tick);
 }
 

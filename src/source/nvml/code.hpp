@@ -2,7 +2,7 @@
 // What the driver's return codes mean for a reading and for the device.
 #pragma once
 
-#include "model/reading.hpp"
+#include "model/row.hpp"
 #include "source/nvml/abi.hpp"
 #include "source/source.hpp"
 
@@ -18,6 +18,12 @@ Outcome outcome_of(Return code);
 constexpr bool try_older(Return code) {
   return code == Return::function_not_found || code == Return::argument_version_mismatch ||
          code == Return::invalid_argument || code == Return::deprecated || code == Return::not_supported;
+}
+
+// As a text's reason.
+inline TextReading text_reason_of(Return code) {
+  const auto reading = reason_of(code);
+  return {reading.reason(), reading.code()};
 }
 
 // The driver's words for a code.

@@ -52,6 +52,7 @@ struct SampleState {
 struct XidState {
   std::atomic<std::int64_t> last{-1};
   std::atomic<std::uint64_t> total{0};
+  std::atomic<Return> listening{Return::no_data};  // success: `total` tells of all there were
 };
 
 struct DeviceData {
@@ -73,11 +74,10 @@ struct DeviceData {
   std::shared_ptr<XidState> xid;
 };
 
-// Context of every reader: the library, which field numbers this driver means, whether events are listened to.
+// Context of every reader: the library, and which field numbers this driver means.
 struct Driver {
   std::shared_ptr<Api> api;
   int major = 0, minor = 0;  // of the driver's version
-  bool listening = false;
 };
 
 // A number of the driver's as a reading: out of what can be, it is a reason.

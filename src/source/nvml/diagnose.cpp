@@ -89,4 +89,14 @@ Problem no_init(const Sysroot &root, Return code, const std::string &library_ver
           "see the kernel log; in a container, restart it"};
 }
 
+Problem no_count(Return code) {
+  if (code == Return::no_permission || code == Return::operating_system) {
+    return {"no permission to use the NVIDIA driver",
+            "check the rights on /dev/nvidia*, or the container's device rules"};
+  }
+  return {
+      fmt::format("NVIDIA driver does not count its GPUs: {} (code {})", code_text(code), static_cast<unsigned>(code)),
+      "see the kernel log"};
+}
+
 }  // namespace gpulse::nvml

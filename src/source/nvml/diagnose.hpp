@@ -20,6 +20,9 @@ Problem no_library(const Sysroot &root, const std::string &why);
 // The library is there, but could not be initialised.
 Problem no_init(const Sysroot &root, Return code, const std::string &library_version, const std::string &library_path);
 
+// The session is open, but the driver does not say how many GPUs there are.
+Problem no_count(Return code);
+
 // "NVRM version: … 580.159.04 …" of the loaded kernel module; empty when none is loaded.
 std::string kernel_module_version(const Sysroot &root);
 

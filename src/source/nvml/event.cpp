@@ -91,6 +91,11 @@ struct EventListener::Shared {
       EventData data{};
       const auto code = wait(data);
       if (code == Return::success) note(data);
+      // One lost GPU ends the listening to all, but they are not lost.
+      const auto heard = code == Return::timeout       ? Return::success
+                         : code == Return::gpu_is_lost ? Return::no_data
+                                                       : code;
+      for (const auto &device : devices) device.xid->listening = heard;
       std::unique_lock lock(mutex);
       // Anything but "nothing happened" would come back at once: no spinning on a broken driver.
       if (code != Return::success && code != Return::timeout) ended.wait_for(lock, 1s, [&] { return stopping; });
@@ -105,25 +110,26 @@ struct EventListener::Shared {
 
 EventListener::~EventListener() { stop(); }
 
-bool EventListener::start(std::shared_ptr<Api> api, std::vector<Listened> devices) {
+void EventListener::start(std::shared_ptr<Api> api, std::vector<Listened> devices) {
   stop();
   auto shared = std::make_shared<Shared>();
-  if (api->event_set_create(&shared->set) != Return::success || shared->set == nullptr) return false;
-  bool any = false;
-  for (const auto &device : devices) {
+  const auto created = api->event_set_create(&shared->set);
+  for (auto &device : devices) {
     std::uint64_t types = 0;
-    if (api->event_types(device.handle, &types) != Return::success || (types & kWanted) == 0) continue;
-    any = api->event_register(device.handle, types & kWanted, shared->set) == Return::success || any;
+    auto code = created;
+    if (code == Return::success) code = api->event_types(device.handle, &types);
+    if (code == Return::success && (types & event::kXid) == 0) code = Return::not_supported;
+    if (code == Return::success) code = api->event_register(device.handle, types & kWanted, shared->set);
+    device.xid->listening = code;
+    if (code == Return::success) shared->devices.push_back(std::move(device));
   }
-  if (!any) {
-    api->event_set_free(shared->set);
-    return false;
+  if (shared->devices.empty()) {
+    if (created == Return::success) api->event_set_free(shared->set);
+    return;
   }
   shared->api = std::move(api);
-  shared->devices = std::move(devices);
   shared_ = shared;
   std::thread([shared] { shared->run(); }).detach();
-  return true;
 }
 
 bool EventListener::stop() {

@@ -25,8 +25,8 @@ class EventListener {
   EventListener &operator=(const EventListener &) = delete;
   ~EventListener();
 
-  // True when at least one device sends events.
-  bool start(std::shared_ptr<Api> api, std::vector<Listened> devices);
+  // Each device's XidState tells whether it is heard.
+  void start(std::shared_ptr<Api> api, std::vector<Listened> devices);
   // False when the thread is stuck in the driver: it was left behind, and the session must stay open.
   bool stop();
   std::vector<Event> take();

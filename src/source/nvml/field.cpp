@@ -100,8 +100,7 @@ std::uint32_t number_on(const Driver &driver, std::uint32_t wanted) {
   return 0;
 }
 
-Outcome read_batch(Batch batch, std::span<const MetricId> fills, const Driver &driver, DeviceData &device,
-                   Frame &frame) {
+Outcome read_batch(Batch batch, const Driver &driver, DeviceData &device, Frame &frame) {
   std::array<FieldValue, kRows.size()> values{};
   std::array<std::size_t, kRows.size()> asked{};
   int count = 0;
@@ -120,13 +119,13 @@ Outcome read_batch(Batch batch, std::span<const MetricId> fills, const Driver &d
   }
   if (count == 0) return Outcome::unsupported;
   const auto code = driver.api->field_values(device.handle, count, values.data());
-  if (code != Return::success) {
-    for (const auto id : fills) frame.row[id] = reason_of(code);
-    return outcome_of(code);
-  }
-  auto outcome = Outcome::ok;
+  auto outcome = outcome_of(code);
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     const auto &row = kRows[asked[i]];
+    if (code != Return::success) {
+      frame.row[row.metric] = reason_of(code);
+      continue;
+    }
     if (values[i].result == Return::success) {
       frame.row[row.metric] = checked(row.metric, number_of(values[i]) * row.scale);
       continue;
@@ -163,15 +162,15 @@ std::span<const MetricId> slow_field_metrics() { return kSlowMetrics; }
 std::span<const MetricId> link_counter_metrics() { return kLinkMetrics; }
 
 Outcome read_fast_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
-  return read_batch(Batch::fast, kFastMetrics, driver, device, frame);
+  return read_batch(Batch::fast, driver, device, frame);
 }
 
 Outcome read_dear_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
-  return read_batch(Batch::dear, kDearMetrics, driver, device, frame);
+  return read_batch(Batch::dear, driver, device, frame);
 }
 
 Outcome read_slow_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
-  return read_batch(Batch::slow, kSlowMetrics, driver, device, frame);
+  return read_batch(Batch::slow, driver, device, frame);
 }
 
 Outcome read_link_counters(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
@@ -206,6 +205,10 @@ Outcome read_link_counters(const Driver &driver, DeviceData &device, Monotonic n
     outcome = Outcome::ok;
     reading = rate(*counters[i].state, static_cast<std::uint64_t>(number_of(values[i])), counters[i].unit, now,
                    counters[i].modulus, device.link_bytes_per_second);
+    if (!reading.has_value()) continue;
+    // The clock that the counters follow is not ours: a little above what the link carries may be, but no more.
+    const bool too_much = counters[i].modulus != 0 && reading.value() > 1.1 * device.link_bytes_per_second;
+    reading = too_much ? Reason::out_of_range : checked(kLinkMetrics[i], reading.value());
   }
   return outcome;
 }

@@ -84,6 +84,7 @@ GpmState::~GpmState() {
 Return GpmState::take(const DeviceData &device) {
   auto &sample = samples_[1 - newest_];
   if (sample == nullptr) {
+    if (!api_->gpm_free) return Return::function_not_found;  // not to take what cannot be given back
     if (const auto code = api_->gpm_alloc(&sample); code != Return::success) {
       sample = nullptr;
       return code;
@@ -133,7 +134,10 @@ Outcome GpmState::read(const DeviceData &device, Monotonic now, Row &row) {
     code = fill(row);
   }
   if (code != Return::success) {
-    for (const auto id : kFills) row[id] = reason_of(code);
+    // What the device does not have stays so, whatever happens to the rest.
+    for (std::size_t i = 0; i < kRows.size(); ++i) {
+      if (!refused_[i]) row[kRows[i].metric] = reason_of(code);
+    }
     have_one_ = false;
   }
   return outcome_of(code);

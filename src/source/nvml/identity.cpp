@@ -24,14 +24,13 @@ std::string text_of(const std::array<char, N> &buffer) {
 TextReading read_text(const Api::Text &call, Handle handle) {
   Buffer buffer{};
   const auto code = call(handle, buffer.data(), static_cast<std::uint32_t>(buffer.size()));
-  if (code == Return::success) return text_of(buffer);
-  const auto reason = reason_of(code);
-  return {reason.reason(), reason.code()};
+  if (code != Return::success) return text_reason_of(code);
+  return text_of(buffer);
 }
 
 template <std::size_t N>
 TextReading named(const std::array<std::string_view, N> &names, Return code, std::uint32_t value) {
-  if (code != Return::success) return reason_of(code).reason();
+  if (code != Return::success) return text_reason_of(code);
   if (value >= N || names[value].empty()) return Reason::not_supported;
   return std::string(names[value]);
 }
@@ -58,14 +57,14 @@ TextReading read_compute_capability(const Api &api, Handle handle) {
   int major = 0;
   int minor = 0;
   const auto code = api.compute_capability(handle, &major, &minor);
-  if (code != Return::success) return reason_of(code).reason();
+  if (code != Return::success) return text_reason_of(code);
   return fmt::format("{}.{}", major, minor);
 }
 
 TextReading read_gsp(const Api &api, Handle handle) {
   Buffer buffer{};
   const auto code = api.gsp_version(handle, buffer.data());
-  if (code != Return::success) return reason_of(code).reason();
+  if (code != Return::success) return text_reason_of(code);
   return text_of(buffer);
 }
 
@@ -87,7 +86,7 @@ std::string ranges(std::span<const unsigned long> bits) {
 TextReading read_affinity(const Api &api, Handle handle) {
   std::array<unsigned long, 32> bits{};
   const auto code = api.cpu_affinity(handle, static_cast<std::uint32_t>(bits.size()), bits.data());
-  if (code != Return::success) return reason_of(code).reason();
+  if (code != Return::success) return text_reason_of(code);
   return ranges(bits);
 }
 
@@ -101,7 +100,7 @@ void fill_texts(const Api &api, Handle handle, const Versions &versions, TextRow
   texts[device_metric("brand")] = read_brand(api, handle);
   texts[device_metric("compute_capability")] = read_compute_capability(api, handle);
   texts[device_metric("cpu_affinity")] = read_affinity(api, handle);
-  if (!versions.cuda.empty()) texts[device_metric("cuda_version")] = versions.cuda;
+  texts[device_metric("cuda_version")] = versions.cuda;
 }
 
 std::string_view level_word(std::uint32_t level) {
@@ -123,15 +122,18 @@ std::string_view level_word(std::uint32_t level) {
   }
 }
 
-// NVLinks from one device to each PCI address.
-std::map<std::string, int> links_by_peer(const Api &api, Handle handle) {
+// NVLinks from one device to each PCI address; none when the driver does not tell.
+std::optional<std::map<std::string, int>> links_by_peer(const Api &api, Handle handle) {
   std::map<std::string, int> count;
   constexpr std::uint32_t kMostLinks = 36;
   for (std::uint32_t link = 0; link < kMostLinks; ++link) {
     std::uint32_t state = 0;
-    if (api.nvlink_state(handle, link, &state) != Return::success) break;
+    auto code = api.nvlink_state(handle, link, &state);
+    if (try_older(code)) break;  // the first link that is not there ends the list
     PciInfo remote{};
-    if (state == 1 && api.nvlink_remote(handle, link, &remote) == Return::success) {
+    if (code == Return::success && state == 1) code = api.nvlink_remote(handle, link, &remote);
+    if (code != Return::success && !try_older(code)) return std::nullopt;
+    if (code == Return::success && state == 1) {
       ++count[fmt::format("{:04x}:{:02x}:{:02x}.0", remote.domain, remote.bus, remote.device)];
     }
   }
@@ -149,7 +151,11 @@ Versions read_versions(const Api &api) {
   int cuda = 0;
   auto code = api.cuda_version_v2(&cuda);
   if (try_older(code)) code = api.cuda_version(&cuda);
-  if (code == Return::success && cuda > 0) versions.cuda = fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10);
+  if (code != Return::success) {
+    versions.cuda = text_reason_of(code);
+  } else if (cuda > 0) {
+    versions.cuda = fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10);
+  }
   return versions;
 }
 
@@ -205,8 +211,9 @@ void read_topology(const Api &api, const std::vector<DeviceData *> &devices,
       std::string path = "X";
       if (i != j) {
         std::uint32_t level = ~0U;
-        const auto linked = links.find(identities[j]->pci);
-        if (linked != links.end()) {
+        if (!links) {
+          path = "?";
+        } else if (const auto linked = links->find(identities[j]->pci); linked != links->end()) {
           path = fmt::format("NV{}", linked->second);
         } else if (api.common_ancestor(devices[i]->handle, devices[j]->handle, &level) == Return::success) {
           path = level_word(level);

@@ -13,7 +13,8 @@
 namespace gpulse::nvml {
 
 struct Versions {
-  std::string driver, library, cuda;
+  std::string driver, library;
+  TextReading cuda = Reason::not_supported;
 };
 
 Versions read_versions(const Api &api);

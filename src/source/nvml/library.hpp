@@ -63,7 +63,6 @@ struct Api {
 
   Resolver resolver;
 
-  Function<Return(U32)> init_with_flags{resolver, "nvmlInitWithFlags"};
   Function<Return()> init_v2{resolver, "nvmlInit_v2"};
   Function<Return()> init{resolver, "nvmlInit"};
   Function<Return()> shutdown{resolver, "nvmlShutdown"};
@@ -202,6 +201,6 @@ struct Api {
 // The library by its run-time name only: the toolkit's stub has another one. WSL keeps it in a folder of its own, and
 // a distribution's driver must not shadow that one.
 // `hurry`: it is to start as fast as it can.
-Result<std::shared_ptr<Api>> load_library(bool hurry);
+Result<std::shared_ptr<Api>> load_library(bool hurry = false);
 
 }  // namespace gpulse::nvml

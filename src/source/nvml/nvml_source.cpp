@@ -20,10 +20,19 @@ namespace {
 constexpr std::uint32_t kMostDevices = 1024;
 constexpr std::uint32_t kMostInstances = 64;
 
+// An instance of a split device, as far as it takes to see that another has come.
+struct Instance {
+  Handle handle = nullptr;
+  std::uint32_t gpu_instance = kNoInstance, compute_instance = kNoInstance;
+  bool operator==(const Instance &) const = default;
+};
+
+using IdentityPtr = std::shared_ptr<DeviceIdentity>;
+
 class NvmlSource final : public Source {
  public:
   NvmlSource(Sysroot root, const SourceOptions &options) : root_(std::move(root)), options_(options) {
-    for (const auto &reader : readers_) infos_.push_back(reader.info);
+    for (const auto &reader : nvml::readers()) infos_.push_back(reader.info);
   }
   ~NvmlSource() override { close(); }
 
@@ -38,18 +47,23 @@ class NvmlSource final : public Source {
  private:
   Return open();
   void close();
+  bool open_driver(Discovery &found);
+  void find_by_index(Discovery &found);
+  void find_by_address(Discovery &found);
   void find_device(Handle handle, Discovery &found);
-  void find_unreachable(std::uint32_t index, Return code, Discovery &found);
+  void find_unreachable(const std::string &which, IdentityPtr known, Return code, Discovery &found);
   void find_instances(std::size_t parent, Discovery &found);
-  void add(DeviceData device, std::shared_ptr<DeviceIdentity> identity, DeviceState state, Discovery &found);
+  void add(DeviceData device, IdentityPtr identity, DeviceState state, Discovery &found);
   bool may_have_instances(Handle handle) const;
   void listen();
+  void describe_topology();
   Return handle_at(std::uint32_t index, Handle &handle) const;
-  std::uint32_t device_count() const;
+  Return handle_on(const std::string &pci, Handle &handle) const;
+  Return device_count(std::uint32_t &count) const;
+  std::optional<std::vector<Instance>> list_instances(Handle parent) const;
 
   Sysroot root_;
   SourceOptions options_;
-  const std::span<const Reader> readers_ = nvml::readers();
   std::vector<ReaderInfo> infos_;
   Driver driver_;
   Versions versions_;
@@ -57,9 +71,11 @@ class NvmlSource final : public Source {
   std::uint32_t count_ = 0;
   std::vector<PciGpu> listed_;
   std::vector<std::unique_ptr<DeviceData>> devices_;
-  std::vector<std::shared_ptr<DeviceIdentity>> identities_;
-  std::map<std::uint32_t, std::shared_ptr<DeviceIdentity>> known_;  // by the driver's index: who a lost one was
-  std::map<std::string, std::shared_ptr<XidState>> xids_;           // outlives a device that comes and goes
+  std::vector<IdentityPtr> identities_;
+  std::map<std::uint32_t, IdentityPtr> known_;             // by the driver's index: who a lost one was
+  std::map<std::string, IdentityPtr> known_at_;            // by PCI address: who a sleeping one was
+  std::map<Handle, std::vector<Instance>> instances_;      // of every device that can be split
+  std::map<std::string, std::shared_ptr<XidState>> xids_;  // outlives a device that comes and goes
   EventListener listener_;
 };
 
@@ -70,6 +86,7 @@ Return NvmlSource::open() {
   if (try_older(code)) {
     if (const auto older = api.init(); older != Return::function_not_found) code = older;
   }
+  if (code == Return::already_initialized) code = Return::success;
   opened_ = code == Return::success;
   return code;
 }
@@ -77,26 +94,41 @@ Return NvmlSource::open() {
 void NvmlSource::close() {
   devices_.clear();
   identities_.clear();
-  driver_.listening = false;
+  instances_.clear();
   // A listener stuck in the driver still uses the session.
   if (listener_.stop() && opened_) driver_.api->shutdown();
+  for (const auto &[uuid, xid] : xids_) xid->listening = Return::no_data;
   opened_ = false;
 }
 
-std::uint32_t NvmlSource::device_count() const {
-  std::uint32_t count = 0;
+Return NvmlSource::device_count(std::uint32_t &count) const {
   auto code = driver_.api->count_v2(&count);
-  if (try_older(code)) code = driver_.api->count(&count);
-  return code == Return::success ? std::min(count, kMostDevices) : 0;
+  if (try_older(code)) {
+    if (const auto older = driver_.api->count(&count); older != Return::function_not_found) code = older;
+  }
+  count = code == Return::success ? std::min(count, kMostDevices) : 0;
+  return code;
 }
 
 Return NvmlSource::handle_at(std::uint32_t index, Handle &handle) const {
   auto code = driver_.api->handle_by_index_v2(index, &handle);
-  if (code == Return::function_not_found) code = driver_.api->handle_by_index(index, &handle);
+  if (try_older(code)) {
+    if (const auto older = driver_.api->handle_by_index(index, &handle); older != Return::function_not_found)
+      code = older;
+  }
   return code;
 }
 
-void NvmlSource::add(DeviceData device, std::shared_ptr<DeviceIdentity> identity, DeviceState state, Discovery &found) {
+Return NvmlSource::handle_on(const std::string &pci, Handle &handle) const {
+  auto code = driver_.api->handle_by_pci_v2(pci.c_str(), &handle);
+  if (try_older(code)) {
+    if (const auto older = driver_.api->handle_by_pci(pci.c_str(), &handle); older != Return::function_not_found)
+      code = older;
+  }
+  return code;
+}
+
+void NvmlSource::add(DeviceData device, IdentityPtr identity, DeviceState state, Discovery &found) {
   auto &xid = xids_[identity->uuid];
   if (xid == nullptr) xid = std::make_shared<XidState>();
   device.xid = xid;
@@ -109,37 +141,61 @@ void NvmlSource::find_device(Handle handle, Discovery &found) {
   DeviceData device;
   device.handle = handle;
   auto identity = read_identity(*driver_.api, device, versions_, options_.texts);
+  if (!identity->pci.empty()) {
+    // A UUID that the driver does not tell this time is still that of the device.
+    auto &known = known_at_[identity->pci];
+    if (known != nullptr && identity->uuid == "PCI-" + identity->pci) identity->uuid = known->uuid;
+    known = identity;
+  }
   if (const auto node = root_.read("/sys/bus/pci/devices/" + identity->pci + "/numa_node", 64)) {
     const auto number = parse_integer<int>(trim(*node));
     if (number && *number >= 0) device.numa_node = *number;
-  }
-  GpmSupport support{.version = 1, .supported = 0};
-  if (!options_.hurry && driver_.api->gpm_support(handle, &support) == Return::success && support.supported != 0) {
-    device.gpm = std::make_shared<GpmState>(driver_.api);
   }
   add(std::move(device), std::move(identity), DeviceState::ok, found);
   find_instances(devices_.size() - 1, found);
 }
 
 // The driver counts it, but does not hand it out: lost, or not for us.
-void NvmlSource::find_unreachable(std::uint32_t index, Return code, Discovery &found) {
+void NvmlSource::find_unreachable(const std::string &which, IdentityPtr known, Return code, Discovery &found) {
   if (code == Return::gpu_is_lost || code == Return::reset_required || code == Return::unknown) {
-    auto &identity = known_[index];
-    if (identity == nullptr) {
-      identity = std::make_shared<DeviceIdentity>();
-      identity->source = "nvml";
-      identity->vendor = "nvidia";
-      identity->name = "NVIDIA GPU";
-      identity->uuid = "INDEX-" + std::to_string(index);
-      identity->driver = versions_.driver;
+    if (known == nullptr) {
+      known = std::make_shared<DeviceIdentity>();
+      known->source = "nvml";
+      known->vendor = "nvidia";
+      known->name = "NVIDIA GPU";
+      known->uuid = (which.contains(':') ? "PCI-" : "INDEX-") + which;
+      known->driver = versions_.driver;
     }
-    add({}, identity, DeviceState::lost, found);
+    add({}, std::move(known), DeviceState::lost, found);
     return;
   }
-  found.problem = "NVIDIA GPU " + std::to_string(index) + " cannot be used: " + std::string(code_text(code));
+  found.problem = "NVIDIA GPU " + which + " cannot be used: " + std::string(code_text(code));
   found.remedy = code == Return::no_permission        ? "check the rights on /dev/nvidia*"
                  : code == Return::insufficient_power ? "attach its power cables"
                                                       : "see the kernel log";
+}
+
+// None when the driver does not tell now.
+std::optional<std::vector<Instance>> NvmlSource::list_instances(Handle parent) const {
+  if (!may_have_instances(parent)) return std::vector<Instance>{};
+  const auto &api = *driver_.api;
+  std::uint32_t current = 0;
+  std::uint32_t pending = 0;
+  if (api.mig_mode(parent, &current, &pending) != Return::success) return std::nullopt;
+  std::vector<Instance> found;
+  if (current == 0) return found;
+  std::uint32_t slots = 0;
+  if (api.mig_max_count(parent, &slots) != Return::success) return std::nullopt;
+  for (std::uint32_t slot = 0; slot < std::min(slots, kMostInstances); ++slot) {
+    Instance one;
+    // Slots are sparse: an empty one says "not found".
+    if (api.mig_handle(parent, slot, &one.handle) != Return::success) continue;
+    if (api.gpu_instance_id(one.handle, &one.gpu_instance) != Return::success) one.gpu_instance = kNoInstance;
+    if (api.compute_instance_id(one.handle, &one.compute_instance) != Return::success)
+      one.compute_instance = kNoInstance;
+    found.push_back(one);
+  }
+  return found;
 }
 
 // The kernel module lists a device's instances in files, which costs nothing; true also when it has no such files.
@@ -152,29 +208,21 @@ bool NvmlSource::may_have_instances(Handle handle) const {
 }
 
 void NvmlSource::find_instances(std::size_t parent, Discovery &found) {
-  const auto &api = *driver_.api;
   const auto handle = devices_[parent]->handle;
-  if (!may_have_instances(handle)) return;
-  std::uint32_t current = 0;
-  std::uint32_t pending = 0;
-  if (api.mig_mode(handle, &current, &pending) != Return::success || current == 0) return;
-  std::uint32_t slots = 0;
-  if (api.mig_max_count(handle, &slots) != Return::success) return;
-  for (std::uint32_t slot = 0; slot < std::min(slots, kMostInstances); ++slot) {
+  const auto instances = list_instances(handle);
+  if (!instances) return;
+  instances_[handle] = *instances;
+  for (const auto &instance : *instances) {
     DeviceData device;
-    // Slots are sparse: an empty one says "not found".
-    if (api.mig_handle(handle, slot, &device.handle) != Return::success) continue;
+    device.handle = instance.handle;
     device.parent = handle;
     device.instance = true;
-    if (api.gpu_instance_id(device.handle, &device.gpu_instance) != Return::success) device.gpu_instance = kNoInstance;
-    if (api.compute_instance_id(device.handle, &device.compute_instance) != Return::success) {
-      device.compute_instance = kNoInstance;
-    }
-    auto identity = read_identity(api, device, versions_, options_.texts);
+    device.gpu_instance = instance.gpu_instance;
+    device.compute_instance = instance.compute_instance;
+    auto identity = read_identity(*driver_.api, device, versions_, options_.texts);
     identity->parent = identities_[parent]->uuid;
-    if (devices_[parent]->gpm != nullptr && device.gpu_instance != kNoInstance) {
-      device.gpm = std::make_shared<GpmState>(driver_.api);
-    }
+    // All instances share their parent's address.
+    if (identity->uuid == "PCI-" + identity->pci) identity->uuid = identity->parent + "/" + identity->label;
     devices_[parent]->split = true;
     add(std::move(device), std::move(identity), DeviceState::ok, found);
   }
@@ -187,7 +235,73 @@ void NvmlSource::listen() {
       devices.push_back({devices_[i]->handle, identities_[i]->uuid, devices_[i]->xid});
     }
   }
-  driver_.listening = listener_.start(driver_.api, std::move(devices));
+  listener_.start(driver_.api, std::move(devices));
+}
+
+void NvmlSource::describe_topology() {
+  std::vector<DeviceData *> whole;
+  std::vector<IdentityPtr> names;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i]->handle == nullptr || devices_[i]->instance) continue;
+    whole.push_back(devices_[i].get());
+    names.push_back(identities_[i]);
+  }
+  read_topology(*driver_.api, whole, names);
+}
+
+// Loads the library, starts a session and counts the devices; else says in `found` what is wrong.
+bool NvmlSource::open_driver(Discovery &found) {
+  const auto fail = [&](Problem problem) {
+    found.problem = std::move(problem.what);
+    found.remedy = std::move(problem.remedy);
+    return false;
+  };
+  if (driver_.api == nullptr) {
+    auto api = load_library(options_.hurry);
+    if (!api) return fail(no_library(root_, api.error().what));
+    driver_.api = std::move(*api);
+  }
+  if (const auto code = open(); code != Return::success) {
+    versions_ = read_versions(*driver_.api);
+    auto problem = no_init(root_, code, versions_.library, driver_.api->resolver.library().path());
+    // A library loaded before an upgrade never matches the new module: load it anew next time.
+    driver_.api.reset();
+    return fail(std::move(problem));
+  }
+  versions_ = read_versions(*driver_.api);
+  const auto parts = split(versions_.driver, '.');
+  driver_.major = parse_integer<int>(parts[0]).value_or(0);
+  driver_.minor = parts.size() > 1 ? parse_integer<int>(parts[1]).value_or(0) : 0;
+  if (const auto code = device_count(count_); code != Return::success) return fail(no_count(code));
+  return true;
+}
+
+void NvmlSource::find_by_index(Discovery &found) {
+  for (std::uint32_t index = 0; index < count_; ++index) {
+    Handle handle = nullptr;
+    if (const auto code = handle_at(index, handle); code == Return::success) {
+      const auto place = identities_.size();
+      find_device(handle, found);
+      known_[index] = identities_[place];
+    } else {
+      find_unreachable(std::to_string(index), known_[index], code, found);
+    }
+  }
+}
+
+// By index would attach, and so wake, every GPU on the way.
+void NvmlSource::find_by_address(Discovery &found) {
+  for (const auto &gpu : listed_) {
+    Handle handle = nullptr;
+    const auto known = known_at_.contains(gpu.pci) ? known_at_[gpu.pci] : nullptr;
+    if (gpu.suspended) {
+      add({}, known != nullptr ? known : identity_asleep(root_, gpu.pci), DeviceState::asleep, found);
+    } else if (const auto code = handle_on(gpu.pci, handle); code == Return::success) {
+      find_device(handle, found);
+    } else {
+      find_unreachable(gpu.pci, known, code, found);
+    }
+  }
 }
 
 Discovery NvmlSource::discover() {
@@ -195,67 +309,12 @@ Discovery NvmlSource::discover() {
   Discovery found;
   close();
   listed_ = list_gpus(root_);
-  std::vector<std::string> asleep;
-  for (const auto &gpu : listed_) {
-    if (gpu.suspended) asleep.push_back(gpu.pci);
-  }
-  const bool all_asleep = !listed_.empty() && asleep.size() == listed_.size();
-  if (!all_asleep) {
-    if (driver_.api == nullptr) {
-      auto api = load_library(options_.hurry);
-      if (!api) {
-        const auto problem = no_library(root_, api.error().what);
-        return {.entities = {}, .problem = problem.what, .remedy = problem.remedy};
-      }
-      driver_.api = std::move(*api);
-    }
-    if (const auto code = open(); code != Return::success) {
-      versions_ = read_versions(*driver_.api);
-      const auto problem = no_init(root_, code, versions_.library, driver_.api->resolver.library().path());
-      // A library loaded before an upgrade never matches the new module: load it anew next time.
-      driver_.api.reset();
-      return {.entities = {}, .problem = problem.what, .remedy = problem.remedy};
-    }
-    versions_ = read_versions(*driver_.api);
-    const auto parts = split(versions_.driver, '.');
-    driver_.major = parse_integer<int>(parts[0]).value_or(0);
-    driver_.minor = parts.size() > 1 ? parse_integer<int>(parts[1]).value_or(0) : 0;
-    count_ = device_count();
-  }
-  if (asleep.empty()) {
-    for (std::uint32_t index = 0; index < count_; ++index) {
-      Handle handle = nullptr;
-      const auto code = handle_at(index, handle);
-      if (code == Return::success) {
-        const auto place = identities_.size();
-        find_device(handle, found);
-        known_[index] = identities_[place];
-      } else {
-        find_unreachable(index, code, found);
-      }
-    }
-  } else {
-    // By index would attach, and so wake, every GPU on the way.
-    for (const auto &gpu : listed_) {
-      Handle handle = nullptr;
-      if (gpu.suspended) {
-        add({}, identity_asleep(root_, gpu.pci), DeviceState::asleep, found);
-      } else if (driver_.api->handle_by_pci_v2(gpu.pci.c_str(), &handle) == Return::success ||
-                 driver_.api->handle_by_pci(gpu.pci.c_str(), &handle) == Return::success) {
-        find_device(handle, found);
-      }
-    }
-  }
-  if (options_.texts) {
-    std::vector<DeviceData *> whole;
-    std::vector<std::shared_ptr<DeviceIdentity>> names;
-    for (std::size_t i = 0; i < devices_.size(); ++i) {
-      if (devices_[i]->handle == nullptr || devices_[i]->instance) continue;
-      whole.push_back(devices_[i].get());
-      names.push_back(identities_[i]);
-    }
-    if (driver_.api != nullptr) read_topology(*driver_.api, whole, names);
-  }
+  const bool asleep = std::any_of(listed_.begin(), listed_.end(), [](const PciGpu &gpu) { return gpu.suspended; });
+  const bool awake =
+      listed_.empty() || std::any_of(listed_.begin(), listed_.end(), [](const PciGpu &gpu) { return !gpu.suspended; });
+  if (awake && !open_driver(found)) return found;
+  asleep ? find_by_address(found) : find_by_index(found);
+  if (options_.texts && opened_) describe_topology();
   if (options_.events && opened_) listen();
   if (found.entities.empty() && found.problem.empty()) found.problem = "NVIDIA driver loaded, but it shows no GPU";
   return found;
@@ -263,13 +322,20 @@ Discovery NvmlSource::discover() {
 
 bool NvmlSource::changed() {
   if (list_gpus(root_) != listed_) return true;
-  return opened_ && device_count() != count_;
+  if (!opened_) return false;
+  std::uint32_t count = 0;
+  // Not to be told now is no change: what is wrong shows in the readings.
+  if (device_count(count) == Return::success && count != count_) return true;
+  return std::any_of(instances_.begin(), instances_.end(), [&](const auto &known) {
+    const auto now = list_instances(known.first);
+    return now && *now != known.second;
+  });
 }
 
 Outcome NvmlSource::read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) {
   auto &device = *devices_[entity];
   if (device.handle == nullptr) return Outcome::unsupported;
-  return readers_[reader].read(driver_, device, now, frame);
+  return nvml::readers()[reader].read(driver_, device, now, frame);
 }
 
 }  // namespace

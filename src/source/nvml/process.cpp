@@ -213,7 +213,7 @@ Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic /*now
   frame.processes.clear();
   auto outcome = Outcome::unsupported;
   Reading failed = Reason::not_supported;
-  bool listed_any = false;
+  bool listed_compute = false;
   for (const auto &list : lists) {
     const auto code = list_processes(list, device, frame);
     const auto one = code == Return::success ? Outcome::ok : outcome_of(code);
@@ -222,32 +222,35 @@ Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic /*now
       return one;
     }
     if (one == Outcome::ok) outcome = Outcome::ok;
-    listed_any = listed_any || code == Return::success;
+    listed_compute = listed_compute || (list.type == ProcessType::compute && code == Return::success);
     if (code != Return::success && failed.is(Reason::not_supported)) failed = reason_of(code);
   }
-  // A list that failed is not an empty one.
-  const bool whole = listed_any && failed.is(Reason::not_supported);
+  // A list that failed is not an empty one. Old drivers lack the others, but all have that of compute processes.
+  const bool whole = listed_compute && failed.is(Reason::not_supported);
   frame.row[kCount] = whole ? Reading(static_cast<double>(frame.processes.size())) : failed;
   return outcome;
 }
 
 Outcome read_process_engines(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
   auto &state = device.processes;
-  if (state.last_seen_us == 0) {
-    // 0 would ask for a mean over the driver's whole buffer; a second back is what people mean by now.
-    const auto wall = std::chrono::duration_cast<std::chrono::microseconds>(wall_now().time_since_epoch()).count();
-    state.last_seen_us = static_cast<std::uint64_t>(wall) - 1'000'000;
+  constexpr std::uint64_t kSecond = 1'000'000;
+  const auto wall_us = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(wall_now().time_since_epoch()).count());
+  // 0 would ask for a mean over the driver's whole buffer; a second back is what people mean by now. A newest row that
+  // lies ahead, be it broken or because the clock was set back, would hide all others.
+  if (state.last_seen_us == 0 || state.last_seen_us > wall_us + kSecond) {
+    state.last_seen_us = wall_us - kSecond;
+    state.engines.clear();
   }
   const auto &api = *driver.api;
   std::size_t count = 0;
   auto code = call_engines_info(api, device.handle, state, count);
-  state.tells_jpeg = code == Return::success || code == Return::not_found;
+  state.tells_jpeg = !try_older(code);
   if (try_older(code)) {
     if (const auto older = call_engines_samples(api, device.handle, state, count);
         older != Return::function_not_found) {
       code = older;
     }
-    state.tells_jpeg = false;
   }
   if (code == Return::success) {
     const auto rows = std::span(state.engine_rows).first(count);

@@ -76,7 +76,7 @@ constexpr auto kMemoryMetrics = kList<device_metric("memory_used_bytes"), device
 Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   MemoryV2 now{.version = version_word<MemoryV2>(2), .total = 0, .reserved = 0, .free = 0, .used = 0};
   auto code = driver.api->memory_v2(device.handle, &now);
-  Reading reserved = code == Return::success ? Reading(double(now.reserved)) : Reason::not_supported;
+  const bool tells_reserved = code == Return::success;
   if (try_older(code)) {
     Memory old{};
     if (const auto older = driver.api->memory(device.handle, &old); older != Return::function_not_found) code = older;
@@ -91,11 +91,14 @@ Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame
     fill(frame.row, kMemoryMetrics, Reason::not_supported);
     return Outcome::unsupported;
   }
-  const bool sane = now.total != kValueUnknown && now.used <= now.total && now.free <= now.total;
-  frame.row[device_metric("memory_total_bytes")] = sane ? Reading(double(now.total)) : Reason::out_of_range;
-  frame.row[device_metric("memory_used_bytes")] = sane ? Reading(double(now.used)) : Reason::out_of_range;
-  frame.row[device_metric("memory_free_bytes")] = sane ? Reading(double(now.free)) : Reason::out_of_range;
-  frame.row[device_metric("memory_reserved_bytes")] = reserved;
+  constexpr auto kTotal = device_metric("memory_total_bytes");
+  const auto part = [&](std::uint64_t bytes) {
+    return bytes <= now.total ? checked(kTotal, static_cast<double>(bytes)) : Reason::out_of_range;
+  };
+  frame.row[kTotal] = part(now.total);
+  frame.row[device_metric("memory_used_bytes")] = part(now.used);
+  frame.row[device_metric("memory_free_bytes")] = part(now.free);
+  frame.row[device_metric("memory_reserved_bytes")] = tells_reserved ? part(now.reserved) : Reason::not_supported;
   return Outcome::ok;
 }
 
@@ -282,7 +285,7 @@ Outcome retired_pages(const Driver &driver, DeviceData &device, Monotonic, Frame
   std::uint32_t count = 0;
   auto code = driver.api->retired_pages(device.handle, Cause, &count, nullptr);
   // Asked for the number only: that there is no room for the list is no error.
-  if (code == Return::insufficient_size) code = Return::success;
+  if (code == Return::insufficient_size && count > 0) code = Return::success;
   return put(frame.row, Id, code, count);
 }
 
@@ -314,8 +317,17 @@ Outcome attributes(const Driver &driver, DeviceData &device, Monotonic, Frame &f
   return put(frame.row, device_metric("multiprocessor_count"), code, parts.multiprocessors);
 }
 
-Outcome gpm(const Driver & /*driver*/, DeviceData &device, Monotonic now, Frame &frame) {
-  if (device.gpm == nullptr) return Outcome::unsupported;
+Outcome gpm(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
+  if (device.gpm == nullptr) {
+    GpmSupport support{.version = 1, .supported = 0};
+    const auto code = driver.api->gpm_support(device.instance ? device.parent : device.handle, &support);
+    if (code != Return::success) {
+      fill(frame.row, gpm_metrics(), reason_of(code));
+      return outcome_of(code);
+    }
+    if (support.supported == 0 || (device.instance && device.gpu_instance == kNoInstance)) return Outcome::unsupported;
+    device.gpm = std::make_shared<GpmState>(driver.api);
+  }
   return device.gpm->read(device, now, frame.row);
 }
 
@@ -331,12 +343,14 @@ Outcome fold_samples(const Driver &driver, DeviceData &device, Frame &frame, Fol
   auto code = Return::success;
   if (state.buffer.empty()) {
     code = call(0, count, nullptr, type);
+    if (code == Return::not_found) return Outcome::ok;
     if (code != Return::success) return put(frame.row, Id, code, 0);
     state.buffer.resize(std::clamp<std::size_t>(count, 1, 4096));
     count = static_cast<std::uint32_t>(state.buffer.size());
   }
   code = call(state.last_us, count, state.buffer.data(), type);
-  if (code == Return::not_found) return Outcome::ok;  // nothing newer: the last reading stands
+  if (code == Return::not_found) return Outcome::ok;            // nothing newer: the last reading stands
+  if (code == Return::insufficient_size) state.buffer.clear();  // its own has grown: ask for the size again
   if (code != Return::success) return put(frame.row, Id, code, 0);
   const bool first = state.last_us == 0;
   double sum = 0;
@@ -367,11 +381,16 @@ Outcome utilization_mean(const Driver &driver, DeviceData &device, Monotonic, Fr
       driver, device, frame, [](double sum, double, std::uint32_t count) { return sum / count; });
 }
 
-Outcome xids(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
-  if (!driver.listening || device.xid == nullptr) return Outcome::ok;
-  frame.row[device_metric("xid_total")] = static_cast<double>(device.xid->total.load());
+Outcome xids(const Driver & /*driver*/, DeviceData &device, Monotonic, Frame &frame) {
+  constexpr auto kMetrics = kList<device_metric("xid_last"), device_metric("xid_total")>;
+  const auto listening = device.instance ? Return::not_supported : device.xid->listening.load();
+  if (listening != Return::success) {
+    fill(frame.row, kMetrics, reason_of(listening));
+    return outcome_of(listening) == Outcome::unsupported ? Outcome::unsupported : Outcome::ok;
+  }
   const auto last = device.xid->last.load();
-  if (last >= 0) frame.row[device_metric("xid_last")] = static_cast<double>(last);
+  frame.row[device_metric("xid_last")] = last >= 0 ? Reading(static_cast<double>(last)) : Reason::not_sampled;
+  frame.row[device_metric("xid_total")] = static_cast<double>(device.xid->total.load());
   return Outcome::ok;
 }
 

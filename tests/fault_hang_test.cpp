@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call that never returns, in every function the source calls: nobody waits for it beyond its deadline, the other
+// device keeps its numbers, and all is well again once it returns.
+#include <gtest/gtest.h>
+
+#include "source/host/host_source.hpp"
+#include "tests/sim_machine.hpp"
+
+namespace gpulse::test {
+namespace {
+
+constexpr auto kTemperature = device_metric("temperature_gpu_celsius");
+
+RunnerOptions hasty() {
+  return {.call_deadline = 60ms, .discover_deadline = 60ms, .retry = 1ms, .check = 1h, .tick = 1s};
+}
+
+std::unique_ptr<Sampler> with_host(bool events) {
+  std::vector<std::shared_ptr<Source>> sources{
+      nvml::make_source(empty_root(), SourceOptions{.texts = true, .events = events}),
+      host::make_host_source(Sysroot())};
+  return std::make_unique<Sampler>(std::move(sources), Sysroot(), hasty());
+}
+
+class Hang : public testing::Test {
+ protected:
+  void TearDown() override { sim_clear(); }
+
+  // Until both devices are back; a busy machine may set one aside for nothing, for a moment.
+  static bool recovers(Sampler &sampler) {
+    for (const auto end = monotonic_now() + 20s; monotonic_now() < end; std::this_thread::sleep_for(2ms)) {
+      const auto now = sampler.sample(Pass::everything);
+      if (now->devices.size() < 2) continue;
+      if (now->devices[0].row[kTemperature] == Reading(58.0) && now->devices[1].row[kTemperature] == Reading(61.0)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static bool other_is_well(const Snapshot &now) {
+    return now.devices.size() == 2 && now.devices[1].row[kTemperature] == Reading(61.0) &&
+           now.devices[1].row[device_metric("power_draw_watts")] == Reading(433.0);
+  }
+
+  // The function hangs for device 0 while it is read.
+  static void hang_while_reading(const std::string &name, Sampler &sampler) {
+    SnapshotPtr now;
+    // Noise of the machine may cost the other device its turn once; a fault of ours would do so every time.
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const auto begun = monotonic_now();
+      now = sampler.sample(Pass::everything);
+      EXPECT_LT(monotonic_now() - begun, 3s);
+      if (other_is_well(*now)) break;
+      recovers(sampler);
+    }
+    ASSERT_EQ(now->devices.size(), 2U);
+    EXPECT_EQ(now->devices[0].state, DeviceState::not_responding) << name;
+    EXPECT_EQ(now->devices[0].row[kTemperature], Reading(Reason::not_responding));
+    EXPECT_TRUE(other_is_well(*now));
+    EXPECT_TRUE(now->host[host_metric("memory_total_bytes")].has_value());
+  }
+
+  // The function hangs from the start: the source as a whole, or the device that it first asks for something.
+  static void hang_from_the_start(const std::string &name, bool events) {
+    auto sampler = with_host(events);
+    const auto begun = monotonic_now();
+    const auto now = sampler->sample(Pass::everything);
+    EXPECT_LT(monotonic_now() - begun, 3s);
+    const bool device = !now->devices.empty() && now->devices[0].state == DeviceState::not_responding;
+    EXPECT_TRUE(device || now->sources[0].problem.contains("not responding")) << name;
+    EXPECT_TRUE(now->host[host_metric("memory_total_bytes")].has_value());
+    sim_clear();
+    EXPECT_TRUE(recovers(*sampler)) << name;
+  }
+
+  // Whether the driver in this form calls the function at all.
+  static bool tries(const std::string &name, Form form) {
+    sim_load(scenario(form));
+    auto sampler = with_host(false);
+    if (!recovers(*sampler)) ADD_FAILURE() << "not even without a fault";
+    if (of_gpm(name)) {
+      std::this_thread::sleep_for(100ms);
+      sampler->sample(Pass::everything);
+      std::this_thread::sleep_for(100ms);
+    }
+    if (sim_calls(name) == 0) return false;
+    sim_clear();
+    sim_fault(name, of_the_library(name) ? -1 : 0, -1);
+    if (!of_the_library(name)) sampler->sample(Pass::everything);
+    if (sim_calls(name) > 0) {
+      hang_while_reading(name, *sampler);
+      sim_clear();
+      EXPECT_TRUE(recovers(*sampler));
+    } else {
+      sim_clear();
+      sampler.reset();
+      sim_fault(name, of_the_library(name) ? -1 : 0, -1);
+      hang_from_the_start(name, false);
+    }
+    sim_clear();
+    return true;
+  }
+};
+
+TEST_F(Hang, InEveryFunction) {
+  int tried = 0;
+  for (const auto &name : source_functions()) {
+    // Below, and in tests of their own.
+    if (of_events(name) || name == "nvmlShutdown" || name == "nvmlGpmSampleFree" || name.contains("Mig") ||
+        name.contains("InstanceId") || name.contains("PciBusId")) {
+      continue;
+    }
+    SCOPED_TRACE(name);
+    EXPECT_TRUE(tries(name, Form::newest) || tries(name, Form::older) || tries(name, Form::wide_rows));
+    ++tried;
+  }
+  RecordProperty("functions", tried);
+}
+
+TEST_F(Hang, AtTheEndHoldsUpNothing) {
+  for (const auto *name : {"nvmlShutdown", "nvmlGpmSampleFree"}) {
+    SCOPED_TRACE(name);
+    sim_load(scenario(Form::newest));
+    auto sampler = with_host(false);
+    EXPECT_TRUE(recovers(*sampler));
+    sim_fault(name, -1, -1);
+    const auto begun = monotonic_now();
+    sampler.reset();
+    EXPECT_LT(monotonic_now() - begun, 3s);
+    EXPECT_GT(sim_calls(name), 0U);
+    sim_clear();
+  }
+}
+
+TEST_F(Hang, InTheEventsHoldsUpNothing) {
+  for (const auto *name : {"nvmlEventSetWait_v2", "nvmlEventSetFree"}) {
+    SCOPED_TRACE(name);
+    sim_load(scenario(Form::newest));
+    sim_fault(name, -1, -1);
+    auto sampler = with_host(true);
+    EXPECT_TRUE(recovers(*sampler));
+    const auto begun = monotonic_now();
+    sampler.reset();
+    EXPECT_LT(monotonic_now() - begun, 3s);
+    sim_clear();
+  }
+  for (const auto *name : {"nvmlEventSetCreate", "nvmlDeviceGetSupportedEventTypes", "nvmlDeviceRegisterEvents"}) {
+    SCOPED_TRACE(name);
+    sim_load(scenario(Form::newest));
+    sim_fault(name, -1, -1);
+    hang_from_the_start(name, true);
+  }
+}
+
+TEST_F(Hang, OfAnInstanceLeavesItsParentAndTheOthers) {
+  sim_load(scenario(Form::split));
+  auto sampler = with_host(false);
+  for (const auto end = monotonic_now() + 10s; monotonic_now() < end;) {
+    if (sampler->sample(Pass::everything)->devices.size() == 5) break;
+  }
+  sim_fault("nvmlGpmMigSampleGet", 0, -1);
+  std::this_thread::sleep_for(100ms);
+  SnapshotPtr now;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    now = sampler->sample(Pass::everything);
+    ASSERT_EQ(now->devices.size(), 5U);
+    if (now->devices[1].state == DeviceState::ok) break;
+  }
+  EXPECT_EQ(now->devices[0].state, DeviceState::ok);
+  EXPECT_EQ(now->devices[1].row[kTemperature], Reading(61.0));
+  for (std::size_t i = 2; i < 5; ++i) EXPECT_EQ(now->devices[i].state, DeviceState::not_responding);
+  sim_clear();
+  bool back = false;
+  for (const auto end = monotonic_now() + 10s; !back && monotonic_now() < end; std::this_thread::sleep_for(2ms)) {
+    now = sampler->sample(Pass::everything);
+    back = std::all_of(now->devices.begin(), now->devices.end(),
+                       [](const Device &device) { return device.state == DeviceState::ok; });
+  }
+  EXPECT_TRUE(back);
+}
+
+}  // namespace
+}  // namespace gpulse::test
