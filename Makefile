@@ -57,11 +57,9 @@ format: ## let clang-format rewrite the sources
 	@tools/install_dependencies.sh check
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-19 -i
 
-bench: ## build and run the benchmarks
+bench: ## what gpulse itself costs, measured on the simulator
 	@tools/install_dependencies.sh build bench
-	@$(CONFIGURE) bench >/dev/null
-	@$(BUILD) build/bench -j $(JOBS)
-	@tools/run_benchmarks.sh build/bench
+	@bench/run.sh
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	@tools/install_dependencies.sh build check

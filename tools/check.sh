@@ -5,7 +5,7 @@ set -euo pipefail
 build=$1
 jobs=$2
 mapfile -t formatted < <(git ls-files '*.cpp' '*.hpp')
-mapfile -t scripts < <(git ls-files 'tools/*.sh' .ci/run)
+mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
 
 echo "clang-format: ${#formatted[@]} files"
 clang-format-19 --dry-run -Werror "${formatted[@]}"

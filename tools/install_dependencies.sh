@@ -10,7 +10,7 @@ packages_for() {
       ;;
     test) echo python3 python3-venv tmux binutils git ;;
     check) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev cppcheck shellcheck ;;
-    bench) echo libbenchmark-dev ;;
+    bench) echo valgrind ;;
     *)
       echo "install_dependencies: unknown list \"$1\": one of build, test, check, bench" >&2
       exit 2
