@@ -10,7 +10,7 @@ namespace gpulse::nvml {
 
 namespace {
 
-enum class Batch : std::uint8_t { fast, dear, slow };
+enum class Batch : std::uint8_t { fast, slow };
 
 struct FieldRow {
   Batch batch;
@@ -28,10 +28,10 @@ constexpr std::array kRows{
     FieldRow{Batch::fast, field::kPowerInstant, 0, device_metric("power_instant_watts"), kMilli},
     FieldRow{Batch::fast, field::kPowerAverage, 0, device_metric("power_average_watts"), kMilli},
     FieldRow{Batch::fast, field::kMemoryTemperature, 0, device_metric("temperature_memory_celsius")},
-    FieldRow{Batch::dear, field::kPowerAverage, kScopeMemory, device_metric("memory_power_watts"), kMilli},
-    FieldRow{Batch::dear, field::kPowerAverage, kScopeModule, device_metric("module_power_watts"), kMilli},
-    FieldRow{Batch::dear, field::kHeldPower, 0, device_metric("throttled_power_seconds"), kNano},
-    FieldRow{Batch::dear, field::kHeldThermal, 0, device_metric("throttled_thermal_seconds"), kNano},
+    FieldRow{Batch::slow, field::kPowerAverage, kScopeMemory, device_metric("memory_power_watts"), kMilli},
+    FieldRow{Batch::slow, field::kPowerAverage, kScopeModule, device_metric("module_power_watts"), kMilli},
+    FieldRow{Batch::slow, field::kHeldPower, 0, device_metric("throttled_power_seconds"), kNano},
+    FieldRow{Batch::slow, field::kHeldThermal, 0, device_metric("throttled_thermal_seconds"), kNano},
     FieldRow{Batch::slow, field::kHeldSyncBoost, 0, device_metric("throttled_sync_boost_seconds"), kNano},
     FieldRow{Batch::slow, field::kHeldBoardLimit, 0, device_metric("throttled_board_limit_seconds"), kNano},
     FieldRow{Batch::slow, field::kHeldLowUtilization, 0, device_metric("throttled_low_utilization_seconds"), kNano},
@@ -62,7 +62,6 @@ constexpr auto batch_metrics() {
   return ids;
 }
 constexpr auto kFastMetrics = batch_metrics<Batch::fast>();
-constexpr auto kDearMetrics = batch_metrics<Batch::dear>();
 constexpr auto kSlowMetrics = batch_metrics<Batch::slow>();
 constexpr std::array kLinkMetrics{device_metric("pcie_rx_bytes_per_second"), device_metric("pcie_tx_bytes_per_second"),
                                   device_metric("nvlink_rx_bytes_per_second"),
@@ -157,16 +156,11 @@ Reading rate(CounterState &state, std::uint64_t value, double unit, Monotonic no
 }  // namespace
 
 std::span<const MetricId> fast_field_metrics() { return kFastMetrics; }
-std::span<const MetricId> dear_field_metrics() { return kDearMetrics; }
 std::span<const MetricId> slow_field_metrics() { return kSlowMetrics; }
 std::span<const MetricId> link_counter_metrics() { return kLinkMetrics; }
 
 Outcome read_fast_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
   return read_batch(Batch::fast, driver, device, frame);
-}
-
-Outcome read_dear_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
-  return read_batch(Batch::dear, driver, device, frame);
 }
 
 Outcome read_slow_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {

@@ -7,15 +7,13 @@
 
 namespace gpulse::nvml {
 
-// Fields that cost next to nothing, and those that cost up to milliseconds.
+// Fields that cost next to nothing, and those that cost milliseconds.
 Outcome read_fast_fields(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
-Outcome read_dear_fields(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome read_slow_fields(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 // Rates from byte counters, for devices that have no GPM.
 Outcome read_link_counters(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 
 std::span<const MetricId> fast_field_metrics();
-std::span<const MetricId> dear_field_metrics();
 std::span<const MetricId> slow_field_metrics();
 std::span<const MetricId> link_counter_metrics();
 

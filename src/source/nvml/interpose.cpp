@@ -19,7 +19,7 @@ extern "C" __attribute__((visibility("default"))) void *dlopen(const char *file,
 }
 
 extern "C" __attribute__((visibility("default"))) int nanosleep(const timespec *time, timespec *left) {
-  constexpr timespec kShort{.tv_sec = 0, .tv_nsec = 100'000};
+  constexpr timespec kShort{.tv_sec = 0, .tv_nsec = 10'000};
   const bool shorten = gpulse::nvml::Hurry::active && (time->tv_sec > 0 || time->tv_nsec > kShort.tv_nsec);
   const int error = ::clock_nanosleep(CLOCK_REALTIME, 0, shorten ? &kShort : time, left);
   if (error == 0) return 0;
