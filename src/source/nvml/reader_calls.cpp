@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/nvml/reader_calls.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "source/nvml/code.hpp"
+
+namespace gpulse::nvml {
+
+namespace {
+
+void fill(Row &row, std::span<const MetricId> ids, const Reading &reading) {
+  for (const auto id : ids) row[id] = reading;
+}
+
+}  // namespace
+
+Reading checked(MetricId id, double value) {
+  if (!std::isfinite(value)) return Reason::out_of_range;
+  const auto &metric = describe(id);
+  struct Range {
+    double low, high;
+  };
+  const auto range = [&]() -> Range {
+    switch (metric.unit) {
+      // A fan may be driven beyond its nominal speed; nothing else can be busy for more than all of the time.
+      case Unit::percent:
+        return {0, metric.role == Role::fan ? 1000.0 : 100.0};
+      case Unit::celsius:
+        return {-273, 500};
+      case Unit::watts:
+      case Unit::mhz:
+        return {0, 1e5};
+      case Unit::bytes:
+        return {0, 1e15};
+      case Unit::bytes_per_second:
+        return {0, 1e14};
+      case Unit::rpm:
+        return {0, 1e5};
+      default:
+        break;
+    }
+    if (metric.kind == Kind::state) return {0, 1000};
+    return {0, 1e18};
+  }();
+  // Two readings of a counter are never taken at quite the same moment: a hair above all of the time is all of it.
+  if (metric.unit == Unit::percent && value > 100 && value <= 101 && metric.role != Role::fan) return 100.0;
+  if (value < range.low || value > range.high) return Reason::out_of_range;
+  return value;
+}
+
+Outcome put(Row &row, MetricId id, Return code, double value) {
+  row[id] = code == Return::success ? checked(id, value) : reason_of(code);
+  return outcome_of(code);
+}
+
+Outcome utilization(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  Utilization use{};
+  const auto code = driver.api->utilization(device.handle, &use);
+  put(frame.row, device_metric("memory_utilization_percent"), code, use.memory);
+  return put(frame.row, device_metric("gpu_utilization_percent"), code, use.gpu);
+}
+
+Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  MemoryV2 now{.version = version_word<MemoryV2>(2), .total = 0, .reserved = 0, .free = 0, .used = 0};
+  auto code = driver.api->memory_v2(device.handle, &now);
+  const bool tells_reserved = code == Return::success;
+  if (try_older(code)) {
+    Memory old{};
+    if (const auto older = driver.api->memory(device.handle, &old); older != Return::function_not_found) code = older;
+    now = {.version = 0, .total = old.total, .reserved = 0, .free = old.free, .used = old.used};
+  }
+  if (code != Return::success) {
+    fill(frame.row, kMemoryMetrics, reason_of(code));
+    return outcome_of(code);
+  }
+  // Integrated devices answer with a total of 0: their memory is the host's.
+  if (now.total == 0) {
+    fill(frame.row, kMemoryMetrics, Reason::not_supported);
+    return Outcome::unsupported;
+  }
+  constexpr auto kTotal = device_metric("memory_total_bytes");
+  const auto part = [&](std::uint64_t bytes) {
+    return bytes <= now.total ? checked(kTotal, static_cast<double>(bytes)) : Reason::out_of_range;
+  };
+  frame.row[kTotal] = part(now.total);
+  frame.row[device_metric("memory_used_bytes")] = part(now.used);
+  frame.row[device_metric("memory_free_bytes")] = part(now.free);
+  frame.row[device_metric("memory_reserved_bytes")] = tells_reserved ? part(now.reserved) : Reason::not_supported;
+  return Outcome::ok;
+}
+
+Outcome bar1(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  Bar1Memory window{};
+  const auto code = driver.api->bar1(device.handle, &window);
+  put(frame.row, device_metric("bar1_used_bytes"), code, static_cast<double>(window.used));
+  return put(frame.row, device_metric("bar1_total_bytes"), code, static_cast<double>(window.total));
+}
+
+Outcome encoder_sessions(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  std::uint32_t sessions = 0;
+  std::uint32_t fps = 0;
+  std::uint32_t latency_us = 0;
+  const auto code = driver.api->encoder_stats(device.handle, &sessions, &fps, &latency_us);
+  put(frame.row, device_metric("encoder_average_fps"), code, fps);
+  put(frame.row, device_metric("encoder_latency_seconds"), code, latency_us * 1e-6);
+  return put(frame.row, device_metric("encoder_sessions"), code, sessions);
+}
+
+Outcome performance_state(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  constexpr std::uint32_t kUnknown = 32;
+  constexpr auto kId = device_metric("performance_state");
+  std::uint32_t state = kUnknown;
+  const auto code = driver.api->performance_state(device.handle, &state);
+  if (code == Return::success && state == kUnknown) {
+    frame.row[kId] = Reason::not_supported;
+    return Outcome::ok;
+  }
+  return put(frame.row, kId, code, state);
+}
+
+Outcome throttle(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  constexpr auto kId = device_metric("throttle_reasons");
+  constexpr std::uint64_t kNamed = 0x1FF;
+  constexpr std::uint64_t kOther = std::uint64_t{1} << 12U;
+  const auto &api = *driver.api;
+  std::uint64_t bits = 0;
+  auto code = api.event_reasons(device.handle, &bits);
+  if (try_older(code)) {
+    if (const auto older = api.throttle_reasons(device.handle, &bits); older != Return::function_not_found)
+      code = older;
+  }
+  if (code != Return::success) return put(frame.row, kId, code, 0);
+  if (device.supported_reasons == 0) {
+    auto asked = api.event_reasons_supported(device.handle, &device.supported_reasons);
+    if (try_older(asked)) asked = api.throttle_reasons_supported(device.handle, &device.supported_reasons);
+    // Without a mask every bit counts.
+    if (asked != Return::success || device.supported_reasons == 0) device.supported_reasons = ~std::uint64_t{0};
+  }
+  bits &= device.supported_reasons;
+  frame.row[kId] = static_cast<double>((bits & kNamed) | ((bits & ~kNamed) != 0 ? kOther : 0));
+  return Outcome::ok;
+}
+
+Outcome energy(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  std::uint64_t millijoules = 0;
+  const auto code = driver.api->energy(device.handle, &millijoules);
+  return put(frame.row, device_metric("energy_joules"), code, static_cast<double>(millijoules) * kMilli);
+}
+
+Outcome temperature(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  TemperatureReading reading{.version = version_word<TemperatureReading>(1), .sensor = 0, .celsius = 0};
+  auto code = driver.api->temperature_v(device.handle, &reading);
+  if (try_older(code)) {
+    std::uint32_t celsius = 0;
+    if (const auto older = driver.api->temperature(device.handle, 0, &celsius); older != Return::function_not_found) {
+      code = older;
+    }
+    reading.celsius = static_cast<std::int32_t>(celsius);
+  }
+  return put(frame.row, device_metric("temperature_gpu_celsius"), code, reading.celsius);
+}
+
+Outcome temperature_margin(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  MarginTemperature margin{.version = version_word<MarginTemperature>(1), .celsius = 0};
+  const auto code = driver.api->temperature_margin(device.handle, &margin);
+  return put(frame.row, device_metric("temperature_margin_celsius"), code, margin.celsius);
+}
+
+Outcome fans(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  constexpr auto kCount = device_metric("fan_count");
+  constexpr auto kSpeed = device_metric("fan_speed_percent");
+  constexpr std::uint32_t kMostFans = 32;
+  const auto &api = *driver.api;
+  if (device.fans == 0) {
+    const auto code = api.fan_count(device.handle, &device.fans);
+    if (code != Return::success) device.fans = 0;
+    frame.row[kCount] = code == Return::success ? checked(kCount, device.fans) : reason_of(code);
+    device.fans = std::min(device.fans, kMostFans);
+    if (code == Return::success && device.fans == 0) {
+      frame.row[kSpeed] = Reason::not_supported;
+      return Outcome::unsupported;
+    }
+  }
+  std::uint32_t fastest = 0;
+  auto code = Return::function_not_found;
+  for (std::uint32_t fan = 0; fan < std::max(device.fans, 1U); ++fan) {
+    std::uint32_t percent = 0;
+    code = api.fan_speed_v2(device.handle, fan, &percent);
+    if (code != Return::success) break;
+    fastest = std::max(fastest, percent);
+  }
+  if (try_older(code)) {
+    if (const auto older = api.fan_speed(device.handle, &fastest); older != Return::function_not_found) code = older;
+  }
+  return put(frame.row, kSpeed, code, fastest);
+}
+
+Outcome fan_rpm(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  std::uint32_t fastest = 0;
+  auto code = Return::not_supported;
+  for (std::uint32_t fan = 0; fan < std::max(device.fans, 1U); ++fan) {
+    FanSpeedInfo info{.version = version_word<FanSpeedInfo>(1), .fan = fan, .rpm = 0};
+    code = driver.api->fan_rpm(device.handle, &info);
+    if (code != Return::success) break;
+    fastest = std::max(fastest, info.rpm);
+  }
+  return put(frame.row, device_metric("fan_speed_rpm"), code, fastest);
+}
+
+// What a lane carries in a second, in bytes, by generation 1 to 7.
+constexpr std::array kLaneBytesPerSecond{0.25e9, 0.5e9, 0.985e9, 1.97e9, 3.94e9, 7.56e9, 15.1e9};
+
+Outcome pcie_max(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  std::uint32_t generation = 0;
+  std::uint32_t width = 0;
+  const auto first = driver.api->pcie_generation_max(device.handle, &generation);
+  const auto second = driver.api->pcie_width_max(device.handle, &width);
+  const auto outcome = put(frame.row, device_metric("pcie_link_generation_max"), first, generation);
+  put(frame.row, device_metric("pcie_link_width_max"), second, width);
+  if (first == Return::success && second == Return::success && generation >= 1) {
+    const auto lane = kLaneBytesPerSecond[std::min<std::size_t>(generation, kLaneBytesPerSecond.size()) - 1];
+    device.link_bytes_per_second = lane * width;
+  }
+  return outcome;
+}
+
+Outcome nvlinks(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  constexpr auto kId = device_metric("nvlink_links_active");
+  constexpr std::uint32_t kMostLinks = 36;
+  std::uint32_t active = 0;
+  for (std::uint32_t link = 0; link < kMostLinks; ++link) {
+    std::uint32_t state = 0;
+    const auto code = driver.api->nvlink_state(device.handle, link, &state);
+    if (code == Return::success) {
+      active += state == 1 ? 1 : 0;
+      continue;
+    }
+    // The first link that is not there ends the list; no link at all means that the device has none.
+    if (link == 0 || !try_older(code)) return put(frame.row, kId, code, 0);
+    break;
+  }
+  frame.row[kId] = active;
+  return Outcome::ok;
+}
+
+Outcome ecc_sram(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  SramEccErrorStatus status{};
+  status.version = version_word<SramEccErrorStatus>(1);
+  const auto code = driver.api->ecc_sram(device.handle, &status);
+  return put(frame.row, device_metric("ecc_sram_threshold_exceeded"), code, status.threshold_exceeded != 0 ? 1 : 0);
+}
+
+Outcome remapped_rows(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  std::uint32_t corrected = 0;
+  std::uint32_t uncorrected = 0;
+  std::uint32_t pending = 0;
+  std::uint32_t failure = 0;
+  const auto code = driver.api->remapped_rows(device.handle, &corrected, &uncorrected, &pending, &failure);
+  put(frame.row, device_metric("remapped_rows_corrected_total"), code, corrected);
+  put(frame.row, device_metric("remapped_rows_uncorrected_total"), code, uncorrected);
+  put(frame.row, device_metric("remapped_rows_pending"), code, pending);
+  return put(frame.row, device_metric("remapped_rows_failure"), code, failure);
+}
+
+Outcome remapped_banks(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  RowRemapperHistogram banks{};
+  const auto code = driver.api->remapper_histogram(device.handle, &banks);
+  put(frame.row, device_metric("remapped_banks_max"), code, banks.max);
+  put(frame.row, device_metric("remapped_banks_high"), code, banks.high);
+  put(frame.row, device_metric("remapped_banks_partial"), code, banks.partial);
+  put(frame.row, device_metric("remapped_banks_low"), code, banks.low);
+  return put(frame.row, device_metric("remapped_banks_none"), code, banks.none);
+}
+
+Outcome attributes(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  DeviceAttributes parts{};
+  const auto code = driver.api->attributes(device.handle, &parts);
+  return put(frame.row, device_metric("multiprocessor_count"), code, parts.multiprocessors);
+}
+
+Outcome gpm(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
+  if (device.gpm == nullptr) {
+    GpmSupport support{.version = 1, .supported = 0};
+    const auto code = driver.api->gpm_support(device.instance ? device.parent : device.handle, &support);
+    if (code != Return::success) {
+      fill(frame.row, gpm_metrics(), reason_of(code));
+      return outcome_of(code);
+    }
+    if (support.supported == 0 || (device.instance && device.gpu_instance == kNoInstance)) return Outcome::unsupported;
+    device.gpm = std::make_shared<GpmState>(driver.api);
+  }
+  return device.gpm->read(device, now, frame.row);
+}
+
+namespace {
+
+// Folds the driver's samples since the last reading; `fold` gets the sum, the highest and the count.
+template <std::uint32_t Type, MetricId Id, SampleState DeviceData::*State, class Fold>
+Outcome fold_samples(const Driver &driver, DeviceData &device, Frame &frame, Fold fold) {
+  auto &state = device.*State;
+  const auto call = [&](std::uint64_t since, std::uint32_t &count, Sample *buffer, ValueType &type) {
+    return driver.api->samples(device.handle, Type, since, &type, &count, buffer);
+  };
+  auto type = ValueType::u32;
+  auto count = static_cast<std::uint32_t>(state.buffer.size());
+  auto code = Return::success;
+  if (state.buffer.empty()) {
+    code = call(0, count, nullptr, type);
+    if (code == Return::not_found) return Outcome::ok;
+    if (code != Return::success) return put(frame.row, Id, code, 0);
+    state.buffer.resize(std::clamp<std::size_t>(count, 1, 4096));
+    count = static_cast<std::uint32_t>(state.buffer.size());
+  }
+  code = call(state.last_us, count, state.buffer.data(), type);
+  if (code == Return::not_found) return Outcome::ok;            // nothing newer: the last reading stands
+  if (code == Return::insufficient_size) state.buffer.clear();  // its own has grown: ask for the size again
+  if (code != Return::success) return put(frame.row, Id, code, 0);
+  const bool first = state.last_us == 0;
+  double sum = 0;
+  double highest = 0;
+  std::uint32_t used = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, state.buffer.size()); ++i) {
+    const auto &sample = state.buffer[i];
+    if (sample.time_us <= state.last_us) continue;
+    const double value = type == ValueType::f64 ? sample.value.f64 : static_cast<double>(sample.value.u32);
+    sum += value;
+    highest = std::max(highest, value);
+    ++used;
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, state.buffer.size()); ++i) {
+    state.last_us = std::max(state.last_us, state.buffer[i].time_us);
+  }
+  if (!first && used > 0) frame.row[Id] = checked(Id, fold(sum, highest, used));
+  return Outcome::ok;
+}
+
+}  // namespace
+
+Outcome power_peak(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  return fold_samples<0, device_metric("power_peak_watts"), &DeviceData::power_samples>(
+      driver, device, frame, [](double, double highest, std::uint32_t) { return highest * kMilli; });
+}
+
+Outcome utilization_mean(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  return fold_samples<1, device_metric("gpu_utilization_mean_percent"), &DeviceData::utilization_samples>(
+      driver, device, frame, [](double sum, double, std::uint32_t count) { return sum / count; });
+}
+
+Outcome xids(const Driver & /*driver*/, DeviceData &device, Monotonic, Frame &frame) {
+  constexpr auto kMetrics = kList<device_metric("xid_last"), device_metric("xid_total")>;
+  const auto listening = device.instance ? Return::not_supported : device.xid->listening.load();
+  if (listening != Return::success) {
+    fill(frame.row, kMetrics, reason_of(listening));
+    return outcome_of(listening) == Outcome::unsupported ? Outcome::unsupported : Outcome::ok;
+  }
+  const auto last = device.xid->last.load();
+  frame.row[device_metric("xid_last")] = last >= 0 ? Reading(static_cast<double>(last)) : Reason::not_sampled;
+  frame.row[device_metric("xid_total")] = static_cast<double>(device.xid->total.load());
+  return Outcome::ok;
+}
+
+Outcome numa_node(const Driver & /*driver*/, DeviceData &device, Monotonic, Frame &frame) {
+  frame.row[device_metric("numa_node")] = device.numa_node;
+  return device.numa_node.has_value() ? Outcome::ok : Outcome::unsupported;
+}
+
+}  // namespace gpulse::nvml
