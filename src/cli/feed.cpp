@@ -13,6 +13,9 @@ using namespace std::chrono_literals;
 // The demo's most telling moment: a matrix product at full load.
 constexpr auto kDemoMoment = 15s;
 
+// A laptop's GPU that nobody uses for so long is let go of, so that it can fall asleep.
+constexpr auto kRestAfter = 15s;
+
 }  // namespace
 
 Result<Feed *> Feed::open(const Options &options) {
@@ -30,9 +33,12 @@ Result<Feed *> Feed::open(const Options &options) {
   }
   const Sysroot root(options.sysroot);
   if (!root.is_machine() && !root.exists("/")) return failure("no folder " + options.sysroot, "give one to --sysroot");
-  auto sources =
-      make_sources(options.source, root,
-                   {.texts = !options.fast, .hurry = options.fast, .events = options.watch || !options.output.empty()});
+  const bool goes_on = options.watch || !options.output.empty();
+  auto sources = make_sources(options.source, root,
+                              {.texts = !options.fast,
+                               .hurry = options.fast && !goes_on,
+                               .events = goes_on,
+                               .rest_after = goes_on ? kRestAfter : 0s});
   if (!sources) return std::unexpected(sources.error());
   feed.sampler_ = std::make_unique<Sampler>(std::move(*sources), root, RunnerOptions{.tick = options.interval});
   return &feed;

@@ -71,6 +71,9 @@ struct SourceOptions {
   bool texts = true;   // serial numbers, versions, topology: nice to know, but calls
   bool hurry = false;  // one quick look: what takes time and is not needed for it may be left out
   bool events = true;  // listen for what happens, on threads of their own
+  // A session with a driver keeps a device awake that could sleep: after so long without work it is given up. Zero:
+  // never.
+  std::chrono::nanoseconds rest_after{0};
 };
 
 class Source {

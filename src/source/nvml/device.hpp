@@ -72,6 +72,7 @@ struct DeviceData {
   CounterState pcie_rx, pcie_tx, nvlink_rx, nvlink_tx;
   SampleState power_samples, utilization_samples;
   std::shared_ptr<XidState> xid;
+  Monotonic busy_at = monotonic_now();  // when it was last seen at work
 };
 
 // Context of every reader: the library, and which field numbers this driver means.

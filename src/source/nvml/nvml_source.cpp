@@ -19,6 +19,10 @@ namespace {
 
 constexpr std::uint32_t kMostDevices = 1024;
 constexpr std::uint32_t kMostInstances = 64;
+// The kernel suspends a device some ten seconds after its last user has gone. One that is still awake then is held by
+// somebody else: it is looked at again, and not let go of for a while.
+constexpr auto kRest = std::chrono::seconds(20);
+constexpr auto kNoRest = std::chrono::minutes(10);
 
 // An instance of a split device, as far as it takes to see that another has come.
 struct Instance {
@@ -55,6 +59,7 @@ class NvmlSource final : public Source {
   void find_instances(std::size_t parent, Discovery &found);
   void add(DeviceData device, IdentityPtr identity, DeviceState state, Discovery &found);
   bool may_have_instances(Handle handle) const;
+  bool wants_rest(Monotonic now) const;
   void listen();
   void describe_topology();
   Return handle_at(std::uint32_t index, Handle &handle) const;
@@ -77,6 +82,8 @@ class NvmlSource final : public Source {
   std::map<Handle, std::vector<Instance>> instances_;      // of every device that can be split
   std::map<std::string, std::shared_ptr<XidState>> xids_;  // outlives a device that comes and goes
   EventListener listener_;
+  std::optional<Monotonic> resting_since_;  // the session is given up, so that idle devices can fall asleep
+  Monotonic no_rest_before_{};
 };
 
 Return NvmlSource::open() {
@@ -294,7 +301,7 @@ void NvmlSource::find_by_address(Discovery &found) {
   for (const auto &gpu : listed_) {
     Handle handle = nullptr;
     const auto known = known_at_.contains(gpu.pci) ? known_at_[gpu.pci] : nullptr;
-    if (gpu.suspended) {
+    if (gpu.suspended || resting_since_) {
       add({}, known != nullptr ? known : identity_asleep(root_, gpu.pci), DeviceState::asleep, found);
     } else if (const auto code = handle_on(gpu.pci, handle); code == Return::success) {
       find_device(handle, found);
@@ -309,9 +316,9 @@ Discovery NvmlSource::discover() {
   Discovery found;
   close();
   listed_ = list_gpus(root_);
-  const bool asleep = std::any_of(listed_.begin(), listed_.end(), [](const PciGpu &gpu) { return gpu.suspended; });
-  const bool awake =
-      listed_.empty() || std::any_of(listed_.begin(), listed_.end(), [](const PciGpu &gpu) { return !gpu.suspended; });
+  const auto sleeps = [&](const PciGpu &gpu) { return gpu.suspended || resting_since_.has_value(); };
+  const bool asleep = std::any_of(listed_.begin(), listed_.end(), sleeps);
+  const bool awake = listed_.empty() || !std::all_of(listed_.begin(), listed_.end(), sleeps);
   if (awake && !open_driver(found)) return found;
   asleep ? find_by_address(found) : find_by_index(found);
   if (options_.texts && opened_) describe_topology();
@@ -320,22 +327,49 @@ Discovery NvmlSource::discover() {
   return found;
 }
 
+bool NvmlSource::wants_rest(Monotonic now) const {
+  if (options_.rest_after.count() == 0 || listed_.empty() || now < no_rest_before_) return false;
+  const auto idle = [&](const auto &device) { return now - device->busy_at >= options_.rest_after; };
+  const auto sleepy = [&](const PciGpu &gpu) { return gpu.suspended || may_sleep(root_, gpu.pci); };
+  return std::all_of(devices_.begin(), devices_.end(), idle) && std::all_of(listed_.begin(), listed_.end(), sleepy);
+}
+
 bool NvmlSource::changed() {
-  if (list_gpus(root_) != listed_) return true;
+  const auto now = monotonic_now();
+  if (list_gpus(root_) != listed_) {
+    resting_since_.reset();
+    return true;
+  }
+  if (resting_since_) {
+    if (now - *resting_since_ < kRest) return false;
+    resting_since_.reset();
+    no_rest_before_ = now + kNoRest;
+    return true;
+  }
   if (!opened_) return false;
+  if (wants_rest(now)) {
+    resting_since_ = now;
+    return true;
+  }
   std::uint32_t count = 0;
   // Not to be told now is no change: what is wrong shows in the readings.
   if (device_count(count) == Return::success && count != count_) return true;
   return std::any_of(instances_.begin(), instances_.end(), [&](const auto &known) {
-    const auto now = list_instances(known.first);
-    return now && *now != known.second;
+    const auto listed = list_instances(known.first);
+    return listed && *listed != known.second;
   });
 }
 
 Outcome NvmlSource::read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) {
   auto &device = *devices_[entity];
   if (device.handle == nullptr) return Outcome::unsupported;
-  return nvml::readers()[reader].read(driver_, device, now, frame);
+  const auto outcome = nvml::readers()[reader].read(driver_, device, now, frame);
+  // A display server keeps its graphics context open all day; that alone is no work.
+  constexpr auto kCompute = static_cast<std::uint8_t>(ProcessType::compute);
+  const bool used = std::any_of(frame.processes.begin(), frame.processes.end(),
+                                [](const ProcessUse &use) { return (use.types & kCompute) != 0; });
+  if (used || frame.row[device_metric("gpu_utilization_percent")].value_or(1) > 0) device.busy_at = now;
+  return outcome;
 }
 
 }  // namespace

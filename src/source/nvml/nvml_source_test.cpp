@@ -150,6 +150,42 @@ TEST_F(NvmlSource, ASleepingGpuIsLeftAlone) {
   EXPECT_EQ(sim_calls("*"), calls);
 }
 
+TEST_F(NvmlSource, AnIdleGpuThatMaySleepIsLetGo) {
+  root_.add_gpu("0000:10:00.0");
+  root_.write("/sys/bus/pci/devices/0000:10:00.0/power/control", "auto\n");
+  sim_load("[[device]]\nprofile = \"laptop-4060\"\ngpu_util = 0\n");
+  std::vector<std::shared_ptr<Source>> sources{
+      nvml::make_source(root_.sysroot(), SourceOptions{.events = false, .rest_after = 1ms})};
+  sampler_ = std::make_unique<Sampler>(std::move(sources), root_.sysroot(), watchful());
+  auto now = sample();
+  ASSERT_EQ(now->devices.size(), 1U);
+  EXPECT_EQ(now->devices[0].state, DeviceState::ok);
+  const auto uuid = now->devices[0].identity->uuid;
+  std::this_thread::sleep_for(5ms);
+  now = sample();
+  EXPECT_EQ(now->devices[0].state, DeviceState::asleep);
+  EXPECT_EQ(now->devices[0].identity->uuid, uuid);
+  EXPECT_EQ(sim_calls("nvmlShutdown"), 1U);
+  // It has fallen asleep, and somebody wakes it.
+  root_.add_gpu("0000:10:00.0", "suspended");
+  EXPECT_EQ(sample()->devices[0].state, DeviceState::asleep);
+  root_.add_gpu("0000:10:00.0", "active");
+  EXPECT_EQ(sample()->devices[0].state, DeviceState::ok);
+}
+
+TEST_F(NvmlSource, ABusyGpuIsHeld) {
+  root_.add_gpu("0000:10:00.0");
+  root_.write("/sys/bus/pci/devices/0000:10:00.0/power/control", "auto\n");
+  sim_load("[[device]]\nprofile = \"laptop-4060\"\ngpu_util = 0\n[[process]]\ndevice = 0\npid = 9\nmemory_mib = 1\n");
+  std::vector<std::shared_ptr<Source>> sources{
+      nvml::make_source(root_.sysroot(), SourceOptions{.events = false, .rest_after = 50ms})};
+  sampler_ = std::make_unique<Sampler>(std::move(sources), root_.sysroot(), watchful());
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(sample()->devices[0].state, DeviceState::ok);
+    std::this_thread::sleep_for(20ms);
+  }
+}
+
 TEST_F(NvmlSource, NextToASleepingGpuNoneIsAskedForByIndex) {
   root_.add_gpu("0000:10:00.0", "suspended");
   root_.add_gpu("0000:11:00.0");

@@ -17,6 +17,10 @@ std::string attribute(const Sysroot &root, const std::string &pci, std::string_v
 
 }  // namespace
 
+bool may_sleep(const Sysroot &root, const std::string &pci) {
+  return attribute(root, pci, "power/control") == "auto" && attribute(root, pci, "power/runtime_status") == "active";
+}
+
 bool is_suspended(const Sysroot &root, const std::string &pci) {
   const auto status = attribute(root, pci, "power/runtime_status");
   return status == "suspended" || status == "suspending";

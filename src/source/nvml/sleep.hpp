@@ -19,6 +19,9 @@ struct PciGpu {
 
 std::vector<PciGpu> list_gpus(const Sysroot &root);
 
+// The kernel would let it sleep if nobody held it.
+bool may_sleep(const Sysroot &root, const std::string &pci);
+
 bool is_suspended(const Sysroot &root, const std::string &pci);
 
 // What the kernel module's own files tell of a sleeping device.
