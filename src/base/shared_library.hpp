@@ -4,8 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "base/result.hpp"
 
@@ -18,9 +16,9 @@ class SharedLibrary {
   void *symbol(const char *name) const;
   // The file it was loaded from.
   std::string path() const;
-  // Has the library's zeroed memory made ready for use: in large pages, and with `now` by several cores, while this one
-  // goes on. A library that clears megabytes of it when it starts is then spared a page fault for every 4 KiB.
-  void prepare_zeroed_memory(bool now);
+  // Makes the library's zeroed memory ready for use: in large pages, and with `now` at once on several cores. A library
+  // that clears megabytes of it when it starts is then spared a page fault for every 4 KiB.
+  void prepare_zeroed_memory(bool now) const;
 
  private:
   explicit SharedLibrary(void *handle);
@@ -28,7 +26,6 @@ class SharedLibrary {
     void operator()(void *handle) const noexcept;
   };
   std::unique_ptr<void, Close> handle_;
-  std::vector<std::jthread> preparing_;  // ends before the library is closed
 };
 
 }  // namespace gpulse

@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <span>
 #include <sstream>
 
 #include "base/clock.hpp"
@@ -143,39 +145,63 @@ std::string one_line(std::string text) {
   return text;
 }
 
-int parse_and_run(int argc, char **argv) {
+struct Command {
+  const char *name;
+  const char *help;
+  void (*add_options)(CLI::App &, Options &);
+  int (*run)(const Options &);
+};
+
+constexpr std::array kCommands{
+    Command{"status", "one look at GPUs, processes and host (also without the word)",
+            [](CLI::App &app, Options &options) {
+              add_everywhere(app, options);
+              add_status(app, options);
+            },
+            run_status},
+    Command{"record", "record everything into a file, for --replay",
+            [](CLI::App &app, Options &options) {
+              add_everywhere(app, options);
+              add_record(app, options);
+            },
+            run_record},
+    Command{"doctor", "why is my GPU not seen, which readings are missing, what gpulse costs", add_everywhere,
+            run_doctor},
+    Command{"explain", "what a metric or a driver error means", add_explain, run_explain},
+};
+
+constexpr const char *kFooter =
+    "Examples:\n"
+    "  gpulse                                     what the GPUs do now\n"
+    "  gpulse --watch 2                           every two seconds\n"
+    "  gpulse --json -i 0                         the first GPU, for a script\n"
+    "  gpulse --csv --fields time,index,power.draw --watch > power.csv\n"
+    "  gpulse record -o night.gpr                 then: gpulse --replay night.gpr --watch\n"
+    "  gpulse explain sm_active_percent           what a number means\n"
+    "\n"
+    "Exit: 0 good, 1 failure, 2 wrong usage, 3 no GPU found.";
+
+int parse_and_run(std::span<char *> arguments) {
   Options options;
-  CLI::App app("What your GPUs are really doing.", "gpulse");
+  // Never taken apart: that would only delay the end.
+  auto &app = *new CLI::App("What your GPUs are really doing.", "gpulse");
   app.set_version_flag("--version", "gpulse " GPULSE_VERSION);
   app.set_config("--config", default_config(), "defaults in TOML")->type_name("FILE");
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.formatter(std::make_shared<Help>());
   app.require_subcommand(0, 1);
-  app.failure_message([](const CLI::App *, const CLI::Error &error) { return std::string(error.what()); });
   add_everywhere(app, options);
   add_status(app, options);
-  auto *status = app.add_subcommand("status", "one look at GPUs, processes and host (also without the word)");
-  auto *record = app.add_subcommand("record", "record everything into a file, for --replay");
-  auto *doctor = app.add_subcommand("doctor", "why is my GPU not seen, which readings are missing, what gpulse costs");
-  auto *explain = app.add_subcommand("explain", "what a metric or a driver error means");
-  app.footer(
-      "Examples:\n"
-      "  gpulse                                     what the GPUs do now\n"
-      "  gpulse --watch 2                           every two seconds\n"
-      "  gpulse --json -i 0                         the first GPU, for a script\n"
-      "  gpulse --csv --fields time,index,power.draw --watch > power.csv\n"
-      "  gpulse record -o night.gpr                 then: gpulse --replay night.gpr --watch\n"
-      "  gpulse explain sm_active_percent           what a number means\n"
-      "\n"
-      "Exit: 0 good, 1 failure, 2 wrong usage, 3 no GPU found.");
-  add_everywhere(*status, options);
-  add_status(*status, options);
-  add_everywhere(*record, options);
-  add_record(*record, options);
-  add_everywhere(*doctor, options);
-  add_explain(*explain, options);
+  std::array<CLI::App *, kCommands.size()> commands{};
+  for (std::size_t i = 0; i < kCommands.size(); ++i) {
+    commands[i] = app.add_subcommand(kCommands[i].name, kCommands[i].help);
+    // An option takes microseconds to describe; those of a command that is not meant are not needed.
+    const auto meant = [&](const char *argument) { return std::string_view(argument) == kCommands[i].name; };
+    if (std::any_of(arguments.begin(), arguments.end(), meant)) kCommands[i].add_options(*commands[i], options);
+  }
+  app.footer(kFooter);
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success &asked) {  // --help, --version
     std::ostringstream text;
     app.exit(asked, text, text);
@@ -185,9 +211,9 @@ int parse_and_run(int argc, char **argv) {
     complain(one_line(error.what()) + ": see gpulse --help");
     return kUsage;
   }
-  if (*record) return run_record(options);
-  if (*doctor) return run_doctor(options);
-  if (*explain) return run_explain(options);
+  for (std::size_t i = 0; i < kCommands.size(); ++i) {
+    if (commands[i]->parsed()) return kCommands[i].run(options);
+  }
   return run_status(options);
 }
 
@@ -198,7 +224,7 @@ int parse_and_run(int argc, char **argv) {
 int main(int argc, char **argv) {
   int code = gpulse::cli::kFailure;
   try {
-    code = gpulse::cli::parse_and_run(argc, argv);
+    code = gpulse::cli::parse_and_run({argv, static_cast<std::size_t>(argc)});
   } catch (const std::exception &error) {
     gpulse::cli::complain(error.what());
   }

@@ -61,7 +61,7 @@ bool ReaderTurn::due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now
     case Pass::rates:
       return info.tier == Tier::tick || info.differential;
     case Pass::fast:
-      return info.tier == Tier::tick;
+      return info.tier == Tier::tick && !info.extra;
     case Pass::scheduled:
       break;
   }

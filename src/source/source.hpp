@@ -31,6 +31,8 @@ struct ReaderInfo {
   Tier tier = Tier::tick;
   // Gives numbers only from the second time on: a rate, or a value between two samples.
   bool differential = false;
+  // Left out of a quick look.
+  bool extra = false;
   std::span<const MetricId> fills;
 };
 
