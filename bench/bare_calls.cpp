@@ -88,44 +88,42 @@ struct BareDevice::Calls {
   static Return power_samples(BareDevice &d) { return d.samples(0, d.power_us_); }
   static Return utilization_samples(BareDevice &d) { return d.samples(1, d.utilization_us_); }
   static Return fast_fields(BareDevice &d) { return d.ask_fields(d.fast_); }
-  static Return dear_fields(BareDevice &d) { return d.ask_fields(d.dear_); }
   static Return slow_fields(BareDevice &d) { return d.ask_fields(d.slow_); }
   static Return gpm(BareDevice &d) { return d.gpm(); }
   static Return engines(BareDevice &d) { return d.process_engines(); }
   static Return links(BareDevice &d) { return d.links(); }
 
-  static constexpr std::array<Call, 22> kTick{
+  static constexpr std::array<Call, 18> kTick{
       whole<&Api::utilization, Utilization>,
       versioned<&Api::memory_v2, MemoryV2, 2>,
       versioned<&Api::temperature_v, TemperatureReading, 1>,
       number<&Api::power>,
       number<&Api::power_limit_enforced>,
-      fast_fields,
       typed<&Api::clock, 0>,
       typed<&Api::clock, 1>,
       typed<&Api::clock, 2>,
       typed<&Api::clock, 3>,
       number<&Api::performance_state>,
       whole<&Api::event_reasons, std::uint64_t>,
-      typed<&Api::fan_speed_v2, 0>,
       pair<&Api::encoder>,
       pair<&Api::decoder>,
       pair<&Api::jpeg>,
       pair<&Api::ofa>,
-      number<&Api::pcie_generation>,
-      number<&Api::pcie_width>,
       processes<&Api::compute_v2>,
       processes<&Api::graphics_v2>,
       processes<&Api::mps_v2>,
   };
 
-  static constexpr std::array<Call, 56> kRest{
+  static constexpr std::array<Call, 59> kRest{
       gpm,
       engines,
       power_samples,
       utilization_samples,
+      fast_fields,
+      typed<&Api::fan_speed_v2, 0>,
+      number<&Api::pcie_generation>,
+      number<&Api::pcie_width>,
       whole<&Api::energy, std::uint64_t>,
-      dear_fields,
       versioned<&Api::temperature_margin, MarginTemperature, 1>,
       versioned<&Api::fan_rpm, FanSpeedInfo, 1>,
       whole<&Api::bar1, Bar1Memory>,
@@ -178,7 +176,7 @@ struct BareDevice::Calls {
       whole<&Api::attributes, DeviceAttributes>,
   };
 
-  static constexpr std::size_t kDifferential = 4;  // so many of kRest, the first ones
+  static constexpr std::size_t kDifferential = 5;  // so many of kRest, the first ones, are read twice
 
   static void make(std::span<const Call> calls, std::vector<bool> &refused, BareDevice &device) {
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -193,9 +191,8 @@ BareDevice::BareDevice(std::shared_ptr<Api> api, std::uint32_t index)
       refused_tick_(Calls::kTick.size()),
       refused_rest_(Calls::kRest.size()),
       fast_{{186, 0}, {185, 0}, {82, 0}},
-      dear_{{185, 2}, {185, 1}, {74, 0}, {75, 0}},
-      slow_{{76, 0},  {77, 0},  {78, 0},  {79, 0}, {269, 0}, {270, 0}, {271, 0}, {193, 0},
-            {194, 0}, {195, 0}, {196, 0}, {38, 0}, {45, 0},  {52, 0},  {59, 0},  {230, 0}},
+      slow_{{185, 2}, {185, 1}, {74, 0},  {75, 0},  {76, 0},  {77, 0}, {78, 0}, {79, 0}, {269, 0}, {270, 0},
+            {271, 0}, {193, 0}, {194, 0}, {195, 0}, {196, 0}, {38, 0}, {45, 0}, {52, 0}, {59, 0},  {230, 0}},
       gpm_(kGpmMetrics.begin(), kGpmMetrics.end()),
       engines_us_(wall_us() - 1'000'000),
       buffer_(kMostSamples),

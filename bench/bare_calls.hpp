@@ -44,7 +44,7 @@ class BareDevice {
   std::shared_ptr<nvml::Api> api_;
   nvml::Handle handle_ = nullptr;
   std::vector<bool> refused_tick_, refused_rest_;
-  std::vector<Field> fast_, dear_, slow_;
+  std::vector<Field> fast_, slow_;
   std::vector<std::uint32_t> gpm_;
   std::array<nvml::GpmSample, 2> gpm_samples_{};
   std::size_t newest_ = 0;
