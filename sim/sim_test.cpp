@@ -292,10 +292,10 @@ TEST_F(Sim, GivesFieldValuesOneByOne) {
 }
 
 TEST_F(Sim, NamesAMistake) {
-  testing::internal::CaptureStderr();
   EXPECT_EQ(library().call<int>("gpulse_sim_load", "[[device]]\nprofile = \"h200\"\ngpu_utill = 3\n"), 999);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "gpulse-sim: scenario text:3: unknown key \"gpu_utill\"\n");
+  testing::internal::CaptureStderr();
   EXPECT_EQ(nvml("nvmlInit_v2"), Return::unknown);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "gpulse-sim: scenario text:3: unknown key \"gpu_utill\"\n");
   EXPECT_EQ(error(), "gpulse-sim: scenario text:3: unknown key \"gpu_utill\"");
 }
 

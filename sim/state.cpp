@@ -84,10 +84,7 @@ void order_devices(const Scenario &scenario) {
   }
 }
 
-void report(const std::string &what) {
-  keep().error = "gpulse-sim: scenario " + what;
-  std::fprintf(stderr, "%s\n", keep().error.c_str());
-}
+void report(const std::string &what) { keep().error = "gpulse-sim: scenario " + what; }
 
 void drop_faults() {
   for (auto &slot : g_sim.faults) {
@@ -169,6 +166,8 @@ Return initialize() {
   const std::scoped_lock lock(keep().mutex);
   const Scenario *scenario = g_sim.scenario.load(std::memory_order_relaxed);
   if (scenario == nullptr || !keep().error.empty()) {
+    // Said here and not when it is found: a program that asks for the error first can say it itself.
+    std::fprintf(stderr, "%s\n", keep().error.c_str());
     return Return::unknown;
   }
   if (!keep().started) {

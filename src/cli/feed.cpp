@@ -46,8 +46,11 @@ Result<Feed *> Feed::open(const Options &options) {
 
 Result<SnapshotPtr> Feed::once_live() {
   const Patience patience("waiting for the driver to answer …");
-  if (options_.fast) return sampler_->sample(Pass::fast);
-  auto first = sampler_->sample(Pass::everything);
+  const auto first = sampler_->sample(options_.fast ? Pass::fast : Pass::everything);
+  for (const auto &source : first->sources) {
+    if (source.mistake) return failure(source.problem, source.remedy);
+  }
+  if (options_.fast) return first;
   sleep_until(monotonic_now() + options_.window);
   return sampler_->sample(Pass::rates);
 }
@@ -73,7 +76,9 @@ Result<SnapshotPtr> Feed::next() {
   }
   if (!started_) {
     started_ = true;
-    last_ = *once_live();
+    auto first = once_live();
+    if (!first) return first;
+    last_ = *first;
     sampler_->start(options_.interval, last_);
     if (!asked_to_stop()) return last_;
   }

@@ -13,21 +13,24 @@ int run_record(const Options &options) {
   const auto opened = Feed::open(options);
   if (!opened) return fail(opened.error());
   auto &feed = **opened;
+  catch_signals();
+  const auto begun = monotonic_now();
+  // The file is touched only when there is something to put into it.
+  auto snapshot = feed.next();
+  if (!snapshot) return fail(snapshot.error());
   auto writer = record::RecordingWriter::open(options.output, options.append, options.force);
   if (!writer) return fail(writer.error());
-  catch_signals();
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
-  const auto begun = monotonic_now();
-  while (!options.count || writer->samples() < *options.count) {
-    auto snapshot = feed.next();
-    if (!snapshot) return fail(snapshot.error());
-    if (*snapshot == nullptr) break;
+  while (*snapshot != nullptr) {
     if (auto written = writer->write(**snapshot); !written) return fail(written.error());
     if (terminal) {
       fmt::print(stderr, "\r{} samples, {} \x1b[K", writer->samples(),
                  format_bytes(static_cast<double>(writer->size())));
     }
+    if (options.count && writer->samples() >= *options.count) break;
     if (options.duration && monotonic_now() - begun >= *options.duration) break;
+    snapshot = feed.next();
+    if (!snapshot) return fail(snapshot.error());
   }
   fmt::print(stderr, "{}recorded {} samples, {}, in {}\n", terminal ? "\r\x1b[K" : "gpulse: ", writer->samples(),
              format_bytes(static_cast<double>(writer->size())), options.output);

@@ -71,6 +71,7 @@ struct SourceStatus {
   std::string problem;  // empty: all is well
   std::string remedy;
   std::uint32_t devices = 0;
+  bool mistake = false;  // the problem is a mistake of the user's, not a state of the machine
 };
 
 struct Snapshot {

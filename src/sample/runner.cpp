@@ -60,7 +60,10 @@ SourceReport Runner::report() {
   const auto now = monotonic_now();
   if (core_->set_aside(now)) start_worker();
   SourceReport report;
-  report.status = {.name = std::string(core_->source->name()), .problem = core_->problem, .remedy = core_->remedy};
+  report.status = {.name = std::string(core_->source->name()),
+                   .problem = core_->problem,
+                   .remedy = core_->remedy,
+                   .mistake = core_->mistake};
   if (core_->discovery_hangs) {
     report.status.problem = fmt::format("{} driver not responding for {:.0f} s", core_->source->name(),
                                         Seconds(now - core_->discovery_hangs_since).count());

@@ -162,6 +162,7 @@ void Runner::Core::adopt(Discovery found) {
   entities = std::move(now);
   problem = std::move(found.problem);
   remedy = std::move(found.remedy);
+  mistake = found.mistake;
   discovered = true;
 }
 

@@ -81,6 +81,7 @@ struct Runner::Core {
   std::vector<Event> events;
   std::string problem = "not looked for yet";
   std::string remedy;
+  bool mistake = false;
   bool discovered = false;
   bool discovery_hangs = false;
   Monotonic discovery_hangs_since{};

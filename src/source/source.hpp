@@ -66,6 +66,7 @@ struct Discovery {
   std::vector<Found> entities;
   std::string problem;  // why there is nothing, in one line; empty when all is well
   std::string remedy;
+  bool mistake = false;  // the user's: no later look will find it mended
 };
 
 // What a command needs of the sources.

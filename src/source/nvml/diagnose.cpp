@@ -42,6 +42,14 @@ std::string kernel_module_version(const Sysroot &root) {
   return {};
 }
 
+std::string scenario_mistake(const SharedLibrary &library) {
+  const auto error = reinterpret_cast<const char *(*)()>(library.symbol("gpulse_sim_error"));
+  if (error == nullptr) return {};
+  constexpr std::string_view kPrefix = "gpulse-sim: ";
+  auto text = printable(error());
+  return text.starts_with(kPrefix) ? text.substr(kPrefix.size()) : text;
+}
+
 Problem no_library(const Sysroot &root, const std::string &why) {
   const bool module = !kernel_module_version(root).empty();
   const bool hardware = !list_gpus(root).empty();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/shared_library.hpp"
 #include "base/sysroot.hpp"
 #include "source/nvml/abi.hpp"
 
@@ -22,6 +23,9 @@ Problem no_init(const Sysroot &root, Return code, const std::string &library_ver
 
 // The session is open, but the driver does not say how many GPUs there are.
 Problem no_count(Return code);
+
+// What is wrong with the simulator's scenario; empty when nothing is, or when the library is a driver's.
+std::string scenario_mistake(const SharedLibrary &library);
 
 // "NVRM version: … 580.159.04 …" of the loaded kernel module; empty when none is loaded.
 std::string kernel_module_version(const Sysroot &root);

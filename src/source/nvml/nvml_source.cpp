@@ -266,6 +266,11 @@ bool NvmlSource::open_driver(Discovery &found) {
   if (driver_.api == nullptr) {
     auto api = load_library(options_.hurry);
     if (!api) return fail(no_library(root_, api.error().what));
+    // The simulator in the driver's place, with a scenario that it cannot play.
+    if (auto mistake = scenario_mistake((*api)->resolver.library()); !mistake.empty()) {
+      found.mistake = true;
+      return fail({std::move(mistake), ""});
+    }
     driver_.api = std::move(*api);
   }
   if (const auto code = open(); code != Return::success) {
