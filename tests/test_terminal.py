@@ -70,12 +70,19 @@ class Terminal:
 
     def output_of(self, command: str) -> list[str]:
         """What one command printed."""
-        self.type(f"clear; {command}; echo END=$?")
-        self.wait_for(lambda: any(line.startswith("END=") for line in self.everything()))
-        lines = [line.rstrip() for line in self.everything()]
-        end = max(number for number, line in enumerate(lines) if line.startswith("END="))
-        assert lines[end] == "END=0", "\n".join(lines)
-        start = max((number for number, line in enumerate(lines[:end]) if "echo END=" in line), default=-1)
+        # A mark of its own: that of the command before may still be on the screen.
+        mark = f"END{next(numbers)}="
+        self.type(f"clear; {command}; echo {mark}$?")
+        lines: list[str] = []
+
+        def ended() -> bool:
+            lines[:] = [line.rstrip() for line in self.everything()]
+            return any(line.startswith(mark) for line in lines)
+
+        self.wait_for(ended)
+        end = max(number for number, line in enumerate(lines) if line.startswith(mark))
+        assert lines[end] == f"{mark}0", "\n".join(lines)
+        start = max((number for number, line in enumerate(lines[:end]) if f"echo {mark}" in line), default=-1)
         return lines[start + 1 : end]
 
 
