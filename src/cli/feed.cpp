@@ -46,7 +46,7 @@ Result<Feed *> Feed::open(const Options &options) {
 
 Result<SnapshotPtr> Feed::once_live() {
   const Patience patience("waiting for the driver to answer …");
-  const auto first = sampler_->sample(options_.fast ? Pass::fast : Pass::everything);
+  auto first = sampler_->sample(options_.fast ? Pass::fast : Pass::everything);
   for (const auto &source : first->sources) {
     if (source.mistake) return failure(source.problem, source.remedy);
   }
