@@ -369,6 +369,8 @@ Outcome NvmlSource::read(std::size_t entity, std::size_t reader, Monotonic now, 
   auto &device = *devices_[entity];
   if (device.handle == nullptr) return Outcome::unsupported;
   const auto outcome = nvml::readers()[reader].read(driver_, device, now, frame);
+  // Once a sample is enough, and the first reader is part of each.
+  if (reader != 0) return outcome;
   // A display server keeps its graphics context open all day; that alone is no work.
   constexpr auto kCompute = static_cast<std::uint8_t>(ProcessType::compute);
   const bool used = std::any_of(frame.processes.begin(), frame.processes.end(),
