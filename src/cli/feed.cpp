@@ -38,6 +38,7 @@ Result<Feed *> Feed::open(const Options &options) {
                               {.texts = !options.fast,
                                .hurry = options.fast && !goes_on,
                                .events = goes_on,
+                               .wake = options.wake,
                                .rest_after = goes_on ? kRestAfter : 0s});
   if (!sources) return std::unexpected(sources.error());
   feed.sampler_ = std::make_unique<Sampler>(std::move(*sources), root, RunnerOptions{.tick = options.interval});

@@ -63,6 +63,7 @@ void add_everywhere(CLI::App &app, Options &options) {
         return known ? std::string() : "\"" + name + "\" is not one of " + names;
       });
   app.add_option("--sysroot", options.sysroot, "read /sys and /proc below this folder")->type_name("DIR");
+  app.add_flag("--wake", options.wake, "read also GPUs that are asleep, which wakes them");
   auto *replay = app.add_option("--replay", options.replay, "play a recording or trace instead")->type_name("FILE");
   app.add_flag("--demo", options.demo, "play the recording shipped with gpulse")->excludes(replay);
   app.add_option("--speed", options.speed, "play so much faster")->type_name("X")->check(CLI::PositiveNumber);

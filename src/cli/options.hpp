@@ -17,6 +17,7 @@ struct Options {
   std::string sysroot;
   std::string replay;
   bool demo = false;
+  bool wake = false;
   double speed = 1;
   std::optional<std::chrono::nanoseconds> at;
   std::chrono::nanoseconds interval = std::chrono::seconds(1);

@@ -33,10 +33,10 @@ std::string_view word(Kind kind) {
 }
 
 std::string_view word(Unit unit) {
-  static constexpr std::array<std::string_view, 11> kNames{
+  static constexpr std::array<std::string_view, 12> kNames{
       "",       "percent",         "bytes",     "bytes per second", "watts",
       "joules", "degrees Celsius", "megahertz", "seconds",          "revolutions per minute",
-      "bits"};
+      "bits",   "volts"};
   return pick(kNames, unit);
 }
 
@@ -55,8 +55,8 @@ std::string_view word(Group group) {
 }
 
 std::string_view symbol(Unit unit) {
-  static constexpr std::array<std::string_view, 11> kNames{"",   "%",   "B", "B/s", "W",  "J",
-                                                           "°C", "MHz", "s", "RPM", "bit"};
+  static constexpr std::array<std::string_view, 12> kNames{"",   "%",   "B", "B/s", "W",   "J",
+                                                           "°C", "MHz", "s", "RPM", "bit", "V"};
   return pick(kNames, unit);
 }
 

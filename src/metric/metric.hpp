@@ -35,6 +35,7 @@ enum class Unit : std::uint8_t {
   seconds,
   rpm,
   bits,
+  volts,
 };
 
 // Which stretch of time a value speaks of.

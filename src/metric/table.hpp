@@ -106,6 +106,8 @@ constexpr std::string_view suffix(Unit unit) {
       return "_rpm";
     case Unit::bits:
       return "_bits";
+    case Unit::volts:
+      return "_volts";
     case Unit::none:
       break;
   }

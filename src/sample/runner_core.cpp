@@ -192,12 +192,15 @@ void Runner::Core::find_entities(Worker &self) {
   if (!well()) retry_later(monotonic_now());
 }
 
-void Runner::Core::note_outcome(Entity &entity, std::size_t reader, Outcome outcome, bool &lost) {
+void Runner::Core::note_outcome(Entity &entity, std::size_t reader, Outcome outcome, DeviceState &state) {
   switch (outcome) {
     case Outcome::ok:
       return;
     case Outcome::lost:
-      lost = true;
+      state = DeviceState::lost;
+      return;
+    case Outcome::asleep:
+      state = DeviceState::asleep;
       return;
     case Outcome::gone: {
       // Look for the driver again, but no sooner than the retry time: one odd answer is not the end of the session.
@@ -225,26 +228,25 @@ void Runner::Core::note_outcome(Entity &entity, std::size_t reader, Outcome outc
   }
 }
 
-void Runner::Core::publish(Entity &entity, bool lost, Monotonic now) {
+void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
   std::vector<Process> listed;
-  if (!lost && process_table != nullptr) {
+  if (state == DeviceState::ok && process_table != nullptr) {
     listed.reserve(entity.frame.processes.size());
     for (const auto &use : entity.frame.processes) {
       Process process{.pid = use.pid, .types = use.types, .row = use.row, .texts = nullptr};
-      process_table->look_up(process, now);
+      process_table->look_up(process, now, use.own_namespace);
       listed.push_back(std::move(process));
     }
   }
   const std::lock_guard lock(mutex);
-  if (lost) {
-    set_state(entity, DeviceState::lost);
-    entity.seen.fill(Reason::lost);
-    retry_later(now);
-  } else {
-    set_state(entity, DeviceState::ok);
+  set_state(entity, state);
+  if (state == DeviceState::ok) {
     entity.seen = entity.frame.row;
     entity.read_before = true;
+  } else {
+    entity.seen.fill(reason_for(state));
   }
+  if (state == DeviceState::lost) retry_later(now);
   entity.processes = std::move(listed);
 }
 
@@ -261,7 +263,7 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
     }
   }
   auto before = begun;
-  bool lost = false;
+  auto state = DeviceState::ok;
   std::vector<std::pair<std::size_t, std::chrono::nanoseconds>> measured;
   measured.reserve(infos.size());
   for (const auto i : due) {
@@ -272,11 +274,11 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
     measured.emplace_back(i, after - before);
     entity->turns[i].last = begun;
     entity->turns[i].read_once = true;
-    note_outcome(*entity, i, outcome, lost);
+    note_outcome(*entity, i, outcome, state);
     before = after;
-    if (lost) break;
+    if (state != DeviceState::ok) break;
   }
-  if (!self.left_behind) publish(*entity, lost, before);
+  if (!self.left_behind) publish(*entity, state, before);
   const std::lock_guard lock(mutex);
   self.busy_with = kNobody;
   if (self.left_behind) {

@@ -56,8 +56,8 @@ struct Runner::Core {
   void find_entities(Worker &self);
   bool read_entity(Worker &self, const std::shared_ptr<Entity> &entity, std::ptrdiff_t place, Pass what);
   void adopt(Discovery found);
-  void note_outcome(Entity &entity, std::size_t reader, Outcome outcome, bool &lost);
-  void publish(Entity &entity, bool lost, Monotonic now);
+  void note_outcome(Entity &entity, std::size_t reader, Outcome outcome, DeviceState &state);
+  void publish(Entity &entity, DeviceState state, Monotonic now);
   void set_state(Entity &entity, DeviceState state);
   bool set_aside(Monotonic now);
   Row initial_row(Scope scope) const;

@@ -39,6 +39,7 @@ struct ReaderInfo {
 // What one process does on one device, as the driver tells it; the rest is looked up in /proc.
 struct ProcessUse {
   std::uint32_t pid = 0;
+  bool own_namespace = false;  // the pid is from our /proc; a driver's is of the machine's first pid namespace
   std::uint8_t types = 0;
   Row row{Scope::process, Reason::not_supported};
 };
@@ -53,6 +54,7 @@ enum class Outcome : std::uint8_t {
   ok,           // numbers, or reasons that may change
   unsupported,  // will not change until the entity is found anew: do not ask again
   lost,         // the entity is gone
+  asleep,       // reading it would wake it: it is left alone until it is found anew
   gone,         // the whole driver is gone: find everything anew
 };
 
@@ -74,6 +76,7 @@ struct SourceOptions {
   bool texts = true;   // serial numbers, versions, topology: nice to know, but calls
   bool hurry = false;  // one quick look: what takes time and is not needed for it may be left out
   bool events = true;  // listen for what happens, on threads of their own
+  bool wake = false;   // read also what sleeps
   // A session with a driver keeps a device awake that could sleep: after so long without work it is given up. Zero:
   // never.
   std::chrono::nanoseconds rest_after{0};

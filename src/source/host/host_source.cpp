@@ -12,7 +12,7 @@
 #include "source/host/cpu_meter.hpp"
 #include "source/host/hardware.hpp"
 #include "source/host/parse.hpp"
-#include "source/host/refusal.hpp"
+#include "source/refusal.hpp"
 #include "source/host/throughput.hpp"
 
 namespace gpulse::host {

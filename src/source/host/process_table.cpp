@@ -12,7 +12,7 @@
 
 #include "base/text.hpp"
 #include "source/host/parse.hpp"
-#include "source/host/refusal.hpp"
+#include "source/refusal.hpp"
 
 namespace gpulse::host {
 
@@ -86,8 +86,8 @@ ProcessTable::ProcessTable(Sysroot root)
 
 ProcessTable::~ProcessTable() = default;
 
-void ProcessTable::look_up(Process &process, Monotonic now) {
-  if (!sees_host_pids_) {
+void ProcessTable::look_up(Process &process, Monotonic now, bool own_namespace) {
+  if (!sees_host_pids_ && !own_namespace) {
     static const auto kForeign = all_texts(Reason::no_permission);
     Entry stranger;
     stranger.texts = kForeign;

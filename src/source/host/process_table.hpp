@@ -25,7 +25,8 @@ class ProcessTable {
 
   // Fills the process's texts, the flags `foreign` and `gone`, and the host's part of its row (CPU, memory, age).
   // CPU is the use since the look-up before; look-ups closer than 20 ms give the same answer.
-  void look_up(Process &process, Monotonic now);
+  // `own_namespace`: the pid was found in our /proc, not given by a driver.
+  void look_up(Process &process, Monotonic now, bool own_namespace = false);
 
   // Forgets processes that were not looked up since `since`.
   void forget_unseen(Monotonic since);

@@ -9,7 +9,7 @@
 #include "base/sysroot.hpp"
 #include "base/text.hpp"
 #include "source/host/parse.hpp"
-#include "source/host/refusal.hpp"
+#include "source/refusal.hpp"
 
 namespace gpulse::host {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "model/checked.hpp"
 #include "source/nvml/abi.hpp"
 #include "source/nvml/gpm.hpp"
 #include "source/nvml/library.hpp"
@@ -80,8 +81,5 @@ struct Driver {
   std::shared_ptr<Api> api;
   int major = 0, minor = 0;  // of the driver's version
 };
-
-// A number of the driver's as a reading: out of what can be, it is a reason.
-Reading checked(MetricId id, double value);
 
 }  // namespace gpulse::nvml

@@ -49,6 +49,7 @@ class NvmlSource final : public Source {
   std::vector<Event> take_events() override { return listener_.take(); }
 
  private:
+  std::vector<PciGpu> list() const;
   Return open();
   void close();
   bool open_driver(Discovery &found);
@@ -85,6 +86,12 @@ class NvmlSource final : public Source {
   std::optional<Monotonic> resting_since_;  // the session is given up, so that idle devices can fall asleep
   Monotonic no_rest_before_{};
 };
+
+std::vector<PciGpu> NvmlSource::list() const {
+  auto gpus = list_gpus(root_);
+  for (auto &gpu : gpus) gpu.suspended = gpu.suspended && !options_.wake;
+  return gpus;
+}
 
 Return NvmlSource::open() {
   const auto &api = *driver_.api;
@@ -320,7 +327,7 @@ Discovery NvmlSource::discover() {
   const Hurry hurry(options_.hurry);
   Discovery found;
   close();
-  listed_ = list_gpus(root_);
+  listed_ = list();
   const auto sleeps = [&](const PciGpu &gpu) { return gpu.suspended || resting_since_.has_value(); };
   const bool asleep = std::any_of(listed_.begin(), listed_.end(), sleeps);
   const bool awake = listed_.empty() || !std::all_of(listed_.begin(), listed_.end(), sleeps);
@@ -341,7 +348,7 @@ bool NvmlSource::wants_rest(Monotonic now) const {
 
 bool NvmlSource::changed() {
   const auto now = monotonic_now();
-  if (list_gpus(root_) != listed_) {
+  if (list() != listed_) {
     resting_since_.reset();
     return true;
   }

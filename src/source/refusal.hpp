@@ -6,7 +6,7 @@
 
 #include "model/reading.hpp"
 
-namespace gpulse::host {
+namespace gpulse {
 
 inline Reason refusal(int error) {
   switch (error) {
@@ -26,4 +26,4 @@ inline Reason refusal(int error) {
   }
 }
 
-}  // namespace gpulse::host
+}  // namespace gpulse

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices that the kernel's graphics and accelerator drivers show, whoever made them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/sysroot.hpp"
+
+namespace gpulse::drm {
+
+// A device file: graphics are of major number 226, accelerators of 261.
+struct Node {
+  std::uint32_t major = 0, minor = 0;
+  bool operator==(const Node &) const = default;
+};
+inline constexpr std::uint32_t kDrmMajor = 226, kAccelMajor = 261;
+
+struct Card {
+  std::string name;    // "card1", "accel0"
+  std::string folder;  // /sys/class/drm/card1
+  std::string device;  // /sys/class/drm/card1/device
+  std::string driver;  // "amdgpu"
+  std::string pci;     // 0000:03:00.0; empty on a system on a chip
+  std::uint32_t vendor = 0, product = 0, subvendor = 0, subproduct = 0;  // 0: not told
+  std::optional<std::uint32_t> revision;
+  std::vector<Node> nodes;  // what a program opens to use it
+  bool asleep = false;
+
+  // The same device with the same driver, awake or not as before.
+  bool operator==(const Card &) const = default;
+};
+
+// In the order of their addresses on the bus, which is the same at every start.
+std::vector<Card> list_cards(const Sysroot &root);
+
+// Never wakes the device.
+bool is_asleep(const Sysroot &root, const Card &card);
+
+// "PCI-0000:03:00.0", or by the card's place in the device tree: what stands for it where it has no number of its own.
+std::string default_uuid(const Sysroot &root, const Card &card);
+
+// The kernel module, with its version where it has one: "amdgpu", "amdgpu 6.10.5".
+std::string driver_text(const Sysroot &root, const Card &card);
+
+}  // namespace gpulse::drm

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/drm/hwmon.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "base/text.hpp"
+#include "source/drm/attribute.hpp"
+
+namespace gpulse::drm {
+
+std::string find_hwmon(const Sysroot &root, const std::string &device, std::string_view name) {
+  for (const auto &entry : root.list(device + "/hwmon")) {
+    auto folder = device + "/hwmon/" + entry;
+    if (read_word(root, folder + "/name") == name) return folder;
+  }
+  return {};
+}
+
+std::vector<Sensor> list_sensors(const Sysroot &root, const std::string &hwmon) {
+  constexpr std::array<std::string_view, 8> kKinds{"temp", "fan", "power", "energy", "freq", "in", "curr", "pwm"};
+  std::vector<Sensor> sensors;
+  for (const auto &file : root.list(hwmon)) {
+    const auto stem = std::string_view(file).substr(0, file.find('_'));
+    const auto digits = stem.find_first_of("0123456789");
+    if (digits == std::string_view::npos) continue;
+    const auto kind = stem.substr(0, digits);
+    const auto number = parse_integer<int>(stem.substr(digits));
+    if (!number || std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end()) continue;
+    const bool known = std::any_of(sensors.begin(), sensors.end(),
+                                   [&](const Sensor &s) { return s.kind == kind && s.number == *number; });
+    if (known) continue;
+    auto path = hwmon + "/" + std::string(stem);
+    auto label = read_word(root, path + "_label");
+    sensors.push_back(
+        {.path = std::move(path), .kind = std::string(kind), .number = *number, .label = std::move(label)});
+  }
+  std::sort(sensors.begin(), sensors.end(), [](const Sensor &a, const Sensor &b) {
+    return std::tie(a.kind, a.number) < std::tie(b.kind, b.number);
+  });
+  return sensors;
+}
+
+}  // namespace gpulse::drm

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device's sensors as the kernel's hwmon shows them. Their numbers differ from card to card: go by the label.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sysroot.hpp"
+
+namespace gpulse::drm {
+
+// The folder of the device's sensors by the name the driver gave them ("amdgpu", "xe"); empty when there is none.
+std::string find_hwmon(const Sysroot &root, const std::string &device, std::string_view name);
+
+struct Sensor {
+  std::string path;   // …/hwmon3/temp2, to be followed by "_input" and the like
+  std::string kind;   // "temp", "fan", "power", "energy", "freq", "in", "curr", "pwm"
+  int number = 0;     // 2
+  std::string label;  // "junction"; empty where the driver gives none
+};
+
+// All sensors of the folder, by kind and number.
+std::vector<Sensor> list_sensors(const Sysroot &root, const std::string &hwmon);
+
+}  // namespace gpulse::drm
