@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "source/drm/openers.hpp"
 #include "source/host/host_source.hpp"
 #include "source/nvml/nvml_source.hpp"
 
@@ -24,6 +25,8 @@ std::span<const SourceFactory> source_factories() { return kFactories; }
 
 Result<std::vector<std::shared_ptr<Source>>> make_sources(std::string_view which, const Sysroot &root,
                                                           const SourceOptions &options) {
+  auto shared = options;
+  if (!shared.openers) shared.openers = std::make_shared<drm::Openers>(root);
   std::vector<std::shared_ptr<Source>> sources;
   bool known = which == "auto";
   std::string names = "auto";
@@ -31,7 +34,7 @@ Result<std::vector<std::shared_ptr<Source>>> make_sources(std::string_view which
     names += ", " + std::string(factory.name);
     known = known || factory.name == which;
     if (which == "auto" || factory.name == which || factory.name == kHost) {
-      sources.push_back(factory.make(root, options));
+      sources.push_back(factory.make(root, shared));
     }
   }
   if (!known) return failure("unknown source \"" + std::string(which) + "\"", "one of " + names);

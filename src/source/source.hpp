@@ -18,6 +18,10 @@
 
 namespace gpulse {
 
+namespace drm {
+class Openers;
+}
+
 // How often a reader is meant to run; what a call turns out to cost may move it down.
 enum class Tier : std::uint8_t {
   tick,    // every sample
@@ -80,6 +84,8 @@ struct SourceOptions {
   // A session with a driver keeps a device awake that could sleep: after so long without work it is given up. Zero:
   // never.
   std::chrono::nanoseconds rest_after{0};
+  // Who has which device node open: one list for all sources that ask.
+  std::shared_ptr<drm::Openers> openers{};
 };
 
 class Source {

@@ -19,11 +19,11 @@ struct Node {
 inline constexpr std::uint32_t kDrmMajor = 226, kAccelMajor = 261;
 
 struct Card {
-  std::string name;    // "card1", "accel0"
-  std::string folder;  // /sys/class/drm/card1
-  std::string device;  // /sys/class/drm/card1/device
-  std::string driver;  // "amdgpu"
-  std::string pci;     // 0000:03:00.0; empty on a system on a chip
+  std::string name;                                                      // "card1", "accel0"
+  std::string folder;                                                    // /sys/class/drm/card1
+  std::string device;                                                    // /sys/class/drm/card1/device
+  std::string driver;                                                    // "amdgpu"
+  std::string pci;                                                       // 0000:03:00.0; empty on a system on a chip
   std::uint32_t vendor = 0, product = 0, subvendor = 0, subproduct = 0;  // 0: not told
   std::optional<std::uint32_t> revision;
   std::vector<Node> nodes;  // what a program opens to use it

@@ -36,9 +36,8 @@ std::vector<Sensor> list_sensors(const Sysroot &root, const std::string &hwmon) 
     sensors.push_back(
         {.path = std::move(path), .kind = std::string(kind), .number = *number, .label = std::move(label)});
   }
-  std::sort(sensors.begin(), sensors.end(), [](const Sensor &a, const Sensor &b) {
-    return std::tie(a.kind, a.number) < std::tie(b.kind, b.number);
-  });
+  std::sort(sensors.begin(), sensors.end(),
+            [](const Sensor &a, const Sensor &b) { return std::tie(a.kind, a.number) < std::tie(b.kind, b.number); });
   return sensors;
 }
 

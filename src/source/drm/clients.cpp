@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/drm/clients.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "source/drm/engine_meter.hpp"
+
+namespace gpulse::drm {
+
+namespace {
+
+constexpr std::size_t kMostText = 1U << 14U;
+
+constexpr auto kProcessCount = device_metric("process_count");
+constexpr auto kUse = process_metric("gpu_utilization_percent");
+constexpr auto kMemory = process_metric("gpu_memory_bytes");
+constexpr auto kSystemMemory = process_metric("gpu_system_memory_bytes");
+constexpr auto kSharedMemory = process_metric("gpu_memory_shared_bytes");
+
+enum class Region : std::uint8_t { device, system, unified, other };
+
+// Drivers number the regions of a kind ("vram0", "system0"), or do not.
+Region kind_of(std::string_view name) {
+  name = name.substr(0, name.find_last_not_of("0123456789") + 1);
+  if (name == "vram" || name == "local" || name == "stolen-local") return Region::device;
+  if (name == "gtt" || name == "system" || name == "stolen" || name == "stolen-system") return Region::system;
+  if (name == "memory") return Region::unified;
+  return Region::other;
+}
+
+// A number and a reason make the number: what is known is told. Two reasons make the one that may still change.
+void add(Reading &sum, const Reading &part) {
+  if (part.has_value())
+    sum = sum.value_or(0) + part.value();
+  else if (!sum.has_value() && sum.is(Reason::not_supported))
+    sum = part;
+}
+
+struct Memory {
+  Reading device = Reason::not_supported;
+  Reading system = Reason::not_supported;
+  Reading unified = Reason::not_supported;
+  Reading shared = Reason::not_supported;
+
+  void add_to(Memory &sum) const {
+    add(sum.device, device);
+    add(sum.system, system);
+    add(sum.unified, unified);
+    add(sum.shared, shared);
+  }
+  Reading own(bool integrated) const {
+    Reading sum = device;
+    add(sum, unified);
+    if (integrated) add(sum, system);
+    return sum;
+  }
+};
+
+Memory measure(std::span<const RegionCount> regions, bool integrated) {
+  const auto reading = [](const std::optional<std::uint64_t> &bytes) {
+    return bytes ? Reading(static_cast<double>(*bytes)) : Reading(Reason::not_supported);
+  };
+  Memory memory;
+  for (const auto &region : regions) {
+    const auto kind = kind_of(region.name);
+    if (kind == Region::device) add(memory.device, reading(region.held()));
+    if (kind == Region::system) add(memory.system, reading(region.held()));
+    if (kind == Region::unified) add(memory.unified, reading(region.held()));
+    const bool own = kind == Region::device || kind == Region::unified || (kind == Region::system && integrated);
+    if (own) add(memory.shared, reading(region.shared));
+  }
+  return memory;
+}
+
+// One open file of a process, and which client it is.
+struct Slot {
+  Opener opener;
+  std::optional<std::uint64_t> key;  // none: not a client, or not known yet
+  bool known = false;
+};
+
+struct Client {
+  std::uint64_t key = 0;
+  std::uint32_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  bool sampled = false;  // in this tick
+  EngineMeter meter;
+};
+
+// What one process does, over its clients.
+struct Use {
+  std::uint32_t pid = 0;
+  bool charged = false;  // has a client of its own
+  EngineReadings engines{};
+  Memory memory;
+};
+
+void add(EngineReadings &sum, const EngineReadings &part) {
+  for (std::size_t i = 0; i < sum.size(); ++i) add(sum[i], part[i]);
+}
+
+// The engines' readings by metric: the busiest of those that belong to it, never beyond all of the time.
+template <class Put>
+void by_metric(const EngineReadings &engines, MetricId EngineName::*metric, Put put) {
+  for (std::size_t i = 0; i < engines.size(); ++i) {
+    if (engines[i].is(Reason::not_supported)) continue;
+    put(kEngineNames[i].*metric, engines[i].has_value() ? Reading(std::min(100.0, engines[i].value())) : engines[i]);
+  }
+}
+
+void put_busier(Reading &known, const Reading &other) {
+  if (!known.has_value() || (other.has_value() && other.value() > known.value())) known = other;
+}
+
+}  // namespace
+
+class Clients::Impl {
+ public:
+  Impl(const Sysroot &root, std::shared_ptr<Openers> openers, const Card &card, const ClientRules &rules)
+      : root_(root), openers_(std::move(openers)), nodes_(card.nodes), rules_(rules) {
+    for (std::size_t i = 0; i < kEngineNames.size(); ++i) {
+      const auto &silent = rules.silent_when_idle;
+      silent_[i] = std::find(silent.begin(), silent.end(), kEngineNames[i].device) != silent.end();
+    }
+  }
+
+  ClientSums read(Monotonic now, Frame &frame) {
+    openers_->collect(nodes_, now, openers_now_);
+    adopt_openers();
+    begin();
+    for (auto &slot : slots_) read_slot(slot, now);
+    std::erase_if(clients_, [](const Client &client) { return !client.sampled; });
+    write_processes(frame);
+    const auto denied = openers_->denied();
+    write_device(frame, denied > 0);
+    sampled_before_ = true;
+    return {.device_memory_bytes = total_.device,
+            .system_memory_bytes = total_.system,
+            .clients = clients_.size(),
+            .some_denied = denied > 0};
+  }
+
+ private:
+  // In the order in which a client that several hold is charged: the process that started first, then by number.
+  static auto order(const Slot &slot) { return std::tie(slot.opener.start_ticks, slot.opener.pid, slot.opener.fd); }
+
+  // Takes over what is known of files that are still the same.
+  void adopt_openers() {
+    std::vector<Slot> next;
+    next.reserve(openers_now_.size());
+    for (const auto &opener : openers_now_) next.push_back({.opener = opener, .key = {}, .known = false});
+    std::sort(next.begin(), next.end(), [](const Slot &a, const Slot &b) { return order(a) < order(b); });
+    auto old = slots_.begin();
+    for (auto &slot : next) {
+      while (old != slots_.end() && order(*old) < order(slot)) ++old;
+      if (old == slots_.end() || order(*old) != order(slot) || old->opener.look != slot.opener.look) continue;
+      slot.key = old->key;
+      slot.known = old->known;
+    }
+    slots_ = std::move(next);
+  }
+
+  void begin() {
+    for (auto &client : clients_) client.sampled = false;
+    total_ = {};
+    engines_.fill(Reason::not_supported);
+    uses_.clear();
+    for (const auto &opener : openers_now_) {
+      if (!uses_.empty() && uses_.back().pid == opener.pid) continue;
+      uses_.push_back({.pid = opener.pid, .charged = false, .engines = {}, .memory = {}});
+      uses_.back().engines.fill(Reason::not_supported);
+    }
+  }
+
+  Client *find(std::uint64_t key) {
+    const auto at = std::find_if(clients_.begin(), clients_.end(), [&](const Client &c) { return c.key == key; });
+    return at == clients_.end() ? nullptr : &*at;
+  }
+
+  void read_slot(Slot &slot, Monotonic now) {
+    if (slot.known) {
+      if (!slot.key) return;
+      const auto *client = find(*slot.key);
+      if (client != nullptr && client->sampled) return;
+    }
+    const auto &opener = slot.opener;
+    path_.clear();
+    fmt::format_to(std::back_inserter(path_), "/proc/{}/fdinfo/{}", opener.pid, opener.fd);
+    slot.known = root_.read_into(text_, path_, kMostText);
+    slot.key.reset();
+    if (!slot.known) {
+      openers_->doubt(opener.pid);
+      return;
+    }
+    if (!parse_fdinfo(text_, info_)) return;
+    // A driver that gives its clients no number: each open file is one.
+    constexpr auto kOwnNumber = std::uint64_t{1} << 63U;
+    slot.key = info_.id ? *info_.id : (kOwnNumber | std::uint64_t{opener.pid} << 24U | opener.fd);
+    sample(slot, now);
+  }
+
+  void sample(const Slot &slot, Monotonic now) {
+    auto *client = find(*slot.key);
+    if (client == nullptr) {
+      clients_.push_back({.key = *slot.key, .meter = {}});
+      client = &clients_.back();
+    }
+    if (client->sampled) return;
+    client->sampled = true;
+    // The same number in another process may be another client: its counts are no continuation.
+    const auto &opener = slot.opener;
+    if (client->pid != opener.pid || client->start_ticks != opener.start_ticks) client->meter.forget();
+    client->pid = opener.pid;
+    client->start_ticks = opener.start_ticks;
+    const bool before = client->meter.has_past();
+    client->meter.update(info_.engines, now, rates_);
+    for (std::size_t i = 0; i < rates_.size(); ++i) {
+      if (!silent_[i] || !rates_[i].is(Reason::not_supported)) continue;
+      rates_[i] = before ? Reading(0.0) : Reason::not_sampled;
+    }
+    charge(opener.pid, measure(info_.regions, rules_.integrated));
+  }
+
+  void charge(std::uint32_t pid, const Memory &memory) {
+    const auto use = std::lower_bound(uses_.begin(), uses_.end(), pid,
+                                      [](const Use &u, std::uint32_t wanted) { return u.pid < wanted; });
+    use->charged = true;
+    add(use->engines, rates_);
+    memory.add_to(use->memory);
+    add(engines_, rates_);
+    memory.add_to(total_);
+  }
+
+  // Whether some other process is charged for what this one holds too.
+  bool shares(std::uint32_t pid) const {
+    return std::any_of(slots_.begin(), slots_.end(),
+                       [&](const Slot &slot) { return slot.opener.pid == pid && slot.key; });
+  }
+
+  void write_processes(Frame &frame) {
+    frame.processes.resize(uses_.size());
+    for (std::size_t i = 0; i < uses_.size(); ++i) write_process(uses_[i], frame.processes[i]);
+  }
+
+  void write_process(const Use &use, ProcessUse &out) {
+    constexpr auto kRender = process_metric("render_utilization_percent");
+    constexpr auto kCompute = process_metric("compute_utilization_percent");
+    out.pid = use.pid;
+    out.own_namespace = true;
+    out.types = 0;
+    out.row.fill(Reason::not_supported);
+    if (!use.charged && shares(use.pid)) {
+      // What it holds is another's: of its own it uses nothing.
+      for (const auto id : {kUse, kMemory}) out.row[id] = 0.0;
+      return;
+    }
+    by_metric(use.engines, &EngineName::process,
+              [&](MetricId id, const Reading &reading) { put_busier(out.row[id], reading); });
+    out.row[kUse] = busiest(out.row[kRender], out.row[kCompute]);
+    out.row[kMemory] = use.memory.own(rules_.integrated);
+    out.row[kSystemMemory] = use.memory.system;
+    out.row[kSharedMemory] = use.memory.shared;
+    if (out.row[kCompute].value_or(0) > 0) out.types |= static_cast<std::uint8_t>(ProcessType::compute);
+    if (out.row[kRender].value_or(0) > 0) out.types |= static_cast<std::uint8_t>(ProcessType::graphics);
+  }
+
+  // With nobody there the engines that are known do nothing, as long as nobody is hidden.
+  void write_device(Frame &frame, bool some_denied) {
+    for (std::size_t i = 0; i < engines_.size(); ++i) {
+      if (silent_[i]) seen_[i] = true;
+      if (!engines_[i].is(Reason::not_supported)) seen_[i] = true;
+      if (!seen_[i] || !engines_[i].is(Reason::not_supported)) continue;
+      engines_[i] = clients_.empty() && some_denied ? Reason::no_permission
+                    : sampled_before_               ? Reading(0.0)
+                                                    : Reason::not_sampled;
+    }
+    const auto nothing = clients_.empty() && some_denied ? Reason::no_permission : Reason::not_supported;
+    for (const auto id : kEngineMetrics) frame.row[id] = nothing;
+    by_metric(engines_, &EngineName::device,
+              [&](MetricId id, const Reading &reading) { put_busier(frame.row[id], reading); });
+    frame.row[kProcessCount] = static_cast<double>(uses_.size());
+  }
+
+  Sysroot root_;
+  std::shared_ptr<Openers> openers_;
+  std::vector<Node> nodes_;
+  ClientRules rules_;
+  std::array<bool, kEngineNames.size()> silent_{}, seen_{};
+  bool sampled_before_ = false;
+
+  std::vector<Opener> openers_now_;
+  std::vector<Slot> slots_;      // in the order of order()
+  std::vector<Client> clients_;  // as they came
+  std::vector<Use> uses_;        // by pid
+  EngineReadings engines_{};
+  Memory total_;
+
+  // Kept, so that a tick allocates little.
+  std::string path_, text_;
+  ClientInfo info_;
+  EngineReadings rates_{};
+};
+
+Clients::Clients(const Sysroot &root, std::shared_ptr<Openers> openers, const Card &card, const ClientRules &rules)
+    : impl_(std::make_unique<Impl>(root, std::move(openers), card, rules)) {}
+Clients::Clients(Clients &&) noexcept = default;
+Clients &Clients::operator=(Clients &&) noexcept = default;
+Clients::~Clients() = default;
+
+ClientSums Clients::read(Monotonic now, Frame &frame) { return impl_->read(now, frame); }
+
+Reading busiest(const Reading &render, const Reading &compute) {
+  if (render.has_value() && compute.has_value()) return std::max(render.value(), compute.value());
+  if (render.has_value() || compute.is(Reason::not_supported)) return render;
+  return compute;
+}
+
+void refuse_engines(Frame &frame, Reason reason) {
+  for (const auto id : kEngineMetrics) {
+    if (!frame.row[id].is(Reason::not_supported)) frame.row[id] = reason;
+  }
+  for (auto &process : frame.processes) {
+    for (const auto &engine : kEngineNames) {
+      if (!process.row[engine.process].is(Reason::not_supported)) process.row[engine.process] = reason;
+    }
+    process.row[kUse] = reason;
+  }
+}
+
+}  // namespace gpulse::drm

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what the engines have done for a client so far, how busy it kept them since the last time. Pure: time comes in
+// as an argument.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "metric/table.hpp"
+#include "model/reading.hpp"
+#include "source/drm/fdinfo.hpp"
+
+namespace gpulse::drm {
+
+// An engine by the driver's name, and which of the metrics of all drivers it belongs to.
+struct EngineName {
+  std::string_view name;
+  MetricId device, process;
+};
+
+// Two engines of one metric work side by side: the busier one speaks for both.
+inline constexpr std::array kEngineNames = [] {
+  constexpr auto kRender =
+      std::pair(device_metric("render_utilization_percent"), process_metric("render_utilization_percent"));
+  constexpr auto kCompute =
+      std::pair(device_metric("compute_utilization_percent"), process_metric("compute_utilization_percent"));
+  constexpr auto kCopy =
+      std::pair(device_metric("copy_utilization_percent"), process_metric("copy_utilization_percent"));
+  constexpr auto kVideo =
+      std::pair(device_metric("video_utilization_percent"), process_metric("video_utilization_percent"));
+  constexpr auto kEnhance = std::pair(device_metric("video_enhance_utilization_percent"),
+                                      process_metric("video_enhance_utilization_percent"));
+  constexpr auto kDecoder =
+      std::pair(device_metric("decoder_utilization_percent"), process_metric("decoder_utilization_percent"));
+  constexpr auto kEncoder =
+      std::pair(device_metric("encoder_utilization_percent"), process_metric("encoder_utilization_percent"));
+  constexpr auto kJpeg =
+      std::pair(device_metric("jpeg_utilization_percent"), process_metric("jpeg_utilization_percent"));
+  const auto engine = [](std::string_view name, const auto &metrics) {
+    return EngineName{name, metrics.first, metrics.second};
+  };
+  return std::array{
+      engine("gfx", kRender),
+      engine("render", kRender),
+      engine("rcs", kRender),
+      engine("fragment", kRender),
+      engine("vertex-tiler", kRender),
+      engine("bin", kRender),
+      engine("gpu", kRender),
+      engine("panthor", kRender),
+      engine("compute", kCompute),
+      engine("ccs", kCompute),
+      engine("csd", kCompute),
+      engine("npu-amdxdna", kCompute),
+      engine("amdxdna_accel_driver", kCompute),
+      engine("dma", kCopy),
+      engine("copy", kCopy),
+      engine("bcs", kCopy),
+      engine("tfu", kCopy),
+      engine("video", kVideo),
+      engine("vcs", kVideo),
+      engine("video-enhance", kEnhance),
+      engine("vecs", kEnhance),
+      engine("vpe", kEnhance),
+      engine("dec", kDecoder),
+      engine("enc", kEncoder),
+      engine("enc_1", kEncoder),
+      engine("jpeg", kJpeg),
+  };
+}();
+
+// One reading per engine; not_supported: not told of.
+using EngineReadings = std::array<Reading, kEngineNames.size()>;
+
+std::optional<std::size_t> engine_number(std::string_view name);
+
+class EngineMeter {
+ public:
+  // How busy the client kept each engine since the last call; not_sampled the first time. An engine that the driver
+  // told nothing of before has done nothing before.
+  void update(std::span<const EngineCount> engines, Monotonic now, EngineReadings &out);
+  // Whether a rate can be told at all: there was a call before.
+  bool has_past() const { return at_.has_value(); }
+  // What comes is no continuation of what was.
+  void forget() { *this = {}; }
+
+ private:
+  struct Past {
+    std::optional<std::uint64_t> busy_ns, cycles, total_cycles;
+  };
+  Reading rate(const EngineCount &engine, Past &past, Monotonic now) const;
+
+  std::array<Past, kEngineNames.size()> past_{};
+  std::optional<Monotonic> at_;
+};
+
+}  // namespace gpulse::drm
