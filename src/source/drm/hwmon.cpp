@@ -11,11 +11,15 @@
 namespace gpulse::drm {
 
 std::string find_hwmon(const Sysroot &root, const std::string &device, std::string_view name) {
+  std::string unnamed;
   for (const auto &entry : root.list(device + "/hwmon")) {
     auto folder = device + "/hwmon/" + entry;
-    if (read_word(root, folder + "/name") == name) return folder;
+    const auto own = read_word(root, folder + "/name");
+    if (own == name) return folder;
+    // Below the device itself, sensors that do not say whose they are can only be its own.
+    if (own.empty()) unnamed = std::move(folder);
   }
-  return {};
+  return unnamed;
 }
 
 std::vector<Sensor> list_sensors(const Sysroot &root, const std::string &hwmon) {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/drm/names.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/temporary_folder.hpp"
+
+namespace gpulse::drm {
+
+namespace {
+
+constexpr std::string_view kAmdTable =
+    "# List of AMDGPU IDs\n"
+    "1.0.0\n"
+    "73BF,\tC0,\tAMD Radeon RX 6900 XT\n"
+    "73BF,\tC1,\tAMD Radeon RX 6800 XT\n"
+    "744C,\tC8,\tAMD Radeon RX 7900 XTX\n";
+
+constexpr std::string_view kPciTable =
+    "# a comment\n"
+    "1001  Somebody\n"
+    "\t744c  Not this one\n"
+    "1002  Advanced Micro Devices, Inc. [AMD/ATI]\n"
+    "\t744c  Navi 31 [Radeon RX 7900 XT/7900 XTX]\n"
+    "\t\t1043 0506  TUF Gaming Radeon RX 7900 XTX OC\n"
+    "\t\t1849 5304  Radeon RX 7900 XTX\n"
+    "# between two devices\n"
+    "\t15bf  Phoenix1\n"
+    "8086  Intel Corporation\n"
+    "\t56a5  DG2 [Arc A380]\n"
+    "\t\t1849 6004  Challenger ITX\n"
+    "C 03  Display controller\n"
+    "\t00  VGA compatible controller\n";
+
+Card card_of(std::uint32_t vendor, std::uint32_t product) {
+  Card card;
+  card.vendor = vendor;
+  card.product = product;
+  card.driver = "amdgpu";
+  return card;
+}
+
+TEST(AmdNames, GoByDeviceAndRevision) {
+  EXPECT_EQ(find_amd_name(kAmdTable, 0x73bf, 0xc0), "AMD Radeon RX 6900 XT");
+  EXPECT_EQ(find_amd_name(kAmdTable, 0x73bf, 0xc1), "AMD Radeon RX 6800 XT");
+  EXPECT_EQ(find_amd_name(kAmdTable, 0x73bf, 0xc3), "");
+  EXPECT_EQ(find_amd_name(kAmdTable, 0x744c, 0xc0), "");
+}
+
+TEST(PciNames, AreFoundBelowTheirVendorOnly) {
+  const auto names = find_pci_names(kPciTable, 0x1002, 0x744c, 0x1849, 0x5304);
+  EXPECT_EQ(names.vendor, "Advanced Micro Devices, Inc. [AMD/ATI]");
+  EXPECT_EQ(names.device, "Navi 31 [Radeon RX 7900 XT/7900 XTX]");
+  EXPECT_EQ(names.subsystem, "Radeon RX 7900 XTX");
+  EXPECT_EQ(find_pci_names(kPciTable, 0x1002, 0x15bf, 0, 0).device, "Phoenix1");
+  EXPECT_EQ(find_pci_names(kPciTable, 0x1002, 0x56a5, 0, 0).device, "");
+  EXPECT_EQ(find_pci_names(kPciTable, 0x8086, 0x56a5, 0x1849, 0x6004).subsystem, "Challenger ITX");
+  // "C 03" is a class of devices, no vendor, and "00" below it no device.
+  EXPECT_EQ(find_pci_names(kPciTable, 0x8086, 0x00, 0, 0).device, "");
+}
+
+TEST(PciNames, OfATableThatEndsInTheMiddleOfALine) {
+  EXPECT_EQ(find_pci_names("1002  AMD\n\t744c  Nav", 0x1002, 0x744c, 0, 0).device, "Nav");
+  EXPECT_EQ(find_pci_names("1002  AMD", 0x1002, 0x744c, 0, 0).device, "");
+  EXPECT_EQ(find_pci_names("1002", 0x1002, 0x744c, 0, 0).vendor, "");
+  EXPECT_EQ(find_pci_names("", 0x1002, 0x744c, 0, 0).vendor, "");
+}
+
+class NamesOfCards : public testing::Test {
+ protected:
+  NamesOfCards() {
+    folder.write("/usr/share/libdrm/amdgpu.ids", kAmdTable);
+    folder.write("/usr/share/misc/pci.ids", kPciTable);
+    // The machine that runs the test may have a table of its own there.
+    folder.write("/usr/share/hwdata/pci.ids", "");
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(NamesOfCards, TakeTheExactProductWhereTheRevisionIsKnown) {
+  auto card = card_of(0x1002, 0x744c);
+  card.revision = 0xc8;
+  EXPECT_EQ(Names(folder.root()).product(card), "AMD Radeon RX 7900 XTX");
+}
+
+TEST_F(NamesOfCards, DoNotGuessAmongTheProductsOfOneId) {
+  auto card = card_of(0x1002, 0x744c);
+  EXPECT_EQ(Names(folder.root()).product(card), "AMD Radeon RX 7900 XT/7900 XTX");
+  card.revision = 0x01;
+  EXPECT_EQ(Names(folder.root()).product(card), "AMD Radeon RX 7900 XT/7900 XTX");
+}
+
+TEST_F(NamesOfCards, AskTheMakerOfTheCardWhereOneIdMeansSeveral) {
+  auto card = card_of(0x1002, 0x744c);
+  card.subvendor = 0x1043;
+  card.subproduct = 0x0506;
+  EXPECT_EQ(Names(folder.root()).product(card), "AMD TUF Gaming Radeon RX 7900 XTX OC");
+  auto clear = card_of(0x8086, 0x56a5);
+  clear.subvendor = 0x1849;
+  clear.subproduct = 0x6004;
+  EXPECT_EQ(Names(folder.root()).product(clear), "Intel Arc A380");
+}
+
+TEST_F(NamesOfCards, TakeTheWholeNameWhereThereAreNoBrackets) {
+  EXPECT_EQ(Names(folder.root()).product(card_of(0x1002, 0x15bf)), "AMD Phoenix1");
+}
+
+TEST_F(NamesOfCards, FallBackToTheDriversHintAndThenToTheNumbers) {
+  Names names(folder.root());
+  EXPECT_EQ(names.product(card_of(0x1002, 0x0001), "Instinct"), "Instinct");
+  EXPECT_EQ(names.product(card_of(0x1002, 0x0001)), "AMD GPU 1002:0001");
+  EXPECT_EQ(names.product(card_of(0, 0)), "amdgpu");
+}
+
+TEST_F(NamesOfCards, AreReadOnce) {
+  Names names(folder.root());
+  const auto card = card_of(0x8086, 0x56a5);
+  EXPECT_EQ(names.product(card), "Intel Arc A380");
+  folder.write("/usr/share/misc/pci.ids", "8086  Intel\n\t56a5  Else\n");
+  EXPECT_EQ(names.product(card), "Intel Arc A380");
+}
+
+}  // namespace
+
+}  // namespace gpulse::drm
