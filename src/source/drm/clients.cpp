@@ -78,6 +78,20 @@ Memory measure(std::span<const RegionCount> regions, bool integrated) {
   return memory;
 }
 
+// What it is for, by the engines that have ever worked for it.
+std::uint8_t types_of(const ClientInfo &info) {
+  std::uint8_t types = 0;
+  for (const auto &engine : info.engines) {
+    const auto number = engine_number(engine.name);
+    const bool worked =
+        engine.busy_ns.value_or(0) > 0 || engine.cycles.value_or(0) > 0 || engine.percent.value_or(0) > 0;
+    if (!number || !worked) continue;
+    const bool compute = kEngineNames[*number].device == device_metric("compute_utilization_percent");
+    types |= static_cast<std::uint8_t>(compute ? ProcessType::compute : ProcessType::graphics);
+  }
+  return types;
+}
+
 // One open file of a process, and which client it is.
 struct Slot {
   Opener opener;
@@ -96,7 +110,9 @@ struct Client {
 // What one process does, over its clients.
 struct Use {
   std::uint32_t pid = 0;
-  bool charged = false;  // has a client of its own
+  bool known = false;    // has clients
+  bool charged = false;  // has clients of its own
+  std::uint8_t types = 0;
   EngineReadings engines{};
   Memory memory;
 };
@@ -134,7 +150,10 @@ class Clients::Impl {
     openers_->collect(nodes_, now, openers_now_);
     adopt_openers();
     begin();
-    for (auto &slot : slots_) read_slot(slot, now);
+    for (auto &slot : slots_) {
+      read_slot(slot, now);
+      if (slot.key) use_of(slot.opener.pid).known = true;
+    }
     std::erase_if(clients_, [](const Client &client) { return !client.sampled; });
     write_processes(frame);
     const auto denied = openers_->denied();
@@ -173,7 +192,7 @@ class Clients::Impl {
     uses_.clear();
     for (const auto &opener : openers_now_) {
       if (!uses_.empty() && uses_.back().pid == opener.pid) continue;
-      uses_.push_back({.pid = opener.pid, .charged = false, .engines = {}, .memory = {}});
+      uses_.push_back({.pid = opener.pid, .engines = {}, .memory = {}});
       uses_.back().engines.fill(Reason::not_supported);
     }
   }
@@ -224,23 +243,21 @@ class Clients::Impl {
       if (!silent_[i] || !rates_[i].is(Reason::not_supported)) continue;
       rates_[i] = before ? Reading(0.0) : Reason::not_sampled;
     }
-    charge(opener.pid, measure(info_.regions, rules_.integrated));
+    charge(use_of(opener.pid), measure(info_.regions, rules_.integrated));
   }
 
-  void charge(std::uint32_t pid, const Memory &memory) {
-    const auto use = std::lower_bound(uses_.begin(), uses_.end(), pid,
-                                      [](const Use &u, std::uint32_t wanted) { return u.pid < wanted; });
-    use->charged = true;
-    add(use->engines, rates_);
-    memory.add_to(use->memory);
+  Use &use_of(std::uint32_t pid) {
+    return *std::lower_bound(uses_.begin(), uses_.end(), pid,
+                             [](const Use &use, std::uint32_t wanted) { return use.pid < wanted; });
+  }
+
+  void charge(Use &use, const Memory &memory) {
+    use.charged = true;
+    use.types |= types_of(info_);
+    add(use.engines, rates_);
+    memory.add_to(use.memory);
     add(engines_, rates_);
     memory.add_to(total_);
-  }
-
-  // Whether some other process is charged for what this one holds too.
-  bool shares(std::uint32_t pid) const {
-    return std::any_of(slots_.begin(), slots_.end(),
-                       [&](const Slot &slot) { return slot.opener.pid == pid && slot.key; });
   }
 
   void write_processes(Frame &frame) {
@@ -253,9 +270,9 @@ class Clients::Impl {
     constexpr auto kCompute = process_metric("compute_utilization_percent");
     out.pid = use.pid;
     out.own_namespace = true;
-    out.types = 0;
+    out.types = use.types;
     out.row.fill(Reason::not_supported);
-    if (!use.charged && shares(use.pid)) {
+    if (use.known && !use.charged) {
       // What it holds is another's: of its own it uses nothing.
       for (const auto id : {kUse, kMemory}) out.row[id] = 0.0;
       return;
@@ -266,8 +283,6 @@ class Clients::Impl {
     out.row[kMemory] = use.memory.own(rules_.integrated);
     out.row[kSystemMemory] = use.memory.system;
     out.row[kSharedMemory] = use.memory.shared;
-    if (out.row[kCompute].value_or(0) > 0) out.types |= static_cast<std::uint8_t>(ProcessType::compute);
-    if (out.row[kRender].value_or(0) > 0) out.types |= static_cast<std::uint8_t>(ProcessType::graphics);
   }
 
   // With nobody there the engines that are known do nothing, as long as nobody is hidden.
@@ -284,7 +299,8 @@ class Clients::Impl {
     for (const auto id : kEngineMetrics) frame.row[id] = nothing;
     by_metric(engines_, &EngineName::device,
               [&](MetricId id, const Reading &reading) { put_busier(frame.row[id], reading); });
-    frame.row[kProcessCount] = static_cast<double>(uses_.size());
+    frame.row[kProcessCount] =
+        uses_.empty() && some_denied ? Reading(Reason::no_permission) : static_cast<double>(uses_.size());
   }
 
   Sysroot root_;

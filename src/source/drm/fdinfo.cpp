@@ -115,6 +115,13 @@ void take_drm_key(ClientInfo &out, std::string_view key, std::string_view value)
   }
 }
 
+// "gfx0" is the first ring of "gfx", "enc_10" that of "enc_1".
+std::string_view without_ring(std::string_view key) {
+  constexpr std::string_view kSecondEncoder = "enc_1";
+  if (key.starts_with(kSecondEncoder)) return key.substr(0, kSecondEncoder.size());
+  return key.substr(0, key.find_last_not_of("0123456789") + 1);
+}
+
 // amdgpu before there was a common form: "vram mem: 17196 kB", "gfx0: 70.59%", one line per ring.
 void take_old_key(ClientInfo &out, std::string_view key, std::string_view value) {
   if (key == "pdev") {
@@ -128,9 +135,7 @@ void take_old_key(ClientInfo &out, std::string_view key, std::string_view value)
   } else if (value.ends_with('%')) {
     const auto percent = parse_double(bare(value.substr(0, value.size() - 1)));
     if (!percent || !(*percent >= 0 && *percent <= 100)) return;
-    const auto last = key.find_last_not_of("0123456789");
-    if (last == std::string_view::npos) return;
-    auto *engine = find_or_add(out.engines, key.substr(0, last + 1));
+    auto *engine = find_or_add(out.engines, without_ring(key));
     if (engine != nullptr) engine->percent = std::min(100.0, engine->percent.value_or(0) + *percent);
   }
 }
