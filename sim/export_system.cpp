@@ -2,6 +2,7 @@
 // Init, versions, enumeration.
 #include <strings.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -15,8 +16,20 @@ using gpulse::nvml::DriverBranch;
 
 namespace {
 
+// The real library clears megabytes of its variables when it starts. A program may have its own way of doing that for
+// it, so that this one also looks whether they are zero.
+bool clear_variables() {
+  static std::array<char, (3U << 20U) + 100> kept;
+  const std::array spots{std::size_t{0}, kept.size() / 2, kept.size() - 1};
+  volatile char *seen = kept.data();
+  for (const auto spot : spots) seen[spot] = 1;
+  std::memset(kept.data(), 0, kept.size());
+  return std::none_of(spots.begin(), spots.end(), [&](std::size_t spot) { return seen[spot] != 0; });
+}
+
 Return begin_session(Fn fn) {
   const Call call(fn, Call::BeforeInit{});
+  if (!clear_variables()) return Return::unknown;
   return call ? initialize() : call.result();
 }
 

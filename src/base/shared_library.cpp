@@ -3,18 +3,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <thread>
-#include <vector>
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace gpulse {
 
@@ -62,32 +55,12 @@ std::string SharedLibrary::path() const {
   return map != nullptr ? map->l_name : std::string();
 }
 
-void SharedLibrary::prepare_zeroed_memory(bool now) const {
-  // Below this there is little to win.
-  constexpr std::size_t kWorthwhile = std::size_t{4} << 20U;
-  constexpr std::uintptr_t kLargePage = std::uintptr_t{2} << 20U;
-  constexpr unsigned kMostThreads = 4;
+std::span<std::byte> SharedLibrary::zeroed_memory() const {
   const auto *map = find_map(handle_.get());
-  if (map == nullptr) return;
+  if (map == nullptr) return {};
   ZeroedMemory memory{.base = map->l_addr};
   ::dl_iterate_phdr(find_zeroed_memory, &memory);
-  if (memory.end - memory.begin < kWorthwhile) return;
-  ::madvise(reinterpret_cast<void *>(memory.begin), memory.end - memory.begin, MADV_HUGEPAGE);
-  if (!now) return;
-  // Older kernels refuse; then the library takes the faults itself.
-  const auto populate = [](std::uintptr_t begin, std::uintptr_t end) {
-    if (begin < end) ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_POPULATE_WRITE);
-  };
-  const auto threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
-  const auto share = (memory.end - memory.begin) / threads;
-  std::vector<std::jthread> others;
-  auto begin = memory.begin;
-  for (unsigned i = 1; i < threads; ++i) {
-    const auto end = (memory.begin + i * share) & ~(kLargePage - 1);
-    others.emplace_back(populate, begin, end);
-    begin = std::max(begin, end);
-  }
-  populate(begin, memory.end);
+  return {reinterpret_cast<std::byte *>(memory.begin), memory.end - memory.begin};
 }
 
 }  // namespace gpulse

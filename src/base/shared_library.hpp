@@ -2,7 +2,9 @@
 // A library opened at run time; every symbol may be missing.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/result.hpp"
@@ -16,9 +18,8 @@ class SharedLibrary {
   void *symbol(const char *name) const;
   // The file it was loaded from.
   std::string path() const;
-  // Makes the library's zeroed memory ready for use: in large pages, and with `now` at once on several cores. A library
-  // that clears megabytes of it when it starts is then spared a page fault for every 4 KiB.
-  void prepare_zeroed_memory(bool now) const;
+  // The whole pages of its variables that start as zero (.bss): private memory, not backed by the file.
+  std::span<std::byte> zeroed_memory() const;
 
  private:
   explicit SharedLibrary(void *handle);

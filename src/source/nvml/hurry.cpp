@@ -4,5 +4,6 @@
 namespace gpulse::nvml {
 
 thread_local bool Hurry::active = false;
+ZeroedMemory zeroed_memory;
 
 }  // namespace gpulse::nvml

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "source/nvml/hurry.hpp"
+
 namespace gpulse::nvml {
 
 void *Resolver::find(const char *name) {
@@ -13,16 +15,20 @@ void *Resolver::find(const char *name) {
   return symbol;
 }
 
-Result<std::shared_ptr<Api>> load_library(bool hurry) {
+Api::Api(SharedLibrary library) : resolver(std::move(library)) {
+  const auto zeroed = resolver.library().zeroed_memory();
+  zeroed_memory.begin = reinterpret_cast<std::uintptr_t>(zeroed.data());
+  zeroed_memory.end = zeroed_memory.begin + zeroed.size();
+}
+
+Api::~Api() { zeroed_memory.end = zeroed_memory.begin = 0; }
+
+Result<std::shared_ptr<Api>> load_library() {
   constexpr std::array kPaths{"/usr/lib/wsl/lib/libnvidia-ml.so.1", "libnvidia-ml.so.1"};
   for (const char *path : kPaths) {
     if (path[0] == '/' && ::access(path, R_OK) != 0) continue;
     auto library = SharedLibrary::open(path);
-    if (library) {
-      // Init clears 14 MB: 8 of its 12 ms on an H200 machine were page faults.
-      library->prepare_zeroed_memory(hurry);
-      return std::make_shared<Api>(std::move(*library));
-    }
+    if (library) return std::make_shared<Api>(std::move(*library));
     if (path == kPaths.back()) return std::unexpected(library.error());
   }
   return failure("libnvidia-ml.so.1 not found");

@@ -59,7 +59,10 @@ struct Api {
   using Pair = Function<Return(Handle, U32 *, U32 *)>;
   using ProcessList = Function<Return(Handle, U32 *, void *)>;
 
-  explicit Api(SharedLibrary library) : resolver(std::move(library)) {}
+  explicit Api(SharedLibrary library);
+  Api(const Api &) = delete;
+  Api &operator=(const Api &) = delete;
+  ~Api();
 
   Resolver resolver;
 
@@ -200,7 +203,6 @@ struct Api {
 
 // The library by its run-time name only: the toolkit's stub has another one. WSL keeps it in a folder of its own, and
 // a distribution's driver must not shadow that one.
-// `hurry`: it is to start as fast as it can.
-Result<std::shared_ptr<Api>> load_library(bool hurry = false);
+Result<std::shared_ptr<Api>> load_library();
 
 }  // namespace gpulse::nvml

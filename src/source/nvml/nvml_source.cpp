@@ -271,7 +271,7 @@ bool NvmlSource::open_driver(Discovery &found) {
     return false;
   };
   if (driver_.api == nullptr) {
-    auto api = load_library(options_.hurry);
+    auto api = load_library();
     if (!api) return fail(no_library(root_, api.error().what));
     // The simulator in the driver's place, with a scenario that it cannot play.
     if (auto mistake = scenario_mistake((*api)->resolver.library()); !mistake.empty()) {
