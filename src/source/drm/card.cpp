@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/text.hpp"
 #include "source/drm/attribute.hpp"
@@ -66,24 +67,23 @@ void read_nodes(const Sysroot &root, Card &card, Node own) {
   }
 }
 
-std::optional<Card> read_card(const Sysroot &root, std::string_view where, const std::string &name, Node own) {
+}  // namespace
+
+Card describe_card(const Sysroot &root, std::string name, std::string folder, std::string driver) {
   Card card;
-  card.name = name;
-  card.folder = std::string(where) + "/" + name;
+  card.name = std::move(name);
+  card.folder = std::move(folder);
   card.device = card.folder + "/device";
   read_uevent(root, card);
   if (card.driver.empty()) {
     const auto link = root.read_link(card.device + "/driver").value_or("");
     card.driver = printable(link.substr(link.rfind('/') + 1));
   }
-  if (card.driver.empty()) return std::nullopt;
+  if (card.driver.empty()) card.driver = std::move(driver);
   read_ids(root, card);
-  read_nodes(root, card, own);
   card.asleep = is_asleep(root, card);
   return card;
 }
-
-}  // namespace
 
 std::vector<Card> list_cards(const Sysroot &root) {
   std::vector<Card> cards;
@@ -92,7 +92,10 @@ std::vector<Card> list_cards(const Sysroot &root) {
       // "card1-DP-1" is a connector.
       const auto minor = number_after(name, prefix);
       if (!minor) continue;
-      if (auto card = read_card(root, where, name, {major, *minor})) cards.push_back(std::move(*card));
+      auto card = describe_card(root, name, std::string(where) + "/" + name);
+      if (card.driver.empty()) continue;
+      read_nodes(root, card, {major, *minor});
+      cards.push_back(std::move(card));
     }
   };
   look(kGraphics, "card", kDrmMajor);

@@ -36,6 +36,9 @@ struct Card {
 // In the order of their addresses on the bus, which is the same at every start.
 std::vector<Card> list_cards(const Sysroot &root);
 
+// The device behind one folder of a class, without its nodes; `driver` where the folder does not tell.
+Card describe_card(const Sysroot &root, std::string name, std::string folder, std::string driver = {});
+
 // Never wakes the device.
 bool is_asleep(const Sysroot &root, const Card &card);
 

@@ -5,7 +5,7 @@
 //
 // A source has two readers for it:
 //   {{.call = "/proc/*/fdinfo", .differential = true, .extra = true, .fills = drm::kClientMetrics}, …clients.read()}
-//   {{.call = "/proc/*/fd", .tier = Tier::slow, .extra = true}, …openers->look_everywhere(now)}
+//   {{.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, …openers->look_everywhere(now)}
 //
 // A file that several processes hold (by fork, or passed on) is one client and counts once, for the process that
 // started first; the others are listed with nothing of their own. Of each client one file is read in a tick.

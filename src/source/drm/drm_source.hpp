@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUs and accelerators whose driver has no source of its own: what the kernel tells of every driver's clients, and the
+// few files that many drivers have (clocks, sensors, queue times).
+#pragma once
+
+#include <memory>
+
+#include "base/sysroot.hpp"
+#include "source/source.hpp"
+
+namespace gpulse::drm {
+
+std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options);
+
+}  // namespace gpulse::drm
