@@ -69,6 +69,7 @@ SourceReport Runner::report() {
                                         Seconds(now - core_->discovery_hangs_since).count());
     report.status.remedy = "see the kernel log";
   }
+  report.absent = core_->absent;
   report.entities.reserve(core_->entities.size());
   for (const auto &entity : core_->entities) {
     SourceReport::Entity one{.found = entity->found, .row = entity->seen, .processes = entity->processes};

@@ -43,6 +43,7 @@ struct SourceReport {
     std::vector<Process> processes;  // Process::device is not set yet
   };
   SourceStatus status;
+  bool absent = false;  // there is nothing of its kind in this machine
   std::vector<Entity> entities;
   std::vector<Event> events;
   std::chrono::nanoseconds call_time{0};

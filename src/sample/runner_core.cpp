@@ -163,6 +163,7 @@ void Runner::Core::adopt(Discovery found) {
   problem = std::move(found.problem);
   remedy = std::move(found.remedy);
   mistake = found.mistake;
+  absent = found.absent;
   discovered = true;
 }
 

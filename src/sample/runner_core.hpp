@@ -82,6 +82,7 @@ struct Runner::Core {
   std::string problem = "not looked for yet";
   std::string remedy;
   bool mistake = false;
+  bool absent = false;
   bool discovered = false;
   bool discovery_hangs = false;
   Monotonic discovery_hangs_since{};

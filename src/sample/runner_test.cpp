@@ -227,6 +227,24 @@ TEST_F(RunnerTest, ANewDeviceIsFoundWhileRunning) {
   EXPECT_THAT(kinds_, Contains("found GPU-1"));
 }
 
+TEST_F(RunnerTest, ADeviceThatFellAsleepIsLeftAlone) {
+  start({{"GPU-0"}, {"GPU-1"}});
+  pass();
+  source_->answer("GPU-0", Fake::kTick, Outcome::asleep);
+  const auto second_before = source_->reads("GPU-0", Fake::kSecond);
+  auto report = pass(Pass::everything);
+  EXPECT_EQ(state(report, "GPU-0"), DeviceState::asleep);
+  EXPECT_EQ(reading(report, "GPU-0"), Reading(Reason::asleep));
+  EXPECT_EQ(source_->reads("GPU-0", Fake::kSecond), second_before);
+  EXPECT_EQ(reading(report, "GPU-1"), Reading(10.0));
+  const auto ticks = source_->reads("GPU-0", Fake::kTick);
+  pass(Pass::everything);
+  EXPECT_EQ(source_->reads("GPU-0", Fake::kTick), ticks);
+  source_->answer("GPU-0", Fake::kTick, Outcome::ok);
+  source_->devices({{"GPU-0"}, {"GPU-1"}});
+  EXPECT_EQ(reading(pass(), "GPU-0"), Reading(0.0));
+}
+
 TEST_F(RunnerTest, AnInstanceTakenApartIsForgotten) {
   start({{"GPU-0"}, {.uuid = "MIG-1", .parent = "GPU-0"}});
   EXPECT_EQ(pass().entities.size(), 2U);

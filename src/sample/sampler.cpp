@@ -97,7 +97,9 @@ SnapshotPtr Sampler::assemble(Seconds took) {
   std::chrono::nanoseconds call_time{0};
   std::uint64_t calls = 0;
   std::uint32_t slowed = 0;
+  const bool any = std::any_of(reports.begin(), reports.end(), [](const auto &r) { return r.status.devices > 0; });
   for (auto &report : reports) {
+    if (report.absent && any) report.status.problem = report.status.remedy = "";
     call_time += report.call_time;
     calls += report.calls;
     slowed += report.slowed;

@@ -73,6 +73,7 @@ struct Discovery {
   std::string problem;  // why there is nothing, in one line; empty when all is well
   std::string remedy;
   bool mistake = false;  // the user's: no later look will find it mended
+  bool absent = false;   // nothing of its kind is in this machine: no trouble where there is something else
 };
 
 // What a command needs of the sources.

@@ -58,7 +58,9 @@ Problem no_library(const Sysroot &root, const std::string &why) {
             "install the driver's user-space package, or in a container pass the driver in (--gpus all)"};
   }
   if (hardware) return {"NVIDIA driver not installed", "install the driver for the NVIDIA GPU in this machine"};
-  if (why.contains("cannot open shared object file")) return {"NVIDIA driver not installed", "no NVIDIA GPU was seen"};
+  if (why.contains("cannot open shared object file")) {
+    return {"NVIDIA driver not installed", "no NVIDIA GPU was seen", true};
+  }
   return {"NVIDIA driver library could not be loaded", why};
 }
 
@@ -91,7 +93,7 @@ Problem no_init(const Sysroot &root, Return code, const std::string &library_ver
   if (code == Return::driver_not_loaded || module.empty()) {
     return {fmt::format("NVIDIA driver not loaded{}",
                         code == Return::driver_not_loaded ? "" : fmt::format(" ({})", code_text(code))),
-            "load it: modprobe nvidia"};
+            "load it: modprobe nvidia", module.empty() && list_gpus(root).empty()};
   }
   return {fmt::format("NVIDIA driver refused to start: {} (code {})", code_text(code), static_cast<unsigned>(code)),
           "see the kernel log; in a container, restart it"};

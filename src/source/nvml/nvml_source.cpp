@@ -268,6 +268,7 @@ bool NvmlSource::open_driver(Discovery &found) {
   const auto fail = [&](Problem problem) {
     found.problem = std::move(problem.what);
     found.remedy = std::move(problem.remedy);
+    found.absent = problem.absent;
     return false;
   };
   if (driver_.api == nullptr) {
