@@ -70,7 +70,7 @@ fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 asan tsan: ## the tests beside the code under the address and undefined-behaviour, or thread sanitizer
 	@tools/install_dependencies.sh build check
 	@$(CONFIGURE) $@ >/dev/null
-	@$(BUILD) build/$@ -j $(JOBS)
+	@$(BUILD) build/$@ -j $(JOBS) --target gpulse_tests
 	@ctest --test-dir build/$@ --output-on-failure --no-tests=error -j $(JOBS)
 
 clean: ## remove what was built

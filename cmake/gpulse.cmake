@@ -52,6 +52,7 @@ function(gpulse_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} gpulse_options GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE
     GPULSE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GPULSE_BUILD_DIR="${CMAKE_BINARY_DIR}")
+  add_dependencies(gpulse_tests ${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()
 
