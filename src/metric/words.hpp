@@ -22,6 +22,16 @@ inline constexpr std::array kThrottle{"idle"sv,           "application clocks"sv
 // power brake cost speed that was paid for.
 inline constexpr std::uint64_t kCalmThrottle = 0x113;
 inline constexpr std::uint64_t kGraveThrottle = 0xE8;
+inline constexpr std::array kPerformanceLevel{"auto"sv,
+                                              "low"sv,
+                                              "high"sv,
+                                              "manual"sv,
+                                              "profile standard"sv,
+                                              "profile min sclk"sv,
+                                              "profile min mclk"sv,
+                                              "profile peak"sv,
+                                              "profile exit"sv,
+                                              "perf determinism"sv};
 inline constexpr std::array kComputeMode{"default"sv, "exclusive thread"sv, "prohibited"sv, "exclusive process"sv};
 inline constexpr std::array kVirtualization{"none"sv, "passthrough"sv, "guest"sv, "host vGPU"sv, "host vSGA"sv};
 inline constexpr std::array kRecovery{"none"sv,      "reset"sv,           "reboot"sv,

@@ -46,6 +46,10 @@ inline constexpr Metric kDeviceModesRows[] = {
      .help = "How the device is handed to a virtual machine",
      .meaning = "\"passthrough\" means that this is a virtual machine that owns the whole device.",
      .words = words::kVirtualization},
+    {.key = "performance_level", .kind = Kind::state, .group = Group::modes, .label = "LEVEL",
+     .help = "Who chooses the clocks",
+     .meaning = "\"auto\" is the driver's own choice; anything else was set by somebody, and holds until it is set back.",
+     .words = words::kPerformanceLevel},
     {.key = "multiprocessor_count", .window = Window::fixed, .group = Group::identity, .label = "SMS",
      .help = "Processors (SMs) of the device or instance",
      .meaning = "How many processors work here."},
@@ -74,6 +78,9 @@ inline constexpr Metric kDeviceModesRows[] = {
      .label = "PART",
      .help = "Part number of the board",
      .meaning = "The maker's part number."},
+    {.key = "memory_vendor", .kind = Kind::text, .window = Window::fixed, .group = Group::identity, .label = "MVEND",
+     .help = "Who made the memory",
+     .meaning = "The maker of the memory chips on the board."},
     {.key = "inforom_version", .kind = Kind::text, .window = Window::fixed, .group = Group::identity,
      .label = "INFOROM",
      .help = "Version of the board description",
@@ -103,8 +110,18 @@ inline constexpr Metric kDeviceModesRows[] = {
      .meaning = "Run the programs that feed the device on these cores."},
     {.key = "topology", .kind = Kind::text, .window = Window::fixed, .group = Group::identity, .label = "TOPO",
      .help = "How the device reaches its neighbours",
-     .meaning = "For each other device the kind of path: NV# over # NVLinks, PIX and PXB over PCIe bridges, PHB over "
-                "the host bridge, NODE and SYS across the machine."},
+     .meaning = "For each other device the kind of path: NV# over # NVLinks, XGMI over links of that kind, PIX and PXB "
+                "over PCIe bridges, PHB over the host bridge, PCIE where no more is known, NODE and SYS across the "
+                "machine."},
+    {.key = "compute_partition", .kind = Kind::text, .window = Window::fixed, .group = Group::identity,
+     .label = "CPART",
+     .help = "How the processors are split",
+     .meaning = "SPX is one device, DPX two, TPX three, QPX four, CPX one for each part of the chip; each stands as a "
+                "device of its own, with this one as parent."},
+    {.key = "memory_partition", .kind = Kind::text, .window = Window::fixed, .group = Group::identity,
+     .label = "MPART",
+     .help = "How the memory is split",
+     .meaning = "NPS1 is one memory for all parts of the chip, NPS4 four."},
 };
 // clang-format on
 

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader of gpu_metrics: what it has that no file of its own gives, and rates between two of them.
+#include <cerrno>
+
+#include "metric/words.hpp"
+#include "model/checked.hpp"
+#include "source/amdgpu/reader_calls.hpp"
+
+namespace gpulse::amdgpu {
+
+namespace {
+
+// The attribute was once cut at a page; a later kernel hands out up to 128 KiB.
+constexpr std::size_t kMostTable = 1U << 17U;
+constexpr double kJoulesPerCount = 1.0 / 65536;
+constexpr double kKib = 1024;
+
+struct Filled {
+  Field field;
+  MetricId metric;
+};
+constexpr std::array kFilled{
+    Filled{Field::temperature_edge, device_metric("temperature_gpu_celsius")},
+    Filled{Field::temperature_hotspot, device_metric("temperature_hotspot_celsius")},
+    Filled{Field::temperature_memory, device_metric("temperature_memory_celsius")},
+    Filled{Field::temperature_soc, device_metric("temperature_soc_celsius")},
+    Filled{Field::temperature_vr_graphics, device_metric("temperature_vr_graphics_celsius")},
+    Filled{Field::temperature_vr_soc, device_metric("temperature_vr_soc_celsius")},
+    Filled{Field::temperature_vr_memory, device_metric("temperature_vr_memory_celsius")},
+    Filled{Field::activity_graphics, device_metric("gpu_utilization_percent")},
+    Filled{Field::activity_memory, device_metric("memory_utilization_percent")},
+    Filled{Field::activity_video, device_metric("video_utilization_percent")},
+    Filled{Field::activity_jpeg, device_metric("jpeg_utilization_percent")},
+    Filled{Field::clock_graphics, device_metric("clock_graphics_mhz")},
+    Filled{Field::clock_graphics, device_metric("clock_sm_mhz")},
+    Filled{Field::clock_memory, device_metric("clock_memory_mhz")},
+    Filled{Field::clock_soc, device_metric("clock_soc_mhz")},
+    Filled{Field::clock_fabric, device_metric("clock_fabric_mhz")},
+    Filled{Field::clock_video, device_metric("clock_video_mhz")},
+    Filled{Field::voltage_graphics, device_metric("voltage_graphics_volts")},
+    Filled{Field::voltage_soc, device_metric("voltage_soc_volts")},
+    Filled{Field::voltage_memory, device_metric("voltage_memory_volts")},
+    Filled{Field::fan_rpm, device_metric("fan_speed_rpm")},
+    Filled{Field::pcie_replay, device_metric("pcie_replay_total")},
+};
+
+void fill(const Context &in, MetricId id, const std::optional<double> &value) {
+  auto &device = in.device;
+  if (device.own[id.index]) return;
+  // A sensor that is there but says nothing of use (a memory without one says 0 °C) is not mended here.
+  if (id == device_metric("temperature_memory_celsius") && !device.sensor(Sensor::memory).empty()) return;
+  if (!value && !device.from_table[id.index]) return;
+  in.frame.row[id] = value ? checked(id, *value) : Reason::not_supported;
+  device.from_table[id.index] = value.has_value();
+}
+
+// What the counter grew by; none at the first reading and where it was set back.
+std::optional<double> growth(const Context &in, const GpuMetrics &now, Field field) {
+  if (!in.device.before) return std::nullopt;
+  const auto before = (*in.device.before)[field];
+  const auto after = now[field];
+  if (!before || !after || *after < *before) return std::nullopt;
+  return *after - *before;
+}
+
+// The share of the firmware's own time in which the limit held; the largest where there are several.
+Reading residency(const Context &in, const GpuMetrics &now, std::initializer_list<Field> fields, MetricId id) {
+  bool there = false;
+  Reading most = Reason::not_sampled;
+  const auto whole = growth(in, now, Field::accumulation);
+  for (const auto field : fields) {
+    there = there || now[field];
+    const auto part = growth(in, now, field);
+    if (!part || whole.value_or(0) <= 0) continue;
+    const auto share = checked(id, *part / *whole * 100);
+    if (!most || (share && share.value() > most.value())) most = share;
+  }
+  return there && now[Field::accumulation] ? most : Reason::not_supported;
+}
+
+void fill_residencies(const Context &in, const GpuMetrics &now) {
+  auto &row = in.frame.row;
+  constexpr auto kPower = device_metric("throttled_power_percent");
+  constexpr auto kThermal = device_metric("throttled_thermal_percent");
+  row[kPower] = residency(in, now, {Field::residency_power}, kPower);
+  row[kThermal] = residency(
+      in, now, {Field::residency_socket_heat, Field::residency_regulator_heat, Field::residency_memory_heat}, kThermal);
+  // Some firmware counts an idle device as held back all of the time.
+  const bool idle = row[device_metric("gpu_utilization_percent")].value_or(1) == 0;
+  if (idle && row[kPower].value_or(0) == 100) row[kPower] = Reason::out_of_range;
+}
+
+constexpr std::uint64_t bit_of(std::string_view word) {
+  std::uint64_t bit = 1;
+  for (const auto &known : words::kThrottle) {
+    if (known == word) return bit;
+    bit <<= 1U;
+  }
+  return 0;
+}
+
+// From counters whose unit nobody tells: one that grew since the last reading was at work.
+Reading reasons_of_growth(const Context &in, const GpuMetrics &now) {
+  struct Cause {
+    Field field;
+    std::uint64_t bit;
+  };
+  constexpr std::array kCauses{
+      Cause{Field::growth_prochot, bit_of("hw slowdown")},     Cause{Field::growth_power_sustained, bit_of("power cap")},
+      Cause{Field::growth_power_fast, bit_of("power cap")},    Cause{Field::growth_power_slow, bit_of("power cap")},
+      Cause{Field::growth_core_heat, bit_of("hw thermal")},    Cause{Field::growth_graphics_heat, bit_of("hw thermal")},
+      Cause{Field::growth_soc_heat, bit_of("hw thermal")},     Cause{Field::residency_prochot, bit_of("hw slowdown")},
+      Cause{Field::residency_power, bit_of("power cap")},      Cause{Field::residency_socket_heat, bit_of("hw thermal")},
+      Cause{Field::residency_regulator_heat, bit_of("hw thermal")},
+      Cause{Field::residency_memory_heat, bit_of("hw thermal")},
+  };
+  std::uint64_t bits = 0;
+  bool there = false;
+  bool told = false;
+  for (const auto &[field, bit] : kCauses) {
+    there = there || now[field];
+    const auto grown = growth(in, now, field);
+    told = told || grown;
+    if (grown.value_or(0) > 0) bits |= bit;
+  }
+  if (!there) return Reason::not_supported;
+  return told ? Reading(static_cast<double>(bits)) : Reason::not_sampled;
+}
+
+Reading throttle_reasons(const Context &in, const GpuMetrics &now) {
+  const auto &row = in.frame.row;
+  if (!now[Field::throttle]) {
+    // A firmware that counts idleness as a limit is not believed here either.
+    if (row[device_metric("throttled_power_percent")].is(Reason::out_of_range)) return Reason::out_of_range;
+    return reasons_of_growth(in, now);
+  }
+  auto bits = now.throttle;
+  // Chips of the RDNA3 family hold the bit of the hottest point while they idle: it counts only near the limit.
+  constexpr double kNear = 15;
+  constexpr double kUsualLimit = 100;
+  const auto hot = row[device_metric("temperature_hotspot_celsius")];
+  const auto limit = row[device_metric("temperature_hotspot_max_celsius")].value_or(kUsualLimit);
+  if (hot && hot.value() < limit - kNear) bits &= ~kHotspotBit;
+  return static_cast<double>(decode_throttle(bits));
+}
+
+void fill_rates(const Context &in, const GpuMetrics &now) {
+  auto &row = in.frame.row;
+  const auto seconds = Seconds(in.now - in.device.before_at).count();
+  const auto rate = [&](Field field, MetricId id) {
+    if (!now[field]) {
+      row[id] = Reason::not_supported;
+      return;
+    }
+    const auto grown = growth(in, now, field);
+    row[id] = grown && seconds > 0 ? checked(id, *grown * kKib / seconds) : Reason::not_sampled;
+  };
+  rate(Field::xgmi_read_kib, device_metric("xgmi_read_bytes_per_second"));
+  rate(Field::xgmi_write_kib, device_metric("xgmi_write_bytes_per_second"));
+}
+
+void fill_power(const Context &in, const GpuMetrics &now) {
+  auto &row = in.frame.row;
+  const auto power = now[Field::power_socket];
+  constexpr auto kPackage = device_metric("package_power_watts");
+  // Some Renoir report watts where milliwatts belong; no processor runs on a fifth of a watt.
+  constexpr double kLeast = 0.2;
+  if (now.integrated()) {
+    row[kPackage] = !power ? Reading(Reason::not_supported)
+                           : *power < kLeast ? Reading(Reason::out_of_range) : checked(kPackage, *power);
+  } else {
+    fill(in, device_metric("power_draw_watts"), power);
+  }
+  const auto energy = now[Field::energy];
+  row[device_metric("energy_joules")] = in.device.counts_energy && energy.value_or(0) > 0
+                                            ? checked(device_metric("energy_joules"), *energy * kJoulesPerCount)
+                                            : Reason::not_supported;
+}
+
+}  // namespace
+
+Outcome read_table(const Context &in, const Reader &self) {
+  auto &device = in.device;
+  if (device.card.device.empty() || device.partition) return Outcome::unsupported;
+  device.path.assign(device.card.device).append(self.file);
+  const auto fills = std::span(self.info.fills);
+  const auto refused = [&](const Reading &reading) {
+    for (const auto id : fills) {
+      if (!device.own[id.index]) in.frame.row[id] = reading;
+    }
+    device.from_table.reset();
+    device.before.reset();
+  };
+  if (!in.root.read_into(device.text, device.path, kMostTable)) {
+    const int error = errno;
+    refused(Reason::not_supported);
+    return refuse(in, {}, error);
+  }
+  const auto now = parse_gpu_metrics(device.text);
+  if (!now) {
+    refused(device.text.empty() ? Reason::not_supported : Reason::error);
+    return Outcome::ok;
+  }
+  for (const auto &[field, metric] : kFilled) fill(in, metric, (*now)[field]);
+  // A chip without an edge sensor is as hot as its hottest point.
+  if (!(*now)[Field::temperature_edge]) {
+    fill(in, device_metric("temperature_gpu_celsius"), (*now)[Field::temperature_hotspot]);
+  }
+  fill_power(in, *now);
+  fill_residencies(in, *now);
+  in.frame.row[device_metric("throttle_reasons")] = throttle_reasons(in, *now);
+  fill_rates(in, *now);
+  if (device.partitions != nullptr) {
+    const std::lock_guard lock(device.partitions->mutex);
+    device.partitions->busy_percent = now->partition_busy;
+  }
+  device.before = now;
+  device.before_at = in.now;
+  return Outcome::ok;
+}
+
+}  // namespace gpulse::amdgpu

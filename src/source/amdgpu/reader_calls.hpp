@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The readers that take more than one number from one file.
+#pragma once
+
+#include "source/amdgpu/readers.hpp"
+
+namespace gpulse::amdgpu {
+
+// Puts the reading into the row, as one that a file of its own gave.
+void put(const Context &in, MetricId id, const Reading &reading);
+
+// What a file's refusal means for what it fills. A device that fell asleep since it was last looked at is left alone.
+Outcome refuse(const Context &in, std::span<const MetricId> fills, int error);
+
+Outcome read_sleep(const Context &in, const Reader &self);
+Outcome read_number(const Context &in, const Reader &self);
+Outcome read_memory_temperature(const Context &in, const Reader &self);
+Outcome read_memory(const Context &in, const Reader &self);
+Outcome read_power(const Context &in, const Reader &self);
+Outcome read_fan(const Context &in, const Reader &self);
+Outcome read_levels(const Context &in, const Reader &self);
+Outcome read_table(const Context &in, const Reader &self);
+Outcome read_partition(const Context &in, const Reader &self);
+Outcome read_units(const Context &in, const Reader &self);
+Outcome read_level(const Context &in, const Reader &self);
+Outcome read_errors(const Context &in, const Reader &self);
+Outcome read_link(const Context &in, const Reader &self);
+Outcome read_link_errors(const Context &in, const Reader &self);
+Outcome read_bandwidth(const Context &in, const Reader &self);
+
+}  // namespace gpulse::amdgpu
