@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "source/drm/drm_source.hpp"
+#include "source/amdgpu/amdgpu_source.hpp"
 #include "source/drm/openers.hpp"
 #include "source/host/host_source.hpp"
 #include "source/nvml/nvml_source.hpp"
@@ -17,7 +17,7 @@ constexpr std::string_view kHost = "host";
 
 constexpr std::array kFactories{
     SourceFactory{"nvml", nvml::make_source},
-    SourceFactory{"drm", drm::make_source},
+    SourceFactory{"amdgpu", amdgpu::make_source},
     SourceFactory{kHost, [](const Sysroot &root, const SourceOptions &) { return host::make_host_source(root); }},
 };
 

@@ -14,6 +14,8 @@
 #include "source/amdgpu/kfd.hpp"
 #include "source/amdgpu/pcie_bandwidth.hpp"
 #include "source/drm/card.hpp"
+#include "source/drm/clients.hpp"
+#include "source/drm/openers.hpp"
 #include "source/drm/pcie_link.hpp"
 #include "source/source.hpp"
 
@@ -30,11 +32,14 @@ struct PartitionUse {
 };
 
 struct DeviceData {
-  drm::Card card;              // without a name where only KFD shows the device
+  drm::Card card;              // of the whole, where this is a part; without a folder where only KFD shows the device
+  std::string folder;          // of the driver's files that tell of this device; empty where there are none
   std::vector<KfdNode> nodes;  // of KFD, one for each part
   std::optional<std::size_t> partition;
   std::shared_ptr<PartitionUse> partitions;
   std::shared_ptr<PcieBandwidth> bandwidth;
+  std::optional<drm::Clients> clients;  // none where its parts have them
+  std::shared_ptr<drm::Openers> openers;
   drm::PcieLink link;
   std::array<std::string, kSensors> sensors;  // …/temp2, to be followed by "_input"
   bool integrated = false;
@@ -43,7 +48,7 @@ struct DeviceData {
   // Which metrics a file of their own has given: what gpu_metrics says of them is not wanted.
   std::bitset<kMetricCount> own;
   std::bitset<kMetricCount> from_table;  // which gpu_metrics has given
-  std::optional<GpuMetrics> before;  // for the rates
+  std::optional<GpuMetrics> before;      // for the rates
   Monotonic before_at{};
   std::array<Reading, 3> totals{Reason::not_sampled, Reason::not_sampled, Reason::not_sampled};
   std::string text;  // buffers are kept, so that a reading allocates nothing

@@ -106,11 +106,16 @@ Reading reasons_of_growth(const Context &in, const GpuMetrics &now) {
     std::uint64_t bit;
   };
   constexpr std::array kCauses{
-      Cause{Field::growth_prochot, bit_of("hw slowdown")},     Cause{Field::growth_power_sustained, bit_of("power cap")},
-      Cause{Field::growth_power_fast, bit_of("power cap")},    Cause{Field::growth_power_slow, bit_of("power cap")},
-      Cause{Field::growth_core_heat, bit_of("hw thermal")},    Cause{Field::growth_graphics_heat, bit_of("hw thermal")},
-      Cause{Field::growth_soc_heat, bit_of("hw thermal")},     Cause{Field::residency_prochot, bit_of("hw slowdown")},
-      Cause{Field::residency_power, bit_of("power cap")},      Cause{Field::residency_socket_heat, bit_of("hw thermal")},
+      Cause{Field::growth_prochot, bit_of("hw slowdown")},
+      Cause{Field::growth_power_sustained, bit_of("power cap")},
+      Cause{Field::growth_power_fast, bit_of("power cap")},
+      Cause{Field::growth_power_slow, bit_of("power cap")},
+      Cause{Field::growth_core_heat, bit_of("hw thermal")},
+      Cause{Field::growth_graphics_heat, bit_of("hw thermal")},
+      Cause{Field::growth_soc_heat, bit_of("hw thermal")},
+      Cause{Field::residency_prochot, bit_of("hw slowdown")},
+      Cause{Field::residency_power, bit_of("power cap")},
+      Cause{Field::residency_socket_heat, bit_of("hw thermal")},
       Cause{Field::residency_regulator_heat, bit_of("hw thermal")},
       Cause{Field::residency_memory_heat, bit_of("hw thermal")},
   };
@@ -166,8 +171,9 @@ void fill_power(const Context &in, const GpuMetrics &now) {
   // Some Renoir report watts where milliwatts belong; no processor runs on a fifth of a watt.
   constexpr double kLeast = 0.2;
   if (now.integrated()) {
-    row[kPackage] = !power ? Reading(Reason::not_supported)
-                           : *power < kLeast ? Reading(Reason::out_of_range) : checked(kPackage, *power);
+    row[kPackage] = !power            ? Reading(Reason::not_supported)
+                    : *power < kLeast ? Reading(Reason::out_of_range)
+                                      : checked(kPackage, *power);
   } else {
     fill(in, device_metric("power_draw_watts"), power);
   }
@@ -181,8 +187,8 @@ void fill_power(const Context &in, const GpuMetrics &now) {
 
 Outcome read_table(const Context &in, const Reader &self) {
   auto &device = in.device;
-  if (device.card.device.empty() || device.partition) return Outcome::unsupported;
-  device.path.assign(device.card.device).append(self.file);
+  if (device.folder.empty()) return Outcome::unsupported;
+  device.path.assign(device.folder).append(self.file);
   const auto fills = std::span(self.info.fills);
   const auto refused = [&](const Reading &reading) {
     for (const auto id : fills) {

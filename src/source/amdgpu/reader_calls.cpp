@@ -83,7 +83,7 @@ Outcome read_sleep(const Context &in, const Reader & /*self*/) {
 }
 
 Outcome read_number(const Context &in, const Reader &self) {
-  const auto &base = self.sensor == Sensor::none ? in.device.card.device : in.device.sensor(self.sensor);
+  const auto &base = self.sensor == Sensor::none ? in.device.folder : in.device.sensor(self.sensor);
   if (base.empty()) return Outcome::unsupported;
   if (!read_text(in, base, self.file)) return refuse(in, self.info.fills, errno);
   for (const auto id : self.info.fills) put(in, id, number_in(in.device.text, id, self.scale));
@@ -112,7 +112,7 @@ Outcome read_memory(const Context &in, const Reader &self) {
         device_metric("memory_visible_total_bytes")}}};
   auto &row = in.frame.row;
   auto &device = in.device;
-  if (device.card.device.empty() || device.partition) {
+  if (device.folder.empty()) {
     NodeMemory sum;
     for (const auto &node : device.nodes) {
       const auto memory = read_node_memory(in.root, node);
@@ -126,10 +126,10 @@ Outcome read_memory(const Context &in, const Reader &self) {
     for (std::size_t i = 0; i < kParts.size(); ++i) {
       int error = 0;
       const auto &part = kParts[i];
-      row[part.used] = number_at(in, device.card.device, part.used_file, part.used, 1, error);
+      row[part.used] = number_at(in, device.folder, part.used_file, part.used, 1, error);
       if (error != 0 && i == 0) return refuse(in, self.info.fills, error);
       auto &total = device.totals[i];
-      if (!total) total = number_at(in, device.card.device, part.total_file, part.total, 1);
+      if (!total) total = number_at(in, device.folder, part.total_file, part.total, 1);
       row[part.total] = total;
       // Old kernels counted below zero.
       if (row[part.used] && total && row[part.used].value() > total.value()) row[part.used] = Reason::out_of_range;
@@ -186,25 +186,22 @@ Outcome read_fan(const Context &in, const Reader &self) {
   return Outcome::ok;
 }
 
-// The metrics that the row fills with the present level come first, those with the highest last: as many of each.
+// Of what the row fills, the first half is the present level, the rest the highest.
 Outcome read_levels(const Context &in, const Reader &self) {
-  const auto &base = in.device.card.device;
+  const auto &base = in.device.folder;
   if (base.empty()) return Outcome::unsupported;
   const auto fills = self.info.fills;
-  const auto now_count = self.sensor == Sensor::none ? (fills.size() + 1) / 2 : fills.size() / 2;
-  const auto now = fills.subspan(0, now_count);
-  const auto most = fills.subspan(now_count);
+  const auto now = fills.subspan(0, (fills.size() + 1) / 2);
+  const auto most = fills.subspan(now.size());
+  // What a sensor measures is nearer to the truth than the level that was asked for.
+  const bool measured =
+      self.sensor != Sensor::none && !in.device.sensor(self.sensor).empty() && in.frame.row[now[0]].has_value();
   if (!read_text(in, base, self.file)) {
-    const int error = errno;
-    // What a sensor measures stays.
-    const bool measured = std::any_of(now.begin(), now.end(), [&](MetricId id) { return in.device.own[id.index]; });
-    return refuse(in, measured ? most : fills, error);
+    return refuse(in, measured ? most : fills, errno);
   }
   const auto levels = parse_levels(in.device.text);
   for (const auto id : now) {
-    const bool measured = self.sensor != Sensor::none && !in.device.sensor(self.sensor).empty();
-    if (measured && in.frame.row[id]) continue;
-    put(in, id, levels.now_mhz ? checked(id, *levels.now_mhz) : Reason::not_supported);
+    if (!measured) put(in, id, levels.now_mhz ? checked(id, *levels.now_mhz) : Reason::not_supported);
   }
   for (const auto id : most) {
     // A table of nothing but zeros is of a part that is switched off.
@@ -233,7 +230,7 @@ Outcome read_units(const Context &in, const Reader & /*self*/) {
 }
 
 Outcome read_level(const Context &in, const Reader &self) {
-  const auto &base = in.device.card.device;
+  const auto &base = in.device.folder;
   if (base.empty()) return Outcome::unsupported;
   if (!read_text(in, base, self.file)) return refuse(in, self.info.fills, errno);
   std::string word(drm::bare(in.device.text));
@@ -247,8 +244,8 @@ Outcome read_level(const Context &in, const Reader &self) {
 
 // "ue: 0" and "ce: 3" for each block of the chip; that of the memory is named umc.
 Outcome read_errors(const Context &in, const Reader & /*self*/) {
-  const auto folder = in.device.card.device + "/ras";
-  const auto files = in.device.card.device.empty() ? std::vector<std::string>() : in.root.list(folder);
+  const auto folder = in.device.folder + "/ras";
+  const auto files = in.device.folder.empty() ? std::vector<std::string>() : in.root.list(folder);
   Reading corrected = Reason::not_supported;
   Reading uncorrected = Reason::not_supported;
   Reading memory_corrected = Reason::not_supported;
@@ -274,14 +271,44 @@ Outcome read_errors(const Context &in, const Reader & /*self*/) {
 }
 
 Outcome read_link(const Context &in, const Reader & /*self*/) {
-  if (in.device.card.device.empty()) return Outcome::unsupported;
+  if (in.device.folder.empty()) return Outcome::unsupported;
   drm::read_pcie_link(in.root, in.device.link, in.frame.row, in.device.text);
   return Outcome::ok;
 }
 
 Outcome read_link_errors(const Context &in, const Reader & /*self*/) {
-  if (in.device.card.device.empty()) return Outcome::unsupported;
+  if (in.device.folder.empty()) return Outcome::unsupported;
   drm::read_pcie_errors(in.root, in.device.link, in.frame.row, in.device.text);
+  return Outcome::ok;
+}
+
+Outcome read_processes(const Context &in, const Reader & /*self*/) {
+  auto &device = in.device;
+  auto &row = in.frame.row;
+  if (!device.clients) return Outcome::unsupported;
+  constexpr auto kBusy = device_metric("gpu_utilization_percent");
+  constexpr auto kVideo = device_metric("video_utilization_percent");
+  constexpr auto kJpeg = device_metric("jpeg_utilization_percent");
+  const auto told = [&](MetricId id) { return device.own[id.index] || device.from_table[id.index]; };
+  const auto video = row[kVideo];
+  const auto jpeg = row[kJpeg];
+  device.clients->read(in.now, in.frame);
+  // What the device says of its engines counts the work of those whose files may not be read, too.
+  if (told(kVideo)) row[kVideo] = video;
+  if (told(kJpeg)) row[kJpeg] = jpeg;
+  // Work sent through KFD is not among that of the clients: without the driver's own word nothing is known.
+  if (!told(kBusy) && device.nodes.empty()) {
+    row[kBusy] = drm::busiest(row[device_metric("render_utilization_percent")],
+                              row[device_metric("compute_utilization_percent")]);
+  }
+  add_compute_processes(in.root, device.nodes, in.frame.processes);
+  row[device_metric("process_count")] = static_cast<double>(in.frame.processes.size());
+  return Outcome::ok;
+}
+
+Outcome read_openers(const Context &in, const Reader & /*self*/) {
+  if (!in.device.clients) return Outcome::unsupported;
+  in.device.openers->look_everywhere(in.now);
   return Outcome::ok;
 }
 

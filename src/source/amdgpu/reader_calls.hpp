@@ -26,6 +26,8 @@ Outcome read_level(const Context &in, const Reader &self);
 Outcome read_errors(const Context &in, const Reader &self);
 Outcome read_link(const Context &in, const Reader &self);
 Outcome read_link_errors(const Context &in, const Reader &self);
+Outcome read_processes(const Context &in, const Reader &self);
+Outcome read_openers(const Context &in, const Reader &self);
 Outcome read_bandwidth(const Context &in, const Reader &self);
 
 }  // namespace gpulse::amdgpu

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMD devices, from the files of their kernel drivers (amdgpu, radeon, KFD).
+#pragma once
+
+#include <memory>
+
+#include "source/source.hpp"
+
+namespace gpulse::amdgpu {
+
+std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options);
+
+}  // namespace gpulse::amdgpu
