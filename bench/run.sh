@@ -1,13 +1,17 @@
 #!/bin/bash
-# What gpulse costs beyond the driver calls it makes, on the NVML simulator: builds and prints three tables.
-# Fails when a full sample takes more than 1.1 times its calls, or when its instructions do not grow with the GPUs alone.
+# What gpulse costs beyond the driver calls it makes, on the NVML simulator, and beyond the files it reads, on a made-up
+# machine with an AMD card: builds and prints four tables. Fails when a full sample takes more than 1.1 times its calls,
+# or twice the bare reads of its files, or when its instructions do not grow with the GPUs alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=build/bench
 
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" \
   -DGPULSE_BENCH=ON -DGPULSE_TESTS=OFF >/dev/null
-ninja -C $build gpulse sampler_bench bare_start start_bench >$build/bench.log || { tail -n 30 $build/bench.log; exit 1; }
+if ! ninja -C $build gpulse sampler_bench bare_start start_bench drm_bench >$build/bench.log; then
+  tail -n 30 $build/bench.log
+  exit 1
+fi
 
 echo "== Time of a sample =="
 failed=0
@@ -45,6 +49,10 @@ if command -v valgrind >/dev/null; then
 else
   echo "valgrind is not there: instructions are not counted" >&2
 fi
+
+echo
+echo "== An AMD card with 50 clients =="
+$build/bench/drm_bench || failed=1
 
 echo
 echo "== From start to end, least of many; calls take what they took on an H200 =="

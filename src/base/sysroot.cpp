@@ -21,13 +21,22 @@ Sysroot::Sysroot(std::string root) : root_(std::move(root)) {
 
 bool Sysroot::read_into(std::string &buffer, std::string_view absolute, std::size_t limit) const {
   constexpr std::size_t kStep = 4096;
+  return read_file(buffer, absolute, limit, kStep, false);
+}
+
+bool Sysroot::read_piece(std::string &buffer, std::string_view absolute, std::size_t limit) const {
+  return read_file(buffer, absolute, limit, limit, true);
+}
+
+bool Sysroot::read_file(std::string &buffer, std::string_view absolute, std::size_t limit, std::size_t step,
+                        bool piece) const {
   buffer.clear();
   const UniqueFd file(::open(path(absolute).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file) return false;
   ssize_t got = 1;
   while (got != 0 && buffer.size() < limit) {
     const auto filled = buffer.size();
-    const auto room = std::min(limit - filled, kStep);
+    const auto room = std::min(limit - filled, step);
     // Unlike resize(), writes nothing into what is overwritten at once.
     buffer.resize_and_overwrite(filled + room, [&](char *text, std::size_t) {
       do got = ::read(file.get(), text + filled, room);
@@ -38,6 +47,7 @@ bool Sysroot::read_into(std::string &buffer, std::string_view absolute, std::siz
       buffer.clear();
       return false;
     }
+    if (piece && static_cast<std::size_t>(got) < room) break;
   }
   return true;
 }

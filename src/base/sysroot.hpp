@@ -25,12 +25,17 @@ class Sysroot {
   // Reads into a buffer that is kept by the caller, for files read every tick.
   bool read_into(std::string &buffer, std::string_view absolute, std::size_t limit = 1U << 16U) const;
 
+  // As read_into, for what the kernel answers in one piece (sysfs, /proc/PID/stat, fdinfo): spares the call that would find the end.
+  bool read_piece(std::string &buffer, std::string_view absolute, std::size_t limit = 1U << 14U) const;
+
   std::optional<std::uint64_t> read_number(std::string_view absolute) const;
   std::optional<std::string> read_link(std::string_view absolute) const;
   std::vector<std::string> list(std::string_view absolute) const;
   bool exists(std::string_view absolute) const;
 
  private:
+  bool read_file(std::string &buffer, std::string_view absolute, std::size_t limit, std::size_t step, bool piece) const;
+
   std::string root_;
 };
 

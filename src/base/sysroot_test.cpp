@@ -51,6 +51,24 @@ TEST(Sysroot, ReadsAtMostTheLimit) {
   EXPECT_EQ(folder.root().read("/empty"), "");
 }
 
+TEST(Sysroot, ReadsAPieceWhole) {
+  const TemporaryFolder folder;
+  folder.write("/small", "41000\n");
+  folder.write("/empty", "");
+  folder.write("/big", std::string(40'000, 'x'));
+  std::string buffer = "old";
+  EXPECT_TRUE(folder.root().read_piece(buffer, "/small"));
+  EXPECT_EQ(buffer, "41000\n");
+  EXPECT_TRUE(folder.root().read_piece(buffer, "/empty"));
+  EXPECT_EQ(buffer, "");
+  EXPECT_TRUE(folder.root().read_piece(buffer, "/big", 5000));
+  EXPECT_EQ(buffer.size(), 5000U);
+  EXPECT_FALSE(folder.root().read_piece(buffer, "/missing"));
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_TRUE(Sysroot().read_piece(buffer, "/proc/self/stat"));
+  EXPECT_TRUE(buffer.ends_with('\n'));
+}
+
 TEST(Sysroot, NumbersLinksAndLists) {
   const TemporaryFolder folder;
   folder.write("/n/good", "42\n");

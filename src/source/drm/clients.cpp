@@ -15,8 +15,6 @@ namespace gpulse::drm {
 
 namespace {
 
-constexpr std::size_t kMostText = 1U << 14U;
-
 constexpr auto kProcessCount = device_metric("process_count");
 constexpr auto kUse = process_metric("gpu_utilization_percent");
 constexpr auto kMemory = process_metric("gpu_memory_bytes");
@@ -211,7 +209,7 @@ class Clients::Impl {
     const auto &opener = slot.opener;
     path_.clear();
     fmt::format_to(std::back_inserter(path_), "/proc/{}/fdinfo/{}", opener.pid, opener.fd);
-    slot.known = root_.read_into(text_, path_, kMostText);
+    slot.known = root_.read_piece(text_, path_);
     slot.key.reset();
     if (!slot.known) {
       openers_->doubt(opener.pid);

@@ -266,7 +266,8 @@ TEST_F(ClientsTest, ReadsOneFileOfAClientInATick) {
   machine_.tell(200, 3, client(9, "drm-engine-gfx:\t0 ns\n"));
   EXPECT_EQ(sample(1s).clients, 1U);
   // It is, when its process is looked into again.
-  EXPECT_EQ(sample(6s).clients, 2U);
+  openers_->look_everywhere(now_ + 9s);
+  EXPECT_EQ(sample(9s).clients, 2U);
 }
 
 TEST_F(ClientsTest, SilentEnginesOfAKnownDriverAreIdle) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -18,6 +19,8 @@ constexpr std::size_t kMostNames = 64;
 
 template <class Counts>
 auto *find_or_add(std::vector<Counts> &counts, std::string_view name) {
+  // Mostly the lines of one name follow each other.
+  if (!counts.empty() && counts.back().name == name) return &counts.back();
   const auto known = std::find_if(counts.begin(), counts.end(), [&](const Counts &c) { return c.name == name; });
   if (known != counts.end()) return &*known;
   if (name.empty() || counts.size() >= kMostNames) return static_cast<Counts *>(nullptr);
@@ -28,9 +31,12 @@ auto *find_or_add(std::vector<Counts> &counts, std::string_view name) {
 
 // "12 KiB" into 12 and "KiB"; the number alone has no unit.
 std::optional<std::uint64_t> split_unit(std::string_view value, std::string_view &unit) {
-  const auto end = std::min(value.find_first_of(" \t"), value.size());
-  unit = bare(value.substr(end));
-  return parse_integer<std::uint64_t>(value.substr(0, end));
+  std::uint64_t number{};
+  const auto *const all = value.data() + value.size();
+  const auto [end, error] = std::from_chars(value.data(), all, number);
+  if (error != std::errc{} || (end != all && *end != ' ' && *end != '\t')) return std::nullopt;
+  unit = bare({end, static_cast<std::size_t>(all - end)});
+  return number;
 }
 
 std::optional<std::uint64_t> parse_counter(std::string_view value, std::string_view wanted_unit) {
@@ -39,16 +45,21 @@ std::optional<std::uint64_t> parse_counter(std::string_view value, std::string_v
   return unit.empty() || unit == wanted_unit ? number : std::nullopt;
 }
 
-// The kernel takes the greatest unit that divides the size.
+// By how many bits the unit moves a number; the kernel takes the greatest unit that divides the size.
+std::optional<unsigned> shift_of(std::string_view unit) {
+  if (unit.empty() || unit == "B") return 0U;
+  if (unit == "KiB" || unit == "kB") return 10U;
+  if (unit == "MiB") return 20U;
+  if (unit == "GiB") return 30U;
+  return std::nullopt;
+}
+
 std::optional<std::uint64_t> parse_size(std::string_view value) {
-  constexpr std::array<std::pair<std::string_view, unsigned>, 6> kShifts{
-      {{"", 0U}, {"B", 0U}, {"KiB", 10U}, {"kB", 10U}, {"MiB", 20U}, {"GiB", 30U}}};
   std::string_view unit;
   const auto number = split_unit(value, unit);
-  const auto *const at = std::find_if(kShifts.begin(), kShifts.end(), [&](const auto &s) { return s.first == unit; });
-  if (!number || at == kShifts.end()) return std::nullopt;
-  if (*number > std::numeric_limits<std::uint64_t>::max() >> at->second) return std::nullopt;
-  return *number << at->second;
+  const auto shift = shift_of(unit);
+  if (!number || !shift || *number > std::numeric_limits<std::uint64_t>::max() >> *shift) return std::nullopt;
+  return *number << *shift;
 }
 
 void take_engine(ClientInfo &out, std::string_view name, std::optional<std::uint64_t> EngineCount::*field,

@@ -30,11 +30,6 @@ using namespace std::chrono_literals;
 constexpr auto kShortest = 50ms;
 // When a new process is looked into again.
 constexpr std::array<std::chrono::nanoseconds, 2> kAgain{1s, 2s};
-// A process that has a node open may open another.
-constexpr auto kUserPeriod = 3s;
-// Its turn depends on its number, so that not all have it at the same tick.
-constexpr std::uint32_t kTurns = 8;
-constexpr auto kTurn = 250ms;
 // Some programs open a node every second: all processes are not looked into for each of them.
 constexpr auto kAllAtMostEvery = 3s;
 constexpr std::size_t kListBytes = 1U << 18U;
@@ -72,7 +67,7 @@ std::optional<Node> node_of_file(int folder, const char *name) {
 
 // Calls visit(number, name) for every entry of the folder that is a number. False when it cannot be listed.
 template <class Visit>
-bool for_each_number(int folder, std::vector<char> &buffer, Visit visit) {
+bool for_each_number(int folder, bool procfs, std::vector<char> &buffer, Visit visit) {
   buffer.resize(kListBytes);
   for (;;) {
     const auto got = ::getdents64(folder, buffer.data(), buffer.size());
@@ -85,6 +80,8 @@ bool for_each_number(int folder, std::vector<char> &buffer, Visit visit) {
       if (const auto number = parse_integer<std::uint32_t>(name)) visit(*number, name);
       at += length;
     }
+    // What /proc lists fills the buffer as far as it goes: where another name had room there is none.
+    if (procfs && static_cast<std::size_t>(got) + sizeof(dirent64) <= buffer.size()) return true;
   }
 }
 
@@ -141,7 +138,8 @@ bool Openers::list_processes() {
   if (!proc_) proc_ = UniqueFd(::open(root_.path("/proc").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!proc_ || ::lseek(proc_.get(), 0, SEEK_SET) != 0) return false;
   listed_.clear();
-  if (!for_each_number(proc_.get(), entries_, [&](std::uint32_t pid, const char *) { listed_.push_back(pid); })) {
+  if (!for_each_number(proc_.get(), root_.is_machine(), entries_,
+                       [&](std::uint32_t pid, const char *) { listed_.push_back(pid); })) {
     return false;
   }
   if (!std::is_sorted(listed_.begin(), listed_.end())) std::sort(listed_.begin(), listed_.end());
@@ -173,7 +171,7 @@ void Openers::look(Process &process, Monotonic now) {
   const UniqueFd files(::open(root_.path(folder + "/fd").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   process.denied = !files && (errno == EACCES || errno == EPERM);
   if (files) {
-    for_each_number(files.get(), entries_, [&](std::uint32_t fd, const char *name) {
+    for_each_number(files.get(), root_.is_machine(), entries_, [&](std::uint32_t fd, const char *name) {
       const auto node = root_.is_machine() ? node_of_file(files.get(), name) : node_of_link(files.get(), name);
       if (node) process.held.push_back({fd, *node});
     });
@@ -182,11 +180,9 @@ void Openers::look(Process &process, Monotonic now) {
   process.next.reset();
   if (process.again < kAgain.size()) {
     process.next = now + kAgain[process.again++];
-  } else if (!process.held.empty()) {
-    process.next = now + kUserPeriod + kTurn * (process.pid % kTurns);
   }
   if (process.held.empty()) return;
-  if (!root_.read_into(text_, folder + "/stat")) return;
+  if (!root_.read_piece(text_, folder + "/stat")) return;
   if (const auto stat = host::parse_process_stat(text_)) process.start_ticks = stat->start_ticks;
 }
 

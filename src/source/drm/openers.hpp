@@ -2,10 +2,11 @@
 // Who has which graphics or accelerator node open: found in /proc alone, without a call to a driver. One object serves
 // all sources; all functions may be called from any thread.
 //
-// What it costs: a tick lists /proc once, whoever asks, and looks into the processes that are new (at once, and again
-// after one and three seconds, since a program opens the device some time after it starts) and, in turn, into those
-// that have a node open. All others are looked into every ten seconds by look_everywhere(), and when the kernel says
-// that somebody opened a node: an inotify watch on the folders of the nodes, which does not see those of a container.
+// What it costs: a tick lists /proc once, whoever asks, and looks into the processes that are new: at once, and again
+// after one and three seconds, since a program opens the device some time after it starts. All others are looked into
+// every ten seconds by look_everywhere(), and when the kernel says that somebody opened a node: an inotify watch on the
+// folders of the nodes, which does not see those of a container. Then those that have a node open, and the new ones,
+// come first.
 #pragma once
 
 #include <cstdint>

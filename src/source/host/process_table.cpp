@@ -113,7 +113,7 @@ void ProcessTable::forget_unseen(Monotonic since) {
 }
 
 void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
-  if (!root_.read_into(stat_text_, fmt::format("/proc/{}/stat", pid))) return refuse(entry, pid, errno);
+  if (!root_.read_piece(stat_text_, fmt::format("/proc/{}/stat", pid))) return refuse(entry, pid, errno);
   const auto stat = parse_process_stat(stat_text_);
   if (!stat) {
     entry.set_numbers(Reason::error);
