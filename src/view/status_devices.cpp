@@ -219,7 +219,7 @@ std::vector<Field> device_fields(const Devices &devices, const Style &style, boo
   return fields;
 }
 
-// "! hw thermal  SCLK 1980MHz  TENS 41%": what to look at, then what found no column, as far as it fits.
+// "! hw thermal  GCLK 1980MHz  TENS 41%": what to look at, then what found no column, as far as it fits.
 std::string detail_line(const Style &style, const Device &device, const std::vector<MetricId> &ids) {
   constexpr int kIndent = 5;
   std::vector<Span> spans{{std::string(kIndent, ' '), Colour::plain}};
