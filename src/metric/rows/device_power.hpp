@@ -55,7 +55,8 @@ inline constexpr Metric kDevicePowerRows[] = {
      .words = words::kPowerSource},
     {.key = "temperature_gpu_celsius", .unit = Unit::celsius, .group = Group::temperature, .label = "TEMP",
      .help = "Temperature of the processor",
-     .meaning = "Temperature of the GPU die, as the driver reports it.",
+     .meaning = "Temperature of the GPU die, as the driver reports it. Of graphics in a processor that has no sensor of "
+                "its own: the hottest place of the whole processor.",
      .smi = "temperature.gpu", .role = Role::temperature, .warn = 80, .bad = 90},
     {.key = "temperature_hotspot_celsius", .unit = Unit::celsius, .group = Group::temperature, .label = "HOT",
      .help = "Hottest point of the GPU",

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/intel/device.hpp"
+
+#include "source/drm/hwmon.hpp"
+#include "source/intel/memory.hpp"
+
+namespace gpulse::intel {
+
+namespace {
+
+// Graphics in a processor always has the same place on the bus; in a virtual machine a card may have it too, but then
+// it shows sensors or memory of its own.
+bool is_integrated(const Sysroot &root, const drm::Card &card) {
+  if (card.driver == kNpu) return true;
+  if (!card.pci.ends_with(":00:02.0")) return false;
+  const auto capacity = root.read("/sys/fs/cgroup/dmem.capacity").value_or("");
+  return !parse_dmem_capacity(capacity, card.pci) && drm::find_hwmon(root, card.device, card.driver).empty();
+}
+
+}  // namespace
+
+std::unique_ptr<Device> make_device(const Surroundings &around, const drm::Card &card) {
+  auto device = std::make_unique<Device>();
+  device->card = card;
+  device->integrated = is_integrated(around.root, card);
+  device->link = drm::find_pcie_link(around.root, card);
+  if (card.driver != kNpu) {
+    device->gts = find_gts(around.root, card);
+    device->engines = find_engines(around.root, card);
+    device->sensors = find_sensors(around.root, card, device->integrated);
+  }
+  device->idle.resize(device->gts.size());
+  device->energy.resize(device->sensors.energy.size());
+  // A recorded machine may be without processes: then nobody knows who uses the device.
+  if (around.root.exists("/proc")) {
+    device->clients.emplace(around.root, around.openers, card,
+                            drm::ClientRules{.integrated = device->integrated, .silent_when_idle = device->engines});
+  }
+  return device;
+}
+
+}  // namespace gpulse::intel

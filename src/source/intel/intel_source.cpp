@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/intel/intel_source.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "source/drm/names.hpp"
+#include "source/intel/readers.hpp"
+
+namespace gpulse::intel {
+
+namespace {
+
+class IntelSource final : public Source {
+ public:
+  IntelSource(const Sysroot &root, const SourceOptions &options, OpenCounter open_counter)
+      : around_{root, drm::openers_for(root, options), std::move(open_counter), options.wake}, names_(root) {
+    for (const auto &reader : intel::readers()) infos_.push_back(reader.info);
+  }
+
+  std::string_view name() const override { return "intel"; }
+  std::span<const ReaderInfo> readers() const override { return infos_; }
+  bool changed() override { return list() != cards_; }
+
+  Discovery discover() override {
+    auto known = std::move(devices_);
+    devices_.clear();
+    cards_ = list();
+    Discovery found;
+    for (const auto &card : cards_) {
+      found.entities.push_back({.scope = Scope::device,
+                                .state = card.asleep ? DeviceState::asleep : DeviceState::ok,
+                                .identity = identify(card)});
+      // One that is as it was keeps what its counters said: it need not pay for another that came or fell asleep.
+      const auto same = std::find_if(known.begin(), known.end(), [&](const auto &device) {
+        return device != nullptr && !card.asleep && device->card == card;
+      });
+      devices_.push_back(same != known.end() ? std::move(*same) : make_device(around_, card));
+    }
+    return found;
+  }
+
+  Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) override {
+    return intel::readers()[reader].read({around_, *devices_[entity], now, frame});
+  }
+
+ private:
+  std::vector<drm::Card> list() const {
+    auto cards = drm::list_cards(around_.root);
+    std::erase_if(cards, [](const drm::Card &card) {
+      constexpr std::array kDrivers{kI915, kXe, kNpu};
+      return std::find(kDrivers.begin(), kDrivers.end(), card.driver) == kDrivers.end();
+    });
+    for (auto &card : cards) card.asleep = card.asleep && !around_.wake;
+    return cards;
+  }
+
+  std::shared_ptr<DeviceIdentity> identify(const drm::Card &card) {
+    auto identity = std::make_shared<DeviceIdentity>();
+    identity->source = "intel";
+    identity->vendor = "intel";
+    identity->uuid = drm::default_uuid(around_.root, card);
+    identity->pci = card.pci;
+    identity->name = names_.product(card, card.driver == kNpu ? "Intel NPU" : "");
+    identity->driver = drm::driver_text(around_.root, card);
+    return identity;
+  }
+
+  Surroundings around_;
+  drm::Names names_;
+  std::vector<ReaderInfo> infos_;
+  std::vector<drm::Card> cards_;
+  std::vector<std::unique_ptr<Device>> devices_;  // as cards_
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_source_with(const Sysroot &root, const SourceOptions &options, OpenCounter open_counter) {
+  return std::make_unique<IntelSource>(root, options, std::move(open_counter));
+}
+
+std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options) {
+  return make_source_with(root, options, root.is_machine() ? OpenCounter(open_perf_counter) : OpenCounter());
+}
+
+}  // namespace gpulse::intel
