@@ -22,6 +22,8 @@ bool is_integrated(const Sysroot &root, const drm::Card &card) {
 std::unique_ptr<Device> make_device(const Surroundings &around, const drm::Card &card) {
   auto device = std::make_unique<Device>();
   device->card = card;
+  // What would be looked for wakes it. When it wakes it is found anew.
+  if (card.asleep) return device;
   device->integrated = is_integrated(around.root, card);
   device->link = drm::find_pcie_link(around.root, card);
   if (card.driver != kNpu) {

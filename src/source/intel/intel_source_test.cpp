@@ -3,8 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cerrno>
+#include <sys/inotify.h>
 
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/unique_fd.hpp"
 #include "source/intel/intel_machine.hpp"
 
 namespace gpulse::intel {
@@ -361,6 +369,54 @@ TEST(IntelSource, SleepingCardIsLeftAlone) {
   SourceOptions options;
   options.wake = true;
   EXPECT_EQ(Watch(machine, options).found().entities[0].state, DeviceState::ok);
+}
+
+// Which files in the folders that it watches were opened.
+class OpenedFiles {
+ public:
+  void watch(const std::string &folder) {
+    folders_[::inotify_add_watch(file_.get(), folder.c_str(), IN_OPEN)] = folder;
+  }
+  std::set<std::string> take() {
+    std::set<std::string> names;
+    alignas(inotify_event) std::array<char, 65536> buffer{};
+    const auto got = ::read(file_.get(), buffer.data(), buffer.size());
+    for (std::size_t at = 0; got > 0 && at < static_cast<std::size_t>(got);) {
+      inotify_event event{};
+      std::memcpy(&event, &buffer[at], sizeof event);
+      const std::string name = event.len > 0 ? &buffer[at + sizeof event] : "";
+      if ((event.mask & IN_ISDIR) == 0)
+        names.insert(folders_[event.wd].substr(folders_[event.wd].rfind('/') + 1) + "/" + name);
+      at += sizeof event + event.len;
+    }
+    return names;
+  }
+
+ private:
+  UniqueFd file_{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
+  std::map<int, std::string> folders_;
+};
+
+TEST(IntelSource, NothingThatWouldWakeASleepingCardIsOpened) {
+  const IntelMachine machine;
+  const auto card = add_xe(machine, 1, "0000:0b:00.0");
+  machine.write(card + "/device/current_link_speed", "2.5 GT/s PCIe\n");
+  machine.write(card + "/device/current_link_width", "1\n");
+  machine.write(card + "/device/power/runtime_status", "suspended\n");
+  OpenedFiles opened;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(machine.files().path(card))) {
+    if (entry.is_directory()) opened.watch(entry.path().string());
+  }
+  Watch watch(machine);
+  watch.read(kStart);
+  EXPECT_FALSE(watch.source().changed());
+  // What the kernel keeps in memory.
+  EXPECT_EQ(opened.take(), (std::set<std::string>{"device/uevent", "power/runtime_status"}));
+  machine.write(card + "/device/power/runtime_status", "active\n");
+  opened.take();
+  watch.find();
+  watch.read(kStart);
+  EXPECT_TRUE(opened.take().contains("hwmon4/energy2_input"));
 }
 
 TEST(IntelSource, CardThatFallsAsleepCostsTheOtherNothing) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the format and the event of a counter: what comes out fits the word, and says what it was made of.
+// Any bytes as the format and the event of a counter, or as sizes of memory: what comes out lies where the format says.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,34 +9,45 @@
 #include "source/intel/memory.hpp"
 #include "source/intel/pmu.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
-  using namespace gpulse::intel;
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the fuzzer's bytes are the text
-  std::string_view text(reinterpret_cast<const char *>(data), size);
-  const auto require = [](bool holds) {
-    if (!holds) std::abort();
-  };
-  const auto first = gpulse::next_piece(text, '\n');
-  Pmu pmu;
-  pmu.formats["event"] = parse_format(first);
-  for (const auto [low, high] : pmu.formats["event"]) require(low <= high && high < 64);
-  pmu.events["rcs0-busy"] = std::string(text);
-  i915_pmu_engines(pmu);
-  pmu.events["engine-active-ticks"] = pmu.events["engine-total-ticks"] = std::string(text);
-  pmu.formats["engine_class"] = pmu.formats["engine_instance"] = pmu.formats["gt"] = pmu.formats["event"];
-  const Gt gt;
-  xe_pmu_engines(pmu, std::span(&gt, 1));
-  const auto terms = parse_event(text);
-  for (const auto &term : terms) require(!term.name.empty());
+namespace {
+
+using namespace gpulse::intel;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+std::uint64_t bits_of(const Format &format) {
   std::uint64_t bits = 0;
-  for (const auto [low, high] : pmu.formats["event"]) {
+  for (const auto [low, high] : format) {
+    require(low <= high && high < 64);
     for (auto bit = low; bit <= high; ++bit) bits |= std::uint64_t{1} << bit;
   }
+  return bits;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the fuzzer's bytes are the text
+  std::string_view text(reinterpret_cast<const char *>(data), size);
+  static Pmu pmu;
+  const auto first = gpulse::next_piece(text, '\n');
+  auto &format = pmu.formats["event"];
+  format = parse_format(first);
+  const auto bits = bits_of(format);
+  const auto terms = parse_event(text);
+  pmu.encode(terms);
   for (const auto &term : terms) {
-    if (term.name != "event") continue;
-    const auto config = pmu.encode(std::span(&term, 1));
-    if (config) require((*config & ~bits) == 0);
+    require(!term.name.empty());
+    // The name's own place, whatever it was called.
+    const Term placed{"event", term.value};
+    const auto config = pmu.encode(std::span(&placed, 1));
+    require(!config || (*config & ~bits) == 0);
   }
   parse_dmem_capacity(text, first);
+  may_see_use(text);
+  parse_i915_regions(std::as_bytes(std::span(data, size)));
+  parse_xe_regions(std::as_bytes(std::span(data, size)));
   return 0;
 }
