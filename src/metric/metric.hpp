@@ -12,8 +12,9 @@
 
 namespace gpulse {
 
-enum class Scope : std::uint8_t { device, process, host, self };
-inline constexpr std::size_t kScopes = 4;
+// Recordings count on the order: a new one goes to the end.
+enum class Scope : std::uint8_t { device, process, host, self, core };
+inline constexpr std::size_t kScopes = 5;
 
 enum class Kind : std::uint8_t {
   gauge,    // a quantity that goes up and down

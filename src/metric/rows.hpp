@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 
+#include "metric/rows/core.hpp"
 #include "metric/rows/device_activity.hpp"
 #include "metric/rows/device_health.hpp"
 #include "metric/rows/device_modes.hpp"
@@ -28,6 +29,6 @@ constexpr auto join_rows(const Metric (&...parts)[N]) {
 
 inline constexpr auto kMetrics =
     detail::join_rows(rows::kDeviceActivityRows, rows::kDevicePowerRows, rows::kDeviceHealthRows,
-                      rows::kDeviceModesRows, rows::kProcessRows, rows::kHostRows, rows::kSelfRows);
+                      rows::kDeviceModesRows, rows::kProcessRows, rows::kHostRows, rows::kCoreRows, rows::kSelfRows);
 
 }  // namespace gpulse

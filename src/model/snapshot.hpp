@@ -56,6 +56,12 @@ struct Process {
 // "compute", "graphics", "compute+graphics", "mps", …
 std::string type_word(std::uint8_t types);
 
+// One logical processor of the host.
+struct CpuCore {
+  std::uint32_t id = 0;  // the kernel's number; those switched off are left out
+  Row row{Scope::core};
+};
+
 // Something that happened, as opposed to something that is.
 struct Event {
   WallTime time;
@@ -79,6 +85,7 @@ struct Snapshot {
   std::string hostname;
   std::string origin;  // empty: this machine, now; else "DEMO", "REPLAY"
   Row host{Scope::host};
+  std::vector<CpuCore> cores;
   Row self{Scope::self};
   std::vector<Device> devices;
   std::vector<Process> processes;

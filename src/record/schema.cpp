@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::size_t kMostKeys = 4096;  // per scope
 constexpr std::size_t kLongestKey = 255;
+constexpr std::size_t kFewestScopes = 4;  // of the first recordings
+constexpr std::size_t kMostScopes = 64;
 
 // A gauge that became a counter is still the same number; the words of a state are not those of a set.
 bool same_meaning(Kind then, Kind now) {
@@ -61,13 +63,16 @@ void encode_schema(WireWriter &out, const SchemaKeys &keys) {
 
 std::optional<SlotMap> decode_schema(WireReader &in) {
   SlotMap map;
-  if (in.varint() != kScopes) return std::nullopt;
-  for (std::size_t i = 0; i < kScopes; ++i) {
+  // Scopes are only ever added: an older recording has fewer, a newer one some that are read past.
+  const auto scopes = in.count(kMostScopes);
+  if (in.failed() || scopes < kFewestScopes) return std::nullopt;
+  for (std::size_t i = 0; i < scopes && !in.failed(); ++i) {
     const auto keys = in.count(kMostKeys);
     for (std::uint64_t n = 0; n < keys && !in.failed(); ++n) {
       const auto kind = in.u8();
       const auto key = in.text(kLongestKey);
       if (kind > static_cast<std::uint8_t>(Kind::text)) in.fail();
+      if (i >= kScopes) continue;
       auto &slots = static_cast<Kind>(kind) == Kind::text ? map.texts[i] : map.numbers[i];
       slots.push_back(in.failed() ? kNoSlot : todays_slot(i, key, static_cast<Kind>(kind)));
     }

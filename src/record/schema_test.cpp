@@ -97,6 +97,39 @@ TEST(Schema, KeysFindTodaysSlots) {
   EXPECT_TRUE((*sample)->self[self_metric("cpu_percent")].is(Reason::not_supported));
 }
 
+// Recordings made before there were cores have a scope less; those of later versions may have more.
+TEST(Schema, OlderAndNewerRecordingsHaveOtherScopes) {
+  WireWriter older;
+  older.varint(4);
+  for (int scope = 0; scope < 4; ++scope) {
+    older.varint(1);
+    older.u8(static_cast<std::uint8_t>(Kind::gauge));
+    older.text("cpu_percent");
+  }
+  WireReader in(older.view());
+  const auto map = decode_schema(in);
+  ASSERT_TRUE(map);
+  EXPECT_EQ(map->of(Scope::host)[0], slot(host_metric("cpu_percent")));
+  EXPECT_TRUE(map->of(Scope::core).empty());
+
+  WireWriter newer;
+  newer.varint(kScopes + 1);
+  for (std::size_t scope = 0; scope <= kScopes; ++scope) {
+    newer.varint(1);
+    newer.u8(static_cast<std::uint8_t>(Kind::gauge));
+    newer.text("cpu_percent");
+  }
+  WireReader next(newer.view());
+  const auto later = decode_schema(next);
+  ASSERT_TRUE(later);
+  EXPECT_EQ(later->of(Scope::core)[0], slot(core_metric("cpu_percent")));
+
+  WireWriter nonsense;
+  nonsense.varint(3);
+  WireReader short_one(nonsense.view());
+  EXPECT_FALSE(decode_schema(short_one));
+}
+
 TEST(Schema, WithoutItsSchemaASampleIsNotGuessed) {
   const auto bytes = recording_of_other_table(false);
   auto reader = RecordingReader::open(bytes, "other");

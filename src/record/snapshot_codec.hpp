@@ -18,6 +18,7 @@ namespace gpulse::record {
 // What a file may ask for at most; the encoder refuses what the decoder would not take.
 inline constexpr std::size_t kMostDevices = 4096;
 inline constexpr std::size_t kMostProcesses = 65536;
+inline constexpr std::size_t kMostCores = 16384;
 inline constexpr std::size_t kMostSources = 256;
 inline constexpr std::size_t kMostEvents = 4096;
 inline constexpr std::size_t kLongestText = std::size_t{1} << 20U;
@@ -25,6 +26,7 @@ inline constexpr std::size_t kMostText = std::size_t{1} << 25U;  // of all texts
 
 bool same_event(const Event &a, const Event &b);
 bool same_source(const SourceStatus &a, const SourceStatus &b);
+bool same_core(const CpuCore &a, const CpuCore &b);
 
 class SnapshotEncoder {
  public:
@@ -40,6 +42,7 @@ class SnapshotEncoder {
   void device(WireWriter &out, const Device &now, std::size_t position, std::size_t &expected);
   void processes(WireWriter &out, const std::vector<Process> &now);
   void process(WireWriter &out, const Process &now, std::size_t match, std::size_t &expected);
+  void cores(WireWriter &out, const std::vector<CpuCore> &now) const;
   void sources(WireWriter &out, const std::vector<SourceStatus> &now);
   void events(WireWriter &out, const std::vector<Event> &now, WallTime time);
 
@@ -64,6 +67,7 @@ class SnapshotDecoder {
   void device(WireReader &in, Device &device, std::uint8_t changed);
   void processes(WireReader &in);
   void process(WireReader &in, Process &process, std::uint8_t changed);
+  void cores(WireReader &in);
   void sources(WireReader &in);
   void events(WireReader &in);
 

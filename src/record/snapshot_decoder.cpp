@@ -44,6 +44,7 @@ bool SnapshotDecoder::decode(WireReader &in) {
   if ((parts & part::kSelf) != 0) row(in, now_.self);
   if ((parts & part::kSources) != 0) sources(in);
   if ((parts & part::kEvents) != 0) events(in);
+  if ((parts & part::kCores) != 0) cores(in);
   devices(in);
   processes(in);
   if (in.failed() || !in.at_end()) return false;
@@ -165,6 +166,21 @@ void SnapshotDecoder::process(WireReader &in, Process &process, std::uint8_t cha
     process.texts = std::move(found);
   }
   if ((changed & field::kRow) != 0) row(in, process.row);
+}
+
+void SnapshotDecoder::cores(WireReader &in) {
+  if (in.u8() != 0) {
+    const auto count = in.count(kMostCores);
+    now_.cores.clear();
+    for (std::uint64_t i = 0; i < count && !in.failed(); ++i) {
+      now_.cores.push_back(blank_core());
+      now_.cores.back().id = read_u32(in);
+    }
+  }
+  for (auto &core : now_.cores) {
+    if (in.failed()) return;
+    row(in, core.row);
+  }
 }
 
 void SnapshotDecoder::sources(WireReader &in) {

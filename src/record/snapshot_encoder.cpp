@@ -51,6 +51,7 @@ Result<void> check_limits(const Snapshot &now) {
   };
   if (now.devices.size() > kMostDevices) return refuse("too many devices");
   if (now.processes.size() > kMostProcesses) return refuse("too many processes");
+  if (now.cores.size() > kMostCores) return refuse("too many cores");
   if (now.sources.size() > kMostSources) return refuse("too many sources");
   if (now.events.size() > kMostEvents) return refuse("too many events");
   if (longest_text(now) > kLongestText || text_size(now) > kMostText) return refuse("its texts are too long");
@@ -109,6 +110,8 @@ bool same_source(const SourceStatus &a, const SourceStatus &b) {
   return a.name == b.name && a.problem == b.problem && a.remedy == b.remedy && a.devices == b.devices;
 }
 
+bool same_core(const CpuCore &a, const CpuCore &b) { return a.id == b.id && identical(a.row.readings(), b.row.readings()); }
+
 std::size_t text_size(const Snapshot &snapshot) {
   std::size_t size = snapshot.hostname.size() + snapshot.origin.size();
   for (const auto &device : snapshot.devices) {
@@ -138,6 +141,7 @@ Result<void> SnapshotEncoder::encode(WireWriter &out, const Snapshot &now) {
   mark(!identical(now.self.readings(), before_.self.readings()), part::kSelf);
   mark(!std::ranges::equal(now.sources, before_.sources, same_source), part::kSources);
   mark(!std::ranges::equal(now.events, before_.events, same_event), part::kEvents);
+  mark(!std::ranges::equal(now.cores, before_.cores, same_core), part::kCores);
   out.u8(parts);
   if ((parts & part::kHostname) != 0) string(out, now.hostname);
   if ((parts & part::kOrigin) != 0) string(out, now.origin);
@@ -145,6 +149,7 @@ Result<void> SnapshotEncoder::encode(WireWriter &out, const Snapshot &now) {
   if ((parts & part::kSelf) != 0) encode_row(out, before_.self.readings(), now.self.readings());
   if ((parts & part::kSources) != 0) sources(out, now.sources);
   if ((parts & part::kEvents) != 0) events(out, now.events, now.time);
+  if ((parts & part::kCores) != 0) cores(out, now.cores);
   out.varint(now.devices.size());
   std::size_t expected = 0;
   for (std::size_t i = 0; i < now.devices.size(); ++i) device(out, now.devices[i], i, expected);
@@ -240,6 +245,21 @@ void SnapshotEncoder::process(WireWriter &out, const Process &now, std::size_t m
     if (now.texts) texts(out, *now.texts);
   }
   if ((changed & field::kRow) != 0) encode_row(out, base.row.readings(), now.row.readings());
+}
+
+// Their numbers only where they are not those of the sample before.
+void SnapshotEncoder::cores(WireWriter &out, const std::vector<CpuCore> &now) const {
+  static const CpuCore blank = blank_core();
+  const auto &before = before_.cores;
+  const bool listed = !std::ranges::equal(now, before, {}, &CpuCore::id, &CpuCore::id);
+  out.u8(listed ? 1 : 0);
+  if (listed) {
+    out.varint(now.size());
+    for (const auto &core : now) out.varint(core.id);
+  }
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    encode_row(out, (listed ? blank : before[i]).row.readings(), now[i].row.readings());
+  }
 }
 
 void SnapshotEncoder::sources(WireWriter &out, const std::vector<SourceStatus> &now) {

@@ -13,6 +13,7 @@ inline constexpr std::uint8_t kHost = 4;
 inline constexpr std::uint8_t kSelf = 8;
 inline constexpr std::uint8_t kSources = 16;
 inline constexpr std::uint8_t kEvents = 32;
+inline constexpr std::uint8_t kCores = 64;
 }  // namespace part
 
 // Of a device or process. Without kMatch it goes on from the entry after the one that the previous went on from.
@@ -43,6 +44,12 @@ inline Device blank_device() {
 }
 inline Process blank_process() {
   Process blank;
+  blank.row.fill(Reason::not_supported);
+  return blank;
+}
+
+inline CpuCore blank_core() {
+  CpuCore blank;
   blank.row.fill(Reason::not_supported);
   return blank;
 }

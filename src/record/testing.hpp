@@ -30,7 +30,8 @@ inline bool same(const Snapshot &a, const Snapshot &b) {
   const auto processes = [](const Process &x, const Process &y) { return same(x, y); };
   return a.time == b.time && a.hostname == b.hostname && a.origin == b.origin &&
          identical(a.host.readings(), b.host.readings()) && identical(a.self.readings(), b.self.readings()) &&
-         std::ranges::equal(a.devices, b.devices, devices) && std::ranges::equal(a.processes, b.processes, processes) &&
+         std::ranges::equal(a.cores, b.cores, same_core) && std::ranges::equal(a.devices, b.devices, devices) &&
+         std::ranges::equal(a.processes, b.processes, processes) &&
          std::ranges::equal(a.sources, b.sources, same_source) && std::ranges::equal(a.events, b.events, same_event);
 }
 
@@ -47,6 +48,7 @@ class RandomMachine {
     if (one_in(20)) now_.origin = text();
     shake(now_.host);
     shake(now_.self);
+    shake_cores();
     shake_devices();
     shake_processes();
     if (one_in(20)) now_.sources.assign(below(3), {text(), text(), text(), static_cast<std::uint32_t>(below(9))});
@@ -105,6 +107,15 @@ class RandomMachine {
     if (one_in(10)) return nullptr;
     return std::make_shared<DeviceIdentity>(
         DeviceIdentity{text(), text(), text(), text(), text(), text(), text(), text(), texts(Scope::device)});
+  }
+
+  void shake_cores() {
+    auto &cores = now_.cores;
+    if (one_in(8) && cores.size() < 6) {
+      cores.push_back({.id = cores.empty() ? 0 : cores.back().id + 1 + static_cast<std::uint32_t>(below(3))});
+    }
+    if (one_in(10) && !cores.empty()) cores.erase(cores.begin() + static_cast<std::ptrdiff_t>(below(cores.size())));
+    for (auto &core : cores) shake(core.row);
   }
 
   void shake_devices() {

@@ -72,7 +72,8 @@ SourceReport Runner::report() {
   report.absent = core_->absent;
   report.entities.reserve(core_->entities.size());
   for (const auto &entity : core_->entities) {
-    SourceReport::Entity one{.found = entity->found, .row = entity->seen, .processes = entity->processes};
+    SourceReport::Entity one{
+        .found = entity->found, .row = entity->seen, .processes = entity->processes, .cores = entity->cores};
     one.found.state = entity->state;
     if (entity->state != DeviceState::ok) one.state_for = now - entity->state_since;
     if (core_->discovery_hangs) {
@@ -80,6 +81,7 @@ SourceReport Runner::report() {
       one.state_for = now - core_->discovery_hangs_since;
       one.row.fill(Reason::not_responding);
       one.processes.clear();
+      one.cores.clear();
     }
     if (one.found.scope == Scope::device) ++report.status.devices;
     report.entities.push_back(std::move(one));

@@ -41,6 +41,7 @@ struct SourceReport {
     Seconds state_for{0};
     Row row{Scope::device};
     std::vector<Process> processes;  // Process::device is not set yet
+    std::vector<CpuCore> cores;
   };
   SourceStatus status;
   bool absent = false;  // there is nothing of its kind in this machine

@@ -243,9 +243,11 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
   set_state(entity, state);
   if (state == DeviceState::ok) {
     entity.seen = entity.frame.row;
+    entity.cores = entity.frame.cores;
     entity.read_before = true;
   } else {
     entity.seen.fill(reason_for(state));
+    entity.cores.clear();
   }
   if (state == DeviceState::lost) retry_later(now);
   entity.processes = std::move(listed);
@@ -339,6 +341,7 @@ bool Runner::Core::set_aside(Monotonic now) {
   entity.hung = true;
   entity.seen.fill(Reason::not_responding);
   entity.processes.clear();
+  entity.cores.clear();
   set_state(entity, DeviceState::not_responding);
   entity.state_since = started;
   worker->left_behind = true;

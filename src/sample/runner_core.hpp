@@ -26,6 +26,7 @@ struct Runner::Core {
 
     Row seen;
     std::vector<Process> processes;
+    std::vector<CpuCore> cores;
     DeviceState state = DeviceState::ok;
     Monotonic state_since{};
     bool read_before = false;  // has given readings at least once

@@ -66,6 +66,7 @@ void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapsh
     for (auto &entity : report.entities) {
       if (entity.found.scope == Scope::host) {
         snapshot.host = std::move(entity.row);
+        snapshot.cores = std::move(entity.cores);
         continue;
       }
       Device device{.index = index_of(*entity.found.identity),

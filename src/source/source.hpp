@@ -52,6 +52,7 @@ struct ProcessUse {
 struct Frame {
   Row row;
   std::vector<ProcessUse> processes;
+  std::vector<CpuCore> cores = {};  // of the host
 };
 
 enum class Outcome : std::uint8_t {

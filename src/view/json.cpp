@@ -67,11 +67,24 @@ void write_unavailable(JsonWriter &json, const Row &row, const TextRow *texts) {
   json.end_object();
 }
 
-void write_row(JsonWriter &json, std::string_view key, const Row &row) {
-  json.key(key);
-  json.begin_object();
+void write_row(JsonWriter &json, const Row &row) {
   write_numbers(json, row);
   write_unavailable(json, row, nullptr);
+}
+
+void write_host(JsonWriter &json, const Snapshot &snapshot) {
+  json.key("host");
+  json.begin_object();
+  write_row(json, snapshot.host);
+  json.key("cores");
+  json.begin_array();
+  for (const auto &core : snapshot.cores) {
+    json.begin_object();
+    json.member("core", core.id);
+    write_row(json, core.row);
+    json.end_object();
+  }
+  json.end_array();
   json.end_object();
 }
 
@@ -149,7 +162,7 @@ void write_compact(const Snapshot &snapshot, std::string &out) {
   json.member("time", iso8601_utc(snapshot.time));
   json.member("hostname", snapshot.hostname);
   write_text(json, "origin", snapshot.origin);
-  write_row(json, "host", snapshot.host);
+  write_host(json, snapshot);
   json.key("devices");
   json.begin_array();
   for (const auto &device : snapshot.devices) write_device(json, device);
@@ -160,7 +173,10 @@ void write_compact(const Snapshot &snapshot, std::string &out) {
   json.end_array();
   write_sources(json, snapshot);
   write_events(json, snapshot);
-  write_row(json, "self", snapshot.self);
+  json.key("self");
+  json.begin_object();
+  write_row(json, snapshot.self);
+  json.end_object();
   json.end_object();
 }
 

@@ -151,13 +151,19 @@ void unavailable(SchemaWriter &schema, Scope scope) {
   });
 }
 
-void row_definition(SchemaWriter &schema, std::string_view name, Scope scope) {
-  schema.member(name, [&] {
-    schema.object([&] {
-      metrics(schema, scope, false);
-      unavailable(schema, scope);
-    });
-  });
+void row_members(SchemaWriter &schema, Scope scope) {
+  metrics(schema, scope, false);
+  unavailable(schema, scope);
+}
+
+void host_members(SchemaWriter &schema) {
+  row_members(schema, Scope::host);
+  schema.list("cores", "core");
+}
+
+void core_members(SchemaWriter &schema) {
+  schema.plain("core", "integer");
+  row_members(schema, Scope::core);
 }
 
 void device_members(SchemaWriter &schema) {
@@ -188,8 +194,9 @@ void process_members(SchemaWriter &schema) {
 }
 
 void definitions(SchemaWriter &schema) {
-  row_definition(schema, "host", Scope::host);
-  row_definition(schema, "self", Scope::self);
+  schema.member("host", [&] { schema.object([&] { host_members(schema); }); });
+  schema.member("core", [&] { schema.object([&] { core_members(schema); }); });
+  schema.member("self", [&] { schema.object([&] { row_members(schema, Scope::self); }); });
   schema.member("device", [&] { schema.object([&] { device_members(schema); }); });
   schema.member("process", [&] { schema.object([&] { process_members(schema); }); });
   schema.member("source", [&] {

@@ -81,6 +81,13 @@ std::string host_line(const Snapshot &snapshot, const Style &style) {
     pieces.add("net", style.unicode ? rates(style, host, "↓", Role::network_in, "↑", Role::network_out)
                                     : rates(style, host, "in ", Role::network_in, "out ", Role::network_out));
   }
+  for (const auto &[name, role] : {std::pair("temp", Role::temperature), std::pair("power", Role::power)}) {
+    const auto reading = by_role(host, role);
+    const auto id = find_role(Scope::host, role);
+    // What has crossed its threshold stands there already.
+    if (!id || !reading || threshold_colour(describe(*id), reading.value()) != Colour::plain) continue;
+    pieces.add(name, value_cell(style, describe(*id), reading).spans);
+  }
   return pieces.text();
 }
 

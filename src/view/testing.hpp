@@ -80,6 +80,8 @@ inline Snapshot make_snapshot(std::uint32_t devices) {
   auto &host = snapshot.host;
   host[host_metric("cpu_percent")] = 12.5;
   host[host_metric("cpu_count")] = 96;
+  host[host_metric("cpu_temperature_celsius")] = 61;
+  host[host_metric("cpu_power_watts")] = 182.4;
   host[host_metric("load_1m")] = 11.42;
   host[host_metric("memory_used_bytes")] = 182.4 * kGiB;
   host[host_metric("memory_total_bytes")] = 1007.5 * kGiB;

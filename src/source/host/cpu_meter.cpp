@@ -2,6 +2,7 @@
 #include "source/host/cpu_meter.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -40,29 +41,58 @@ Use use_between(const CpuTimes &before, const CpuTimes &now) {
   return use;
 }
 
-Reading busiest_core(const CpuText &before, const CpuText &now) {
-  if (now.cores.empty()) return Reason::not_supported;
+// The kernel counts a core's time in hundredths of a second: more digits would be noise, and hundreds of cores of it.
+double tenths(double percent) { return std::round(percent * 10) / 10; }
+
+Reading busiest_core(const std::vector<CpuCore> &cores) {
+  if (cores.empty()) return Reason::not_supported;
   Reading busiest = Reason::not_sampled;
-  auto old = before.cores.begin();
-  for (const auto &core : now.cores) {
-    // Cores are listed by number; those switched on or off in between have nothing to be compared with.
-    while (old != before.cores.end() && old->id < core.id) ++old;
-    if (old == before.cores.end()) break;
-    if (old->id != core.id) continue;
-    const auto use = use_between(old->times, core.times);
-    if (use.backwards || use.total <= 0) continue;
-    busiest = std::max(busiest.value_or(0), use.percent(use.busy));
+  for (const auto &core : cores) {
+    const auto &use = core.row[core_metric("cpu_percent")];
+    if (use) busiest = std::max(busiest.value_or(0), use.value());
   }
   return busiest;
 }
 
 }  // namespace
 
-bool CpuMeter::update(std::string_view text, Row &row) {
+// What is known of a core that stays is kept.
+void CpuMeter::list(std::vector<CpuCore> &cores) const {
+  if (std::ranges::equal(cores, now_.cores, {}, &CpuCore::id, &CoreTimes::id)) return;
+  auto before = std::exchange(cores, {});
+  auto old = before.begin();
+  for (const auto &core : now_.cores) {
+    while (old != before.end() && old->id < core.id) ++old;
+    const bool stays = old != before.end() && old->id == core.id;
+    cores.push_back(stays ? std::move(*old++) : CpuCore{.id = core.id});
+  }
+}
+
+// `cores` are those of now_.
+void CpuMeter::compare(std::vector<CpuCore> &cores) const {
+  auto old = before_.cores.begin();
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    const auto &core = now_.cores[i];
+    auto &busy = cores[i].row[core_metric("cpu_percent")];
+    auto &iowait = cores[i].row[core_metric("cpu_iowait_percent")];
+    // Cores are listed by number; those switched on in between have nothing to be compared with.
+    while (old != before_.cores.end() && old->id < core.id) ++old;
+    const bool known = has_before_ && old != before_.cores.end() && old->id == core.id;
+    const auto use = known ? use_between(old->times, core.times) : Use{.backwards = true};
+    // No tick of this core's own has passed: what was told before still stands.
+    if (!use.backwards && use.total <= 0) continue;
+    busy = use.backwards ? Reading(Reason::not_sampled) : Reading(tenths(use.percent(use.busy)));
+    iowait = use.backwards ? Reading(Reason::not_sampled) : Reading(tenths(use.percent(use.iowait)));
+  }
+}
+
+bool CpuMeter::update(std::string_view text, Row &row, std::vector<CpuCore> &cores) {
   if (!parse_stat(text, now_)) {
     has_before_ = false;
+    cores.clear();
     return false;
   }
+  list(cores);
   row[host_metric("cpu_count")] =
       now_.cores.empty() ? Reading(Reason::not_supported) : Reading(static_cast<double>(now_.cores.size()));
   const auto use = has_before_ ? use_between(before_.all, now_.all) : Use{.backwards = true};
@@ -74,8 +104,8 @@ bool CpuMeter::update(std::string_view text, Row &row) {
   row[host_metric("cpu_percent")] = tell(use.busy);
   row[host_metric("cpu_iowait_percent")] = tell(use.iowait);
   row[host_metric("cpu_steal_percent")] = tell(use.steal);
-  row[host_metric("cpu_busiest_core_percent")] =
-      use.backwards ? Reading(Reason::not_sampled) : busiest_core(before_, now_);
+  compare(cores);
+  row[host_metric("cpu_busiest_core_percent")] = busiest_core(cores);
   std::swap(before_, now_);
   has_before_ = true;
   return true;

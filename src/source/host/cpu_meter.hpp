@@ -3,18 +3,22 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
-#include "model/row.hpp"
+#include "model/snapshot.hpp"
 #include "source/host/parse.hpp"
 
 namespace gpulse::host {
 
 class CpuMeter {
  public:
-  // Fills the host row's processor metrics; false when the text makes no sense.
-  bool update(std::string_view text, Row &row);
+  // Fills the host row's processor metrics and the list of cores; false when the text makes no sense.
+  bool update(std::string_view text, Row &row, std::vector<CpuCore> &cores);
 
  private:
+  void list(std::vector<CpuCore> &cores) const;
+  void compare(std::vector<CpuCore> &cores) const;
+
   CpuText now_;
   CpuText before_;
   bool has_before_ = false;

@@ -9,11 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "source/drm/attribute.hpp"
 #include "source/host/cpu_meter.hpp"
+#include "source/host/cpu_power.hpp"
+#include "source/host/cpu_temperature.hpp"
 #include "source/host/hardware.hpp"
 #include "source/host/parse.hpp"
-#include "source/refusal.hpp"
 #include "source/host/throughput.hpp"
+#include "source/refusal.hpp"
 
 namespace gpulse::host {
 
@@ -28,6 +31,9 @@ struct State {
   Throughput disks;
   Throughput network;
   std::vector<Flow> flows;
+  CpuTemperature temperature;
+  CpuPower power;
+  bool clocks = true;  // the kernel tells the cores' clocks
 };
 
 struct Context {
@@ -36,9 +42,10 @@ struct Context {
   std::string_view text;
   Monotonic now;
   Row &row;
+  std::vector<CpuCore> &cores;
 };
 
-bool take_cpu(const Context &in) { return in.state.cpu.update(in.text, in.row); }
+bool take_cpu(const Context &in) { return in.state.cpu.update(in.text, in.row, in.cores); }
 
 bool take_load(const Context &in) {
   const auto load = parse_loadavg(in.text);
@@ -111,6 +118,35 @@ bool take_uptime(const Context &in) {
   return uptime.has_value();
 }
 
+bool read_temperature(const Context &in) {
+  in.row[host_metric("cpu_temperature_celsius")] = in.state.temperature.read(in.root);
+  return true;
+}
+
+bool read_power(const Context &in) {
+  const auto power = in.state.power.read(in.root, in.now);
+  in.row[host_metric("cpu_power_watts")] = power.processors;
+  in.row[host_metric("dram_power_watts")] = power.memory;
+  return true;
+}
+
+bool read_clocks(const Context &in) {
+  constexpr auto kClock = core_metric("clock_mhz");
+  constexpr double kKilohertz = 1e-3;
+  bool any = false;
+  std::string path, text;
+  for (auto &core : in.cores) {
+    auto &clock = core.row[kClock];
+    clock = Reason::not_supported;
+    if (!in.state.clocks) continue;
+    path = "/sys/devices/system/cpu/cpu" + std::to_string(core.id) + "/cpufreq/scaling_cur_freq";
+    clock = drm::read_attribute(in.root, path, kClock, kKilohertz, text);
+    any = any || !clock.is(Reason::not_supported);
+  }
+  in.state.clocks = any || in.cores.empty();
+  return true;
+}
+
 constexpr std::array kCpu{host_metric("cpu_percent"), host_metric("cpu_iowait_percent"),
                           host_metric("cpu_steal_percent"), host_metric("cpu_busiest_core_percent"),
                           host_metric("cpu_count")};
@@ -125,10 +161,13 @@ constexpr std::array kIoPressure{host_metric("pressure_io_percent"), host_metric
 constexpr std::array kMemoryPressure{host_metric("pressure_memory_percent"),
                                      host_metric("pressure_memory_full_percent")};
 constexpr std::array kUptime{host_metric("uptime_seconds")};
+constexpr std::array kTemperature{host_metric("cpu_temperature_celsius")};
+constexpr std::array kPower{host_metric("cpu_power_watts"), host_metric("dram_power_watts")};
 
-// Every reader is one file, named as its call; take() puts the file's text into the row, false if it makes no sense.
+// take() puts the text of the file that is the call into the row, false if it makes no sense. What is not one file in
+// /proc is read by the function itself.
 using Take = bool (*)(const Context &);
-constexpr std::array<std::pair<ReaderInfo, Take>, 9> kRows{{
+constexpr std::array<std::pair<ReaderInfo, Take>, 12> kRows{{
     {{.call = "/proc/stat", .differential = true, .fills = kCpu}, take_cpu},
     {{.call = "/proc/loadavg", .fills = kLoad}, take_load},
     {{.call = "/proc/meminfo", .fills = kMemory}, take_memory},
@@ -138,6 +177,10 @@ constexpr std::array<std::pair<ReaderInfo, Take>, 9> kRows{{
     {{.call = "/proc/pressure/io", .fills = kIoPressure}, take_io_pressure},
     {{.call = "/proc/pressure/memory", .fills = kMemoryPressure}, take_memory_pressure},
     {{.call = "/proc/uptime", .fills = kUptime}, take_uptime},
+    {{.call = "processor temperature", .tier = Tier::second, .extra = true, .fills = kTemperature}, read_temperature},
+    {{.call = "processor energy", .tier = Tier::second, .differential = true, .extra = true, .fills = kPower},
+     read_power},
+    {{.call = "processor clocks", .tier = Tier::slow, .extra = true, .fills = {}}, read_clocks},
 }};
 
 constexpr auto kReaders = [] {
@@ -168,8 +211,12 @@ class HostSource final : public Source {
       for (const auto id : info.fills) frame.row[id] = reason;
       return reason == Reason::not_supported ? Outcome::unsupported : Outcome::ok;
     };
-    if (!root_.read_into(text_, info.call, kMostText)) return refuse(refusal(errno));
-    if (!take({root_, state_, text_, now, frame.row})) return refuse(Reason::error);
+    const bool file = info.call.starts_with('/');
+    if (file && !root_.read_into(text_, info.call, kMostText)) {
+      if (take == take_cpu) frame.cores.clear();
+      return refuse(refusal(errno));
+    }
+    if (!take({root_, state_, text_, now, frame.row, frame.cores})) return refuse(Reason::error);
     return Outcome::ok;
   }
 

@@ -69,6 +69,9 @@ class HostSourceTest : public testing::Test {
 
   const Reading &operator[](std::string_view key) const { return frame.row[*find_metric(Scope::host, key)]; }
   double number(std::string_view key) const { return (*this)[key].value_or(std::nan("")); }
+  const Reading &core(std::size_t place, std::string_view key) const {
+    return frame.cores.at(place).row[*find_metric(Scope::core, key)];
+  }
 
   TemporaryFolder folder;
   std::unique_ptr<Source> source = make_host_source(folder.root());
@@ -134,11 +137,51 @@ TEST_F(HostSourceTest, TheSecondReadingHasExactRates) {
   EXPECT_EQ(number("cpu_percent"), 35);
   EXPECT_EQ(number("cpu_iowait_percent"), 5);
   EXPECT_EQ(number("cpu_steal_percent"), 10);
-  EXPECT_DOUBLE_EQ(number("cpu_busiest_core_percent"), 100 * 90.0 / 190);
+  EXPECT_EQ(number("cpu_busiest_core_percent"), 47.4);  // 90 of 190 ticks
   EXPECT_EQ(number("disk_read_bytes_per_second"), 400 * 512 / 2);
   EXPECT_EQ(number("disk_write_bytes_per_second"), 100 * 512 / 2);
   EXPECT_EQ(number("network_rx_bytes_per_second"), 2 * 500 / 2);  // eth0 and wlan0
   EXPECT_EQ(number("network_tx_bytes_per_second"), 2 * 2000 / 2);
+}
+
+TEST_F(HostSourceTest, EachCoreForItself) {
+  source->discover();
+  read("/proc/stat");
+  ASSERT_EQ(frame.cores.size(), 2U);
+  EXPECT_EQ(frame.cores[1].id, 1U);
+  EXPECT_TRUE(core(0, "cpu_percent").is(Reason::not_sampled));
+  EXPECT_TRUE(core(0, "cpu_iowait_percent").is(Reason::not_sampled));
+  EXPECT_TRUE(core(0, "clock_mhz").is(Reason::not_sampled));
+  // The first works 90 of 190 ticks, the second works 50 of 200 and waits for disks in 20.
+  folder.write("/proc/stat",
+               "cpu 190 0 110 940 120 0 0 40 90 0\ncpu0 140 0 50 450 50 0 0 0 90 0\ncpu1 50 0 60 480 70 0 0 40 0 0\n");
+  read("/proc/stat");
+  EXPECT_EQ(core(0, "cpu_percent"), Reading(47.4));
+  EXPECT_EQ(core(0, "cpu_iowait_percent"), Reading(0.0));
+  EXPECT_EQ(core(1, "cpu_percent"), Reading(25.0));
+  EXPECT_EQ(core(1, "cpu_iowait_percent"), Reading(10.0));
+  folder.write("/proc/stat", "nonsense\n");
+  read("/proc/stat");
+  EXPECT_TRUE(frame.cores.empty());
+}
+
+TEST_F(HostSourceTest, ClocksOfTheCores) {
+  read("/proc/stat");
+  EXPECT_EQ(read("processor clocks"), Outcome::ok);
+  EXPECT_TRUE(core(0, "clock_mhz").is(Reason::not_supported));
+
+  source->discover();
+  folder.write("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "3400125\n");
+  folder.write("/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "<unknown>\n");
+  read("processor clocks");
+  EXPECT_EQ(core(0, "clock_mhz"), Reading(3400.125));
+  EXPECT_TRUE(core(1, "clock_mhz").is(Reason::error));
+}
+
+TEST_F(HostSourceTest, AQuickLookReadsOnlyProc) {
+  for (const auto &reader : source->readers()) {
+    EXPECT_TRUE(reader.call.starts_with("/proc/") || reader.extra) << reader.call;
+  }
 }
 
 TEST_F(HostSourceTest, TwoReadingsAtOneMomentKeepWhatWasTold) {
@@ -169,6 +212,11 @@ TEST_F(HostSourceTest, CoresComeAndGo) {
   read("/proc/stat");
   EXPECT_EQ(number("cpu_count"), 2);
   EXPECT_EQ(number("cpu_busiest_core_percent"), 20);  // cpu1 alone can be compared
+  ASSERT_EQ(frame.cores.size(), 2U);
+  EXPECT_EQ(frame.cores[0].id, 1U);
+  EXPECT_EQ(core(0, "cpu_percent"), Reading(20.0));
+  EXPECT_EQ(frame.cores[1].id, 2U);
+  EXPECT_TRUE(core(1, "cpu_percent").is(Reason::not_sampled));
 }
 
 TEST_F(HostSourceTest, CountersThatGoBackGiveNoRateOnce) {
@@ -260,9 +308,12 @@ TEST_F(HostSourceTest, AFileThatIsNotForUsIsNoPermission) {
 TEST_F(HostSourceTest, NonsenseIsAnErrorUntilItEnds) {
   read_all();
   now += 1s;
-  for (const auto &reader : source->readers()) folder.write(reader.call, "nonsense 1 -1 nan\n");
-  read_all();
-  for (const auto &reading : frame.row.readings()) EXPECT_TRUE(reading.is(Reason::error));
+  for (const auto &reader : source->readers()) {
+    if (!reader.call.starts_with("/proc/")) continue;
+    folder.write(reader.call, "nonsense 1 -1 nan\n");
+    read(reader.call);
+    for (const auto id : reader.fills) EXPECT_TRUE(frame.row[id].is(Reason::error)) << describe(id).key;
+  }
   now += 1s;
   folder.write("/proc/loadavg", "1 1 1\n");
   EXPECT_EQ(read("/proc/loadavg"), Outcome::ok);

@@ -56,6 +56,38 @@ std::string pod_uid(std::string_view part) {
   return legal ? uid : std::string();
 }
 
+// systemd writes what may not stand in a name as \x2d.
+std::string unescape(std::string_view text) {
+  std::string plain;
+  while (!text.empty()) {
+    const auto code = text.starts_with("\\x") ? parse_integer<std::uint8_t>(text.substr(2, 2), 16) : std::nullopt;
+    plain += code ? static_cast<char>(*code) : text.front();
+    text.remove_prefix(code ? std::min<std::size_t>(4, text.size()) : 1);
+  }
+  return plain;
+}
+
+// machine-<name>.scope, or systemd-nspawn@<name>.service: a container that boots like a machine. A virtual machine
+// has such a scope too, but the process in it is the emulator, on this machine.
+std::string machine_name(std::string_view part) {
+  constexpr std::string_view kScope = "machine-", kService = "systemd-nspawn@";
+  const bool scope = part.starts_with(kScope) && cut_suffix(part, ".scope");
+  if (!scope && !(part.starts_with(kService) && cut_suffix(part, ".service"))) return {};
+  auto name = unescape(part.substr(scope ? kScope.size() : kService.size()));
+  return name.starts_with("qemu-") ? std::string() : printable(name);
+}
+
+// A scope that somebody started as one, `systemd-run --scope --unit=train`; the rest are login sessions, programs of a
+// desktop, and what container engines and Slurm keep their own in.
+bool is_named_scope(std::string_view part) {
+  using namespace std::string_view_literals;
+  static constexpr std::array kOthers{"init"sv,        "session-"sv, "app-"sv,       "run-"sv, "snap."sv,
+                                      "tmux-spawn-"sv, "machine-"sv, "vte-spawn-"sv, "user@"sv};
+  if (!cut_suffix(part, ".scope") || part.ends_with("slurmstepd")) return false;
+  if (part.size() >= kIdDigits && std::all_of(part.end() - kIdDigits, part.end(), is_hex)) return false;
+  return std::none_of(kOthers.begin(), kOthers.end(), [&](auto other) { return part.starts_with(other); });
+}
+
 std::string_view slurm_job(std::string_view part) {
   constexpr std::string_view kPrefix = "job_";
   if (!part.starts_with(kPrefix)) return {};
@@ -79,6 +111,8 @@ Placement place(std::string_view path) {
       found.container = printable(part.substr(kPayload.size()));
     } else if ((before == "lxc" || before == "lxc.payload") && !part.empty()) {
       found.container = printable(part);
+    } else if (auto name = machine_name(part); !name.empty()) {
+      found.container = std::move(name);
     }
     if (kubernetes) {
       if (auto uid = pod_uid(part); !uid.empty()) found.pod = std::move(uid);
@@ -87,7 +121,9 @@ Placement place(std::string_view path) {
       if (const auto job = slurm_job(part); !job.empty()) found.job = job;
     }
     // user@1000.service holds everything a user started: it says nothing.
-    if (part.ends_with(".service") && !part.starts_with("user@")) found.unit = printable(part);
+    if ((part.ends_with(".service") && !part.starts_with("user@")) || is_named_scope(part)) {
+      found.unit = printable(part);
+    }
     before = part;
   }
   return found;

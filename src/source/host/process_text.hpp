@@ -34,10 +34,10 @@ std::string find_user(std::string_view passwd, std::uint32_t user);
 
 // Where /proc/PID/cgroup puts a process; empty: in none.
 struct Placement {
-  std::string container;  // 12 digits of the identifier, or the name of an LXC container
+  std::string container;  // 12 digits of the identifier, or the name of an LXC or nspawn container
   std::string pod;        // uid of the Kubernetes pod
   std::string job;        // number of the Slurm job
-  std::string unit;       // systemd service, where there is no container
+  std::string unit;       // systemd service, or scope with a name, where there is no container
 };
 Placement parse_cgroup(std::string_view text);
 

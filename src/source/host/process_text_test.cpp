@@ -11,6 +11,7 @@ namespace gpulse::host {
 namespace {
 
 const std::string kId = "3f4e1a2b5c6d7e8f90112233445566778899aabbccddeeff0011223344556677";
+const std::string kOther = "a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b1";
 const std::string kShort = "3f4e1a2b5c6d";
 const std::string kUid = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
 const std::string kUidSlice = "0f1e2d3c_4b5a_6978_8796_a5b4c3d2e1f0";
@@ -91,14 +92,22 @@ Placement job(std::string number, std::string unit = "") { return {"", "", std::
 
 INSTANTIATE_TEST_SUITE_P(
     Nowhere, Cgroup,
-    testing::Values(Case{"", {}}, Case{"0::/\n", {}}, Case{"nonsense\n", {}},
-                    Case{"0::/user.slice/user-1000.slice/session-3.scope\n", {}},
-                    Case{"0::/user.slice/user-1000.slice/user@1000.service/init.scope\n", {}},
-                    Case{"0::/user.slice/user-0.slice/user@0.service/app.slice/app-term-1.scope\n", {}},
-                    Case{"0::/machine.slice/libpod-conmon-" + kId + ".scope\n", {}}, Case{"0::/lxc.monitor.web\n", {}},
-                    Case{"0::/docker/" + kId.substr(1) + "\n", {}}, Case{"0::/x" + kId + "\n", {}},
-                    Case{"0::/job_12\n", {}}, Case{"0::/lxc\n", {}}, Case{"0::/slurm/uid_0/job_12x\n", {}},
-                    Case{"0::/pod" + kUid + "\n", {}}));
+    testing::Values(
+        Case{"", {}}, Case{"0::/\n", {}}, Case{"nonsense\n", {}},
+        Case{"0::/user.slice/user-1000.slice/session-3.scope\n", {}},
+        Case{"0::/user.slice/user-1000.slice/user@1000.service/init.scope\n", {}},
+        Case{"0::/user.slice/user-0.slice/user@0.service/app.slice/app-term-1.scope\n", {}},
+        Case{"0::/machine.slice/libpod-conmon-" + kId + ".scope\n", {}}, Case{"0::/lxc.monitor.web\n", {}},
+        Case{"0::/docker/" + kId.substr(1) + "\n", {}}, Case{"0::/x" + kId + "\n", {}}, Case{"0::/job_12\n", {}},
+        Case{"0::/lxc\n", {}}, Case{"0::/slurm/uid_0/job_12x\n", {}}, Case{"0::/pod" + kUid + "\n", {}},
+        Case{"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-conmon-" + kId + ".scope\n", {}},
+        Case{"0::/system.slice/crio-conmon-" + kId + ".scope\n", {}},
+        Case{"0::/user.slice/user-1000.slice/user@1000.service/app.slice/run-r5f0c.scope\n", {}},
+        Case{"0::/user.slice/user-1000.slice/user@1000.service/tmux-spawn-1b2c.scope\n", {}},
+        Case{R"(0::/machine.slice/machine-qemu\x2d3\x2dgamer.scope/libvirt/emulator)"
+             "\n",
+             {}},
+        Case{"0::/machine.slice\n", {}}, Case{"0::/init.scope\n", {}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Containers, Cgroup,
@@ -114,23 +123,74 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"0::/lxc.payload/web-1\n", in("web-1")},
                     Case{"0::/lxc/web\x1B/docker/" + kId + "\n", in(kShort)}, Case{"0::/lxc/a\x1B\n", in("a ")}));
 
+// One line of a real machine for each engine and each way it is set up.
+INSTANTIATE_TEST_SUITE_P(
+    Engines, Cgroup,
+    testing::Values(
+        // Docker: version 1 under cgroupfs and systemd, version 2 under both, rootless, in a container's own namespace.
+        Case{"13:cpuset:/docker/" + kId + "\n12:devices:/docker/" + kId + "\n0::/docker/" + kId + "\n", in(kShort)},
+        Case{"9:cpu,cpuacct:/system.slice/docker-" + kId + ".scope\n0::/system.slice/docker-" + kId + ".scope\n",
+             in(kShort)},
+        Case{"0::/docker/" + kId + "\n", in(kShort)},
+        Case{"0::/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" + kId + ".scope\n", in(kShort)},
+        Case{"0::/../../system.slice/docker-" + kId + ".scope\n", in(kShort)},
+        Case{"0::/actions_job/" + kId + "\n", in(kShort)},
+        // Podman: root, rootless, in a pod, under cgroupfs, as a service.
+        Case{"0::/machine.slice/libpod-" + kId + ".scope\n", in(kShort)},
+        Case{"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" + kId + ".scope/container\n",
+             in(kShort)},
+        Case{"0::/machine.slice/machine-libpod_pod_" + kOther + ".slice/libpod-" + kId + ".scope/container\n",
+             in(kShort)},
+        Case{"0::/libpod_parent/" + kOther + "/libpod-" + kId + "\n", in(kShort)},
+        Case{"4:memory:/libpod_parent/libpod-" + kId + "\n", in(kShort)},
+        // containerd without Kubernetes; a container in a container.
+        Case{"0::/k8s.io/" + kId + "\n", in(kShort)},
+        Case{"0::/docker/" + kOther + "/docker/" + kId + "\n", in(kShort)},
+        Case{"0::/lxc.payload.ci/system.slice/docker-" + kId + ".scope\n", in(kShort)},
+        // LXC, LXD with a project, Proxmox.
+        Case{"0::/lxc.payload.train_gpu1/system.slice/ssh.service\n", in("train_gpu1")},
+        Case{"3:cpuset:/lxc.payload/gpu1\n", in("gpu1")}, Case{"0::/lxc/101/ns/init.scope\n", in("101")},
+        // systemd-nspawn, by hand and as a service; libvirt's LXC.
+        Case{"0::/machine.slice/machine-bookworm.scope/payload/system.slice/train.service\n", in("bookworm")},
+        Case{R"(1:name=systemd:/machine.slice/machine-my\x2dbox.scope)"
+             "\n",
+             in("my-box")},
+        Case{"0::/machine.slice/systemd-nspawn@build.service/payload\n", in("build")},
+        Case{R"(0::/machine.slice/machine-lxc\x2d4242\x2dweb.scope)"
+             "\n",
+             in("lxc-4242-web")},
+        Case{R"(0::/machine.slice/machine-a\x1b\x2.scope)"
+             "\n",
+             in("a  ")}));
+
 INSTANTIATE_TEST_SUITE_P(
     Pods, Cgroup,
-    testing::Values(Case{"4:memory:/kubepods/burstable/pod" + kUid + "/" + kId + "\n", in(kShort, kUid)},
-                    Case{"0::/kubepods/pod0123456789abcdef0123456789abcdef/" + kId + "\n",
-                         in(kShort, "0123456789abcdef0123456789abcdef")},
-                    Case{"0::/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" + kUidSlice +
-                             ".slice/cri-containerd-" + kId + ".scope\n",
-                         in(kShort, kUid)},
-                    Case{"0::/kubepods.slice/kubepods-pod" + kUidSlice + ".slice/crio-" + kId + ".scope\n",
-                         in(kShort, kUid)},
-                    Case{"1:name=systemd:/system.slice/containerd.service/kubepods-besteffort-pod" + kUidSlice +
-                             ".slice:cri-containerd:" + kId + "\n",
-                         in(kShort, kUid)},
-                    Case{"0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" + kUidSlice +
-                             ".slice/cri-containerd-" + kId + ".scope\n",
-                         in(kShort, kUid)},
-                    Case{"0::/kubepods.slice/kubepods-pod" + kUidSlice + ".slice\n", in("", kUid)}));
+    testing::Values(
+        Case{"4:memory:/kubepods/burstable/pod" + kUid + "/" + kId + "\n", in(kShort, kUid)},
+        Case{"0::/kubepods/pod0123456789abcdef0123456789abcdef/" + kId + "\n",
+             in(kShort, "0123456789abcdef0123456789abcdef")},
+        Case{"0::/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" + kUidSlice +
+                 ".slice/cri-containerd-" + kId + ".scope\n",
+             in(kShort, kUid)},
+        Case{"0::/kubepods.slice/kubepods-pod" + kUidSlice + ".slice/crio-" + kId + ".scope\n", in(kShort, kUid)},
+        Case{"1:name=systemd:/system.slice/containerd.service/kubepods-besteffort-pod" + kUidSlice +
+                 ".slice:cri-containerd:" + kId + "\n",
+             in(kShort, kUid)},
+        Case{"0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" + kUidSlice + ".slice/cri-containerd-" +
+                 kId + ".scope\n",
+             in(kShort, kUid)},
+        Case{"0::/kubepods.slice/kubepods-pod" + kUidSlice + ".slice\n", in("", kUid)},
+        // containerd under systemd, version 1; CRI-O under cgroupfs; kind: a node that is a container.
+        Case{"11:devices:/kubepods-burstable-pod" + kUidSlice + ".slice:cri-containerd:" + kId + "\n",
+             in(kShort, kUid)},
+        Case{"0::/kubepods/besteffort/pod" + kUid + "/crio-" + kId + "\n", in(kShort, kUid)},
+        Case{"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" + kUidSlice + ".slice/crio-" + kId +
+                 ".scope/container\n",
+             in(kShort, kUid)},
+        Case{"0::/docker/" + kOther + "/kubelet/kubepods/burstable/pod" + kUid + "/" + kId + "\n", in(kShort, kUid)},
+        Case{"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" + kUidSlice + ".slice/docker-" + kId +
+                 ".scope\n",
+             in(kShort, kUid)}));
 
 INSTANTIATE_TEST_SUITE_P(
     Jobs, Cgroup,
@@ -142,7 +202,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"0::/system.slice/node7_slurmstepd.scope/job_4711/step_extern\n", job("4711")},
         Case{"0::/system.slice/jupyter.service\n", job("", "jupyter.service")},
         Case{"0::/system.slice/system-foo.slice/foo@1.service\n", job("", "foo@1.service")},
-        Case{"0::/user.slice/user-1000.slice/user@1000.service/app.slice/train.service\n", job("", "train.service")}));
+        Case{"0::/user.slice/user-1000.slice/user@1000.service/app.slice/train.service\n", job("", "train.service")},
+        // A step with a task of its own, the job's own tracker, a job in a container.
+        Case{"0::/system.slice/slurmstepd.scope/job_88/step_batch/user/task_special\n", job("88")},
+        Case{"11:devices:/slurm/uid_1007/job_88/step_extern\n10:cpuset:/slurm/uid_1007/job_88/step_extern\n",
+             job("88")},
+        Case{"0::/system.slice/slurmstepd.scope/job_88/step_0/user/task_0/docker/" + kId + "\n",
+             {kShort, "", "88", ""}},
+        // Scopes that somebody named.
+        Case{"0::/user.slice/user-1000.slice/user@1000.service/app.slice/train.scope\n", job("", "train.scope")},
+        Case{"0::/system.slice/nightly-train.scope\n", job("", "nightly-train.scope")}));
 
 TEST(ParseEnvironmentJob, WholeNumbersOnly) {
   using namespace std::string_view_literals;
@@ -173,6 +242,8 @@ TEST(ProcessParsers, AnyTextIsSafe) {
                                 "1 ",
                                 "S ",
                                 "x.service",
+                                "machine-",
+                                "\\x2d",
                                 "Uid:",
                                 "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 ",
                                 "SLURM_JOB_ID=",

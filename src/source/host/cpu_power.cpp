@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/host/cpu_power.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+#include "source/drm/attribute.hpp"
+#include "source/refusal.hpp"
+
+namespace gpulse::host {
+
+namespace {
+
+constexpr std::string_view kFolder = "/sys/class/powercap/";
+constexpr double kMicro = 1e-6;
+
+// Sums are told only of what is whole: of two sockets one is not the machine.
+void add(Reading &sum, bool first, const Reading &more) {
+  if (first) {
+    sum = more;
+  } else if (sum) {
+    sum = more ? Reading(sum.value() + more.value()) : more;
+  }
+}
+
+}  // namespace
+
+Reading power_between(std::uint64_t before, std::uint64_t now, std::uint64_t range, Seconds elapsed) {
+  // No socket draws as much: the counter was set back, as after a sleep of the machine, and did not run over.
+  constexpr double kMostWatts = 5000;
+  if (now < before && before > range) return Reason::not_sampled;
+  // A processor that is on always draws something: a counter that stands still, as virtual machines have it, is none.
+  if (now == before) return Reason::out_of_range;
+  const auto used = now > before ? now - before : range - before + now;
+  const double watts = static_cast<double>(used) * kMicro / elapsed.count();
+  return watts <= kMostWatts ? Reading(watts) : Reason::not_sampled;
+}
+
+// "intel-rapl:0" is a socket, also of AMD's, "intel-rapl:0:2" a part of it. "intel-rapl-mmio:0" is the same socket once
+// more, "psys" the whole machine.
+void CpuPower::find(const Sysroot &root) {
+  counters_.clear();
+  for (const auto &entry : root.list(kFolder)) {
+    if (!entry.starts_with("intel-rapl:")) continue;
+    const auto folder = std::string(kFolder) + entry;
+    const auto name = drm::read_word(root, folder + "/name");
+    if (!name.starts_with("package") && name != "dram") continue;
+    counters_.push_back({.file = folder + "/energy_uj",
+                         .memory = name == "dram",
+                         .range = root.read_number(folder + "/max_energy_range_uj").value_or(0),
+                         .before = {}});
+  }
+}
+
+Reading CpuPower::advance(const Sysroot &root, Counter &counter, Seconds elapsed) {
+  const auto before = std::exchange(counter.before, std::nullopt);
+  const auto text = root.read(counter.file, 64);
+  if (!text) return refusal(errno);
+  counter.before = parse_integer<std::uint64_t>(drm::bare(*text));
+  if (!counter.before) return Reason::error;
+  if (!before) return Reason::not_sampled;
+  return power_between(*before, *counter.before, counter.range, elapsed);
+}
+
+CpuPower::Readings CpuPower::read(const Sysroot &root, Monotonic now) {
+  const Seconds elapsed = at_ ? Seconds(now - *at_) : Seconds(0);
+  if (at_ && elapsed <= Seconds(0)) return last_;
+  const auto vanished = [&](const Counter &counter) { return !root.exists(counter.file); };
+  if (counters_.empty() || std::any_of(counters_.begin(), counters_.end(), vanished)) find(root);
+  at_ = now;
+  last_ = {};
+  bool first_processor = true;
+  bool first_memory = true;
+  for (auto &counter : counters_) {
+    const auto reading = advance(root, counter, elapsed);
+    add(counter.memory ? last_.memory : last_.processors, counter.memory ? first_memory : first_processor, reading);
+    (counter.memory ? first_memory : first_processor) = false;
+  }
+  return last_;
+}
+
+}  // namespace gpulse::host
