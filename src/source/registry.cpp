@@ -9,6 +9,7 @@
 #include "source/host/host_source.hpp"
 #include "source/intel/intel_source.hpp"
 #include "source/nvml/nvml_source.hpp"
+#include "source/tegra/tegra_source.hpp"
 
 namespace gpulse {
 
@@ -18,9 +19,7 @@ constexpr std::string_view kHost = "host";
 
 constexpr std::array kFactories{
     SourceFactory{"nvml", nvml::make_source},
-    SourceFactory{"amdgpu", amdgpu::make_source},
-    SourceFactory{"intel", intel::make_source},
-    SourceFactory{"drm", drm::make_source},
+    SourceFactory{"tegra", tegra::make_source},
     SourceFactory{kHost, [](const Sysroot &root, const SourceOptions &) { return host::make_host_source(root); }},
 };
 

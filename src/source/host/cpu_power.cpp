@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "source/drm/attribute.hpp"
+#include "source/host/sensor_file.hpp"
 #include "source/refusal.hpp"
 
 namespace gpulse::host {
@@ -46,7 +46,7 @@ void CpuPower::find(const Sysroot &root) {
   for (const auto &entry : root.list(kFolder)) {
     if (!entry.starts_with("intel-rapl:")) continue;
     const auto folder = std::string(kFolder) + entry;
-    const auto name = drm::read_word(root, folder + "/name");
+    const auto name = read_name(root, folder + "/name");
     if (!name.starts_with("package") && name != "dram") continue;
     counters_.push_back({.file = folder + "/energy_uj",
                          .memory = name == "dram",
@@ -59,7 +59,7 @@ Reading CpuPower::advance(const Sysroot &root, Counter &counter, Seconds elapsed
   const auto before = std::exchange(counter.before, std::nullopt);
   const auto text = root.read(counter.file, 64);
   if (!text) return refusal(errno);
-  counter.before = parse_integer<std::uint64_t>(drm::bare(*text));
+  counter.before = parse_integer<std::uint64_t>(trim(*text));
   if (!counter.before) return Reason::error;
   if (!before) return Reason::not_sampled;
   return power_between(*before, *counter.before, counter.range, elapsed);

@@ -6,8 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "source/drm/attribute.hpp"
-#include "source/drm/hwmon.hpp"
+#include "source/host/sensor_file.hpp"
 
 namespace gpulse::host {
 
@@ -33,22 +32,20 @@ constexpr std::array kKnown{
     Known{"cpu_thermal", ""},
 };
 
-bool fits(const drm::Sensor &sensor, std::string_view label) {
-  if (sensor.kind != "temp") return false;
-  return label.empty() ? sensor.number == 1 : sensor.label.starts_with(label);
-}
-
 void add_sensors(const Sysroot &root, const std::string &folder, std::vector<std::string> &files) {
-  const auto driver = drm::read_word(root, folder + "/name");
+  constexpr std::string_view kInput = "_input";
+  const auto driver = read_name(root, folder + "/name");
   const bool known = std::any_of(kKnown.begin(), kKnown.end(), [&](const Known &k) { return k.driver == driver; });
   // The files of any other driver are not touched: a sleeping device could wake.
   if (!known) return;
-  const auto sensors = drm::list_sensors(root, folder);
   const auto before = files.size();
-  for (const auto &[name, label] : kKnown) {
+  for (const auto &[name, wanted] : kKnown) {
     if (name != driver || files.size() > before) continue;
-    for (const auto &sensor : sensors) {
-      if (fits(sensor, label)) files.push_back(sensor.path + "_input");
+    for (const auto &entry : root.list(folder)) {
+      if (!entry.starts_with("temp") || !entry.ends_with(kInput)) continue;
+      const auto stem = folder + "/" + entry.substr(0, entry.size() - kInput.size());
+      const auto label = read_name(root, stem + "_label");
+      if (wanted.empty() ? entry == "temp1_input" : label.starts_with(wanted)) files.push_back(stem + "_input");
     }
   }
 }
@@ -64,7 +61,7 @@ std::vector<std::string> find_files(const Sysroot &root) {
   if (!files.empty()) return files;
   for (const auto &entry : root.list(kZones)) {
     const auto folder = std::string(kZones) + entry;
-    if (entry.starts_with("thermal_zone") && is_of_processor(drm::read_word(root, folder + "/type"))) {
+    if (entry.starts_with("thermal_zone") && is_of_processor(read_name(root, folder + "/type"))) {
       files.push_back(folder + "/temp");
     }
   }
@@ -75,7 +72,7 @@ std::vector<std::string> find_files(const Sysroot &root) {
 Reading hottest(const Sysroot &root, const std::vector<std::string> &files, std::string &buffer) {
   std::optional<Reading> found;
   for (const auto &file : files) {
-    const auto reading = drm::read_attribute(root, file, host_metric("cpu_temperature_celsius"), kMilli, buffer);
+    const auto reading = read_sensor(root, file, host_metric("cpu_temperature_celsius"), kMilli, buffer);
     if (!found || (reading && reading.value() > found->value_or(-1e3))) found = reading;
   }
   return found.value_or(Reason::not_supported);

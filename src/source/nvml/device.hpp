@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/sysroot.hpp"
 #include "model/checked.hpp"
 #include "source/nvml/abi.hpp"
 #include "source/nvml/gpm.hpp"
@@ -66,6 +67,8 @@ struct DeviceData {
   std::uint64_t supported_reasons = 0;  // 0: not asked yet
   std::uint32_t fans = 0;
   Reading numa_node = Reason::not_supported;
+  bool integrated = false;           // part of a system on a chip, by its name
+  bool memory_of_host = false;       // has no memory but the host's: the driver need not be asked again
   double link_bytes_per_second = 0;  // what the PCIe link could carry at most
   std::uint64_t refused_fields = 0;  // one bit per row of the field table
   std::shared_ptr<GpmState> gpm;
@@ -80,6 +83,7 @@ struct DeviceData {
 struct Driver {
   std::shared_ptr<Api> api;
   int major = 0, minor = 0;  // of the driver's version
+  Sysroot root;
 };
 
 }  // namespace gpulse::nvml

@@ -181,6 +181,23 @@ std::string read_pci(const Api &api, Handle handle) {
   return fmt::format("{:04x}:{:02x}:{:02x}.0", domain, bus, device);
 }
 
+bool is_integrated(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kNames{"GB10", "Thor", "Orin", "Xavier", "nvgpu"};
+  const auto is_letter = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  };
+  // Whole words: GB102 would be another chip.
+  while (!name.empty()) {
+    const auto end = std::find_if_not(name.begin(), name.end(), is_letter);
+    const std::string_view part(name.begin(), end);
+    if (std::find(kNames.begin(), kNames.end(), part) != kNames.end()) return true;
+    name.remove_prefix(std::min(part.size() + 1, name.size()));
+  }
+  return false;
+}
+
+bool is_of_nvgpu(std::string_view name) { return name.ends_with("(nvgpu)"); }
+
 std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &device, const Versions &versions,
                                               bool texts) {
   auto identity = std::make_shared<DeviceIdentity>();

@@ -23,6 +23,11 @@ Versions read_versions(const Api &api);
 std::string read_pci(const Api &api, Handle handle);
 
 // `texts`: also what is nice to know but costs calls.
+// Whether the GPU is part of a system on a chip, by the name the driver gives it: "NVIDIA GB10", "Orin (nvgpu)".
+bool is_integrated(std::string_view name);
+// Whether nvgpu runs it, for which the driver library knows a name and little else.
+bool is_of_nvgpu(std::string_view name);
+
 std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &device, const Versions &versions,
                                               bool texts);
 

@@ -12,6 +12,7 @@
 #include "source/nvml/identity.hpp"
 #include "source/nvml/readers.hpp"
 #include "source/nvml/sleep.hpp"
+#include "source/tegra/gpu.hpp"
 
 namespace gpulse::nvml {
 
@@ -36,6 +37,7 @@ using IdentityPtr = std::shared_ptr<DeviceIdentity>;
 class NvmlSource final : public Source {
  public:
   NvmlSource(Sysroot root, const SourceOptions &options) : root_(std::move(root)), options_(options) {
+    driver_.root = root_;
     for (const auto &reader : nvml::readers()) infos_.push_back(reader.info);
   }
   ~NvmlSource() override { close(); }
@@ -74,6 +76,7 @@ class NvmlSource final : public Source {
   Driver driver_;
   Versions versions_;
   bool opened_ = false;
+  bool left_to_others_ = false;  // there is a GPU that another source shows
   std::uint32_t count_ = 0;
   std::vector<PciGpu> listed_;
   std::vector<std::unique_ptr<DeviceData>> devices_;
@@ -155,6 +158,12 @@ void NvmlSource::find_device(Handle handle, Discovery &found) {
   DeviceData device;
   device.handle = handle;
   auto identity = read_identity(*driver_.api, device, versions_, options_.texts);
+  // The files of nvgpu tell more, and another source shows them.
+  if (is_of_nvgpu(identity->name) && tegra::find_gpu(root_)) {
+    left_to_others_ = true;
+    return;
+  }
+  device.integrated = is_integrated(identity->name);
   if (!identity->pci.empty()) {
     // A UUID that the driver does not tell this time is still that of the device.
     auto &known = known_at_[identity->pci];
@@ -302,7 +311,7 @@ void NvmlSource::find_by_index(Discovery &found) {
     if (const auto code = handle_at(index, handle); code == Return::success) {
       const auto place = identities_.size();
       find_device(handle, found);
-      known_[index] = identities_[place];
+      if (place < identities_.size()) known_[index] = identities_[place];
     } else {
       find_unreachable(std::to_string(index), known_[index], code, found);
     }
@@ -328,6 +337,7 @@ Discovery NvmlSource::discover() {
   const Hurry hurry(options_.hurry);
   Discovery found;
   close();
+  left_to_others_ = false;
   listed_ = list();
   const auto sleeps = [&](const PciGpu &gpu) { return gpu.suspended || resting_since_.has_value(); };
   const bool asleep = std::any_of(listed_.begin(), listed_.end(), sleeps);
@@ -336,7 +346,8 @@ Discovery NvmlSource::discover() {
   asleep ? find_by_address(found) : find_by_index(found);
   if (options_.texts && opened_) describe_topology();
   if (options_.events && opened_) listen();
-  if (found.entities.empty() && found.problem.empty()) found.problem = "NVIDIA driver loaded, but it shows no GPU";
+  if (found.entities.empty() && found.problem.empty() && !left_to_others_)
+    found.problem = "NVIDIA driver loaded, but it shows no GPU";
   return found;
 }
 

@@ -2,8 +2,11 @@
 #include "source/nvml/reader_calls.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
+#include "source/host/parse.hpp"
 #include "source/nvml/code.hpp"
+#include "source/refusal.hpp"
 
 namespace gpulse::nvml {
 
@@ -11,6 +14,29 @@ namespace {
 
 void fill(Row &row, std::span<const MetricId> ids, const Reading &reading) {
   for (const auto id : ids) row[id] = reading;
+}
+
+// A GPU that shares the host's memory: what a program could have of it is what the host could give.
+Outcome memory_of_host(const Driver &driver, Frame &frame) {
+  constexpr auto kTotal = device_metric("memory_total_bytes");
+  const auto text = driver.root.read("/proc/meminfo");
+  const auto reason = text ? Reason::error : refusal(errno);
+  const auto memory = text ? host::parse_meminfo(*text) : std::nullopt;
+  fill(frame.row, kMemoryMetrics, reason);
+  frame.row[device_metric("memory_reserved_bytes")] = Reason::not_supported;
+  if (!memory) return Outcome::ok;
+  const auto available = std::min(memory->available_bytes, memory->total_bytes);
+  frame.row[kTotal] = checked(kTotal, memory->total_bytes);
+  frame.row[device_metric("memory_used_bytes")] = checked(kTotal, memory->total_bytes - available);
+  frame.row[device_metric("memory_free_bytes")] = checked(kTotal, available);
+  return Outcome::ok;
+}
+
+// By what it is called and by having neither memory nor a window into it: a board of its own that merely refuses to
+// tell must not be shown the host's.
+bool shares_memory(const Driver &driver, const DeviceData &device) {
+  Bar1Memory window{};
+  return device.integrated && driver.api->bar1(device.handle, &window) != Return::success;
 }
 
 }  // namespace
@@ -28,6 +54,7 @@ Outcome utilization(const Driver &driver, DeviceData &device, Monotonic, Frame &
 }
 
 Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  if (device.memory_of_host) return memory_of_host(driver, frame);
   MemoryV2 now{.version = version_word<MemoryV2>(2), .total = 0, .reserved = 0, .free = 0, .used = 0};
   auto code = driver.api->memory_v2(device.handle, &now);
   const bool tells_reserved = code == Return::success;
@@ -36,11 +63,16 @@ Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame
     if (const auto older = driver.api->memory(device.handle, &old); older != Return::function_not_found) code = older;
     now = {.version = 0, .total = old.total, .reserved = 0, .free = old.free, .used = old.used};
   }
+  // Integrated devices do not support it, or answer with a total of 0: their memory is the host's.
+  const bool none = code == Return::not_supported || (code == Return::success && now.total == 0);
+  if (none && shares_memory(driver, device)) {
+    device.memory_of_host = true;
+    return memory_of_host(driver, frame);
+  }
   if (code != Return::success) {
     fill(frame.row, kMemoryMetrics, reason_of(code));
     return outcome_of(code);
   }
-  // Integrated devices answer with a total of 0: their memory is the host's.
   if (now.total == 0) {
     fill(frame.row, kMemoryMetrics, Reason::not_supported);
     return Outcome::unsupported;

@@ -38,6 +38,12 @@ Outcome pair(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) 
   return put(frame.row, Second, code, second * Scale);
 }
 
+// Of a slot and what is in it: part of a system on a chip answers too, but the link it tells of is none.
+template <Outcome (*Read)(const Driver &, DeviceData &, Monotonic, Frame &)>
+Outcome of_link(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
+  return device.integrated ? Outcome::unsupported : Read(driver, device, now, frame);
+}
+
 // Utilisation of an engine; the second number is the driver's window, which nobody needs.
 template <Api::Pair Api::*Call, MetricId Id>
 Outcome engine(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -83,6 +89,11 @@ constexpr Reader row(std::string_view call, Tier tier,
 template <Api::Number Api::*Call, MetricId Id, double Scale = 1.0>
 constexpr Reader simple(std::string_view call, Tier tier) {
   return row<Id>(call, tier, number<Call, Id, Scale>);
+}
+
+template <Api::Number Api::*Call, MetricId Id>
+constexpr Reader link_row(std::string_view call, Tier tier) {
+  return row<Id>(call, tier, of_link<number<Call, Id, 1.0>>);
 }
 
 template <Api::Pair Api::*Call, MetricId Id>
@@ -144,8 +155,8 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
       engine_row<&Api::decoder, device_metric("decoder_utilization_percent")>("GetDecoderUtilization"),
       engine_row<&Api::jpeg, device_metric("jpeg_utilization_percent")>("GetJpgUtilization"),
       engine_row<&Api::ofa, device_metric("ofa_utilization_percent")>("GetOfaUtilization"),
-      simple<&Api::pcie_generation, device_metric("pcie_link_generation")>("GetCurrPcieLinkGeneration", Tier::second),
-      simple<&Api::pcie_width, device_metric("pcie_link_width")>("GetCurrPcieLinkWidth", Tier::second),
+      link_row<&Api::pcie_generation, device_metric("pcie_link_generation")>("GetCurrPcieLinkGeneration", Tier::second),
+      link_row<&Api::pcie_width, device_metric("pcie_link_width")>("GetCurrPcieLinkWidth", Tier::second),
       row<device_metric("process_count")>("GetRunningProcesses", Tier::tick, read_processes),
       row<device_metric("xid_last"), device_metric("xid_total")>("EventSetWait", Tier::tick, xids),
 
@@ -239,8 +250,8 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
           pair<&Api::power_limit_range, device_metric("power_limit_min_watts"), device_metric("power_limit_max_watts"),
                kMilli>),
       row<device_metric("pcie_link_generation_max"), device_metric("pcie_link_width_max")>("GetMaxPcieLink", Tier::once,
-                                                                                           pcie_max),
-      simple<&Api::pcie_generation_device, device_metric("pcie_link_generation_device_max")>(
+                                                                                           of_link<pcie_max>),
+      link_row<&Api::pcie_generation_device, device_metric("pcie_link_generation_device_max")>(
           "GetGpuMaxPcieLinkGeneration", Tier::once),
       // After the link's width is known: it bounds what the counters can tell.
       differential({{.call = "GetFieldValues link counters", .tier = Tier::second, .fills = {}}, read_link_counters},
