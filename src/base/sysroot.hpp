@@ -25,7 +25,8 @@ class Sysroot {
   // Reads into a buffer that is kept by the caller, for files read every tick.
   bool read_into(std::string &buffer, std::string_view absolute, std::size_t limit = 1U << 16U) const;
 
-  // As read_into, for what the kernel answers in one piece (sysfs, /proc/PID/stat, fdinfo): spares the call that would find the end.
+  // As read_into, for what the kernel answers in one piece (sysfs, /proc/PID/stat, fdinfo): spares the call that would
+  // find the end.
   bool read_piece(std::string &buffer, std::string_view absolute, std::size_t limit = 1U << 14U) const;
 
   std::optional<std::uint64_t> read_number(std::string_view absolute) const;

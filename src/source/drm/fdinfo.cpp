@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -31,12 +30,10 @@ auto *find_or_add(std::vector<Counts> &counts, std::string_view name) {
 
 // "12 KiB" into 12 and "KiB"; the number alone has no unit.
 std::optional<std::uint64_t> split_unit(std::string_view value, std::string_view &unit) {
-  std::uint64_t number{};
-  const auto *const all = value.data() + value.size();
-  const auto [end, error] = std::from_chars(value.data(), all, number);
-  if (error != std::errc{} || (end != all && *end != ' ' && *end != '\t')) return std::nullopt;
-  unit = bare({end, static_cast<std::size_t>(all - end)});
-  return number;
+  std::size_t digits = 0;
+  while (digits < value.size() && value[digits] != ' ' && value[digits] != '\t') ++digits;
+  unit = bare(value.substr(digits));
+  return parse_integer<std::uint64_t>(value.substr(0, digits));
 }
 
 std::optional<std::uint64_t> parse_counter(std::string_view value, std::string_view wanted_unit) {
