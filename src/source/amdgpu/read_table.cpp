@@ -49,9 +49,17 @@ void fill(const Context &in, MetricId id, const std::optional<double> &value) {
   if (device.own[id.index]) return;
   // A sensor that is there but says nothing of use (a memory without one says 0 °C) is not mended here.
   if (id == device_metric("temperature_memory_celsius") && !device.sensor(Sensor::memory).empty()) return;
-  if (!value && !device.from_table[id.index]) return;
-  in.frame.row[id] = value ? checked(id, *value) : Reason::not_supported;
+  auto &reading = in.frame.row[id];
+  // Why the file of its own gave nothing is worth more than that the table does not either.
+  if (!value && !device.from_table[id.index] && !reading.is(Reason::not_sampled)) return;
+  reading = value ? checked(id, *value) : Reason::not_supported;
   device.from_table[id.index] = value.has_value();
+}
+
+// What only the table tells of.
+void give(const Context &in, MetricId id, const Reading &reading) {
+  in.frame.row[id] = reading;
+  in.device.from_table[id.index] = true;
 }
 
 // What the counter grew by; none at the first reading and where it was set back.
@@ -79,15 +87,16 @@ Reading residency(const Context &in, const GpuMetrics &now, std::initializer_lis
 }
 
 void fill_residencies(const Context &in, const GpuMetrics &now) {
-  auto &row = in.frame.row;
+  const auto &row = in.frame.row;
   constexpr auto kPower = device_metric("throttled_power_percent");
   constexpr auto kThermal = device_metric("throttled_thermal_percent");
-  row[kPower] = residency(in, now, {Field::residency_power}, kPower);
-  row[kThermal] = residency(
-      in, now, {Field::residency_socket_heat, Field::residency_regulator_heat, Field::residency_memory_heat}, kThermal);
+  give(in, kPower, residency(in, now, {Field::residency_power}, kPower));
+  give(in, kThermal,
+       residency(in, now, {Field::residency_socket_heat, Field::residency_regulator_heat, Field::residency_memory_heat},
+                 kThermal));
   // Some firmware counts an idle device as held back all of the time.
   const bool idle = row[device_metric("gpu_utilization_percent")].value_or(1) == 0;
-  if (idle && row[kPower].value_or(0) == 100) row[kPower] = Reason::out_of_range;
+  if (idle && row[kPower].value_or(0) == 100) give(in, kPower, Reason::out_of_range);
 }
 
 constexpr std::uint64_t bit_of(std::string_view word) {
@@ -150,37 +159,35 @@ Reading throttle_reasons(const Context &in, const GpuMetrics &now) {
 }
 
 void fill_rates(const Context &in, const GpuMetrics &now) {
-  auto &row = in.frame.row;
   const auto seconds = Seconds(in.now - in.device.before_at).count();
   const auto rate = [&](Field field, MetricId id) {
     if (!now[field]) {
-      row[id] = Reason::not_supported;
+      give(in, id, Reason::not_supported);
       return;
     }
     const auto grown = growth(in, now, field);
-    row[id] = grown && seconds > 0 ? checked(id, *grown * kKib / seconds) : Reason::not_sampled;
+    give(in, id, grown && seconds > 0 ? checked(id, *grown * kKib / seconds) : Reason::not_sampled);
   };
   rate(Field::xgmi_read_kib, device_metric("xgmi_read_bytes_per_second"));
   rate(Field::xgmi_write_kib, device_metric("xgmi_write_bytes_per_second"));
 }
 
 void fill_power(const Context &in, const GpuMetrics &now) {
-  auto &row = in.frame.row;
-  const auto power = now[Field::power_socket];
   constexpr auto kPackage = device_metric("package_power_watts");
+  constexpr auto kEnergy = device_metric("energy_joules");
+  const auto power = now[Field::power_socket];
   // Some Renoir report watts where milliwatts belong; no processor runs on a fifth of a watt.
   constexpr double kLeast = 0.2;
-  if (now.integrated()) {
-    row[kPackage] = !power            ? Reading(Reason::not_supported)
-                    : *power < kLeast ? Reading(Reason::out_of_range)
-                                      : checked(kPackage, *power);
-  } else {
+  Reading package = Reason::not_supported;
+  if (!now.integrated()) {
     fill(in, device_metric("power_draw_watts"), power);
+  } else if (power) {
+    package = *power < kLeast ? Reason::out_of_range : checked(kPackage, *power);
   }
+  give(in, kPackage, package);
   const auto energy = now[Field::energy];
-  row[device_metric("energy_joules")] = in.device.counts_energy && energy.value_or(0) > 0
-                                            ? checked(device_metric("energy_joules"), *energy * kJoulesPerCount)
-                                            : Reason::not_supported;
+  const bool counted = in.device.counts_energy && energy.value_or(0) > 0;
+  give(in, kEnergy, counted ? checked(kEnergy, *energy * kJoulesPerCount) : Reason::not_supported);
 }
 
 }  // namespace
@@ -192,7 +199,8 @@ Outcome read_table(const Context &in, const Reader &self) {
   const auto fills = std::span(self.info.fills);
   const auto refused = [&](const Reading &reading) {
     for (const auto id : fills) {
-      if (!device.own[id.index]) in.frame.row[id] = reading;
+      auto &old = in.frame.row[id];
+      if (device.from_table[id.index] || old.is(Reason::not_sampled)) old = reading;
     }
     device.from_table.reset();
     device.before.reset();
@@ -214,7 +222,7 @@ Outcome read_table(const Context &in, const Reader &self) {
   }
   fill_power(in, *now);
   fill_residencies(in, *now);
-  in.frame.row[device_metric("throttle_reasons")] = throttle_reasons(in, *now);
+  give(in, device_metric("throttle_reasons"), throttle_reasons(in, *now));
   fill_rates(in, *now);
   if (device.partitions != nullptr) {
     const std::lock_guard lock(device.partitions->mutex);

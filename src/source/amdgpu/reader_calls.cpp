@@ -25,20 +25,12 @@ bool read_text(const Context &in, std::string_view base, std::string_view file) 
   return in.root.read_into(in.device.text, path_of(in, base, file), kMostText);
 }
 
-// The number in the buffer; a blank file is the driver's way to say that the chip has none.
-Reading number_in(std::string_view text, MetricId id, double scale) {
-  text = drm::bare(text);
-  if (text.empty()) return Reason::not_supported;
-  const auto value = parse_double(text);
-  return value ? checked(id, *value * scale) : Reason::error;
-}
-
 // The file's number, or why there is none; `error` is 0 when it could be read.
 Reading number_at(const Context &in, std::string_view base, std::string_view file, MetricId id, double scale,
                   int &error) {
   error = 0;
   if (base.empty()) return Reason::not_supported;
-  if (read_text(in, base, file)) return number_in(in.device.text, id, scale);
+  if (read_text(in, base, file)) return drm::parse_attribute(in.device.text, id, scale);
   error = errno;
   return refusal(error);
 }
@@ -86,7 +78,7 @@ Outcome read_number(const Context &in, const Reader &self) {
   const auto &base = self.sensor == Sensor::none ? in.device.folder : in.device.sensor(self.sensor);
   if (base.empty()) return Outcome::unsupported;
   if (!read_text(in, base, self.file)) return refuse(in, self.info.fills, errno);
-  for (const auto id : self.info.fills) put(in, id, number_in(in.device.text, id, self.scale));
+  for (const auto id : self.info.fills) put(in, id, drm::parse_attribute(in.device.text, id, self.scale));
   return Outcome::ok;
 }
 

@@ -25,10 +25,16 @@ std::string_view bare(std::string_view text) {
 
 Reason refusal_of_device(int error) { return error == EBUSY ? Reason::asleep : refusal(error); }
 
-Reading read_attribute(const Sysroot &root, std::string_view path, MetricId metric, double scale, std::string &buffer) {
-  if (!root.read_piece(buffer, path, kMostText)) return refusal_of_device(errno);
-  const auto value = parse_double(bare(buffer));
+Reading parse_attribute(std::string_view text, MetricId metric, double scale) {
+  text = bare(text);
+  if (text.empty()) return Reason::not_supported;
+  const auto value = parse_double(text);
   return value ? checked(metric, *value * scale) : Reason::error;
+}
+
+Reading read_attribute(const Sysroot &root, std::string_view path, MetricId metric, double scale, std::string &buffer) {
+  if (!root.read_into(buffer, path, kMostText)) return refusal_of_device(errno);
+  return parse_attribute(buffer, metric, scale);
 }
 
 std::string read_word(const Sysroot &root, std::string_view path) {

@@ -14,6 +14,10 @@ namespace gpulse::drm {
 // A file's text without the blanks, line ends and NUL bytes around it: copied trees pad files to a whole page.
 std::string_view bare(std::string_view text);
 
+// The text's number times `scale`, as a reading of the metric. A blank file is a driver's way to say that the chip has
+// no such thing.
+Reading parse_attribute(std::string_view text, MetricId metric, double scale);
+
 // The file's number times `scale`, as a reading of the metric; a reason where it cannot be read or cannot be true.
 // `buffer` is the caller's, so that a reading allocates nothing.
 Reading read_attribute(const Sysroot &root, std::string_view path, MetricId metric, double scale, std::string &buffer);

@@ -22,23 +22,29 @@ std::string find_hwmon(const Sysroot &root, const std::string &device, std::stri
   return unnamed;
 }
 
-std::vector<Sensor> list_sensors(const Sysroot &root, const std::string &hwmon) {
+std::optional<SensorName> parse_sensor_name(std::string_view file) {
   constexpr std::array<std::string_view, 8> kKinds{"temp", "fan", "power", "energy", "freq", "in", "curr", "pwm"};
+  const auto stem = file.substr(0, file.find('_'));
+  const auto digits = stem.find_first_of("0123456789");
+  if (digits == std::string_view::npos) return std::nullopt;
+  const auto kind = stem.substr(0, digits);
+  const auto number = parse_integer<int>(stem.substr(digits));
+  if (!number || std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end()) return std::nullopt;
+  return SensorName{.kind = kind, .number = *number, .stem = stem};
+}
+
+std::vector<Sensor> list_sensors(const Sysroot &root, const std::string &hwmon) {
   std::vector<Sensor> sensors;
   for (const auto &file : root.list(hwmon)) {
-    const auto stem = std::string_view(file).substr(0, file.find('_'));
-    const auto digits = stem.find_first_of("0123456789");
-    if (digits == std::string_view::npos) continue;
-    const auto kind = stem.substr(0, digits);
-    const auto number = parse_integer<int>(stem.substr(digits));
-    if (!number || std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end()) continue;
+    const auto name = parse_sensor_name(file);
+    if (!name) continue;
     const bool known = std::any_of(sensors.begin(), sensors.end(),
-                                   [&](const Sensor &s) { return s.kind == kind && s.number == *number; });
+                                   [&](const Sensor &s) { return s.kind == name->kind && s.number == name->number; });
     if (known) continue;
-    auto path = hwmon + "/" + std::string(stem);
+    auto path = hwmon + "/" + std::string(name->stem);
     auto label = read_word(root, path + "_label");
     sensors.push_back(
-        {.path = std::move(path), .kind = std::string(kind), .number = *number, .label = std::move(label)});
+        {.path = std::move(path), .kind = std::string(name->kind), .number = name->number, .label = std::move(label)});
   }
   std::sort(sensors.begin(), sensors.end(),
             [](const Sensor &a, const Sensor &b) { return std::tie(a.kind, a.number) < std::tie(b.kind, b.number); });

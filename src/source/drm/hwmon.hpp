@@ -2,6 +2,7 @@
 // A device's sensors as the kernel's hwmon shows them. Their numbers differ from card to card: go by the label.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,14 @@ struct Sensor {
   int number = 0;     // 2
   std::string label;  // "junction"; empty where the driver gives none
 };
+
+// "temp" and 2 of "temp2_input"; none where the file is no sensor's. Points into the name.
+struct SensorName {
+  std::string_view kind;
+  int number = 0;
+  std::string_view stem;  // "temp2"
+};
+std::optional<SensorName> parse_sensor_name(std::string_view file);
 
 // All sensors of the folder, by kind and number.
 std::vector<Sensor> list_sensors(const Sysroot &root, const std::string &hwmon);
