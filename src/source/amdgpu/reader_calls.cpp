@@ -90,6 +90,13 @@ Outcome read_memory_temperature(const Context &in, const Reader &self) {
   return outcome;
 }
 
+Outcome read_host_node(const Context &in, const Reader &self) {
+  const auto outcome = read_number(in, self);
+  // A machine of one node says -1.
+  if (in.frame.row[self.info.fills[0]].is(Reason::out_of_range)) put(in, self.info.fills[0], Reason::not_supported);
+  return outcome;
+}
+
 Outcome read_memory(const Context &in, const Reader &self) {
   struct Part {
     std::string_view used_file, total_file;
