@@ -390,7 +390,6 @@ def test_every_amd_tree_has_its_expectations() -> None:
 def test_tree(tree: str, tmp_path: Path) -> None:
     (device,) = devices(machine(tree, tmp_path))
     check(device, {"vendor": "amd", "state": "ok"} | TREES[tree])
-    assert device["clock_graphics_mhz"] == device["clock_sm_mhz"]
 
 
 def test_two_gpus_that_only_the_compute_driver_shows(tmp_path: Path) -> None:

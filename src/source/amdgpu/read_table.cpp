@@ -32,7 +32,6 @@ constexpr std::array kFilled{
     Filled{Field::activity_video, device_metric("video_utilization_percent")},
     Filled{Field::activity_jpeg, device_metric("jpeg_utilization_percent")},
     Filled{Field::clock_graphics, device_metric("clock_graphics_mhz")},
-    Filled{Field::clock_graphics, device_metric("clock_sm_mhz")},
     Filled{Field::clock_memory, device_metric("clock_memory_mhz")},
     Filled{Field::clock_soc, device_metric("clock_soc_mhz")},
     Filled{Field::clock_fabric, device_metric("clock_fabric_mhz")},
