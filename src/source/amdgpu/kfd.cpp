@@ -30,6 +30,9 @@ void for_each_property(std::string_view text, Visit visit) {
   }
 }
 
+// Folders of nodes and processes are named by their numbers alone.
+std::optional<std::uint32_t> number_of(const std::string &folder) { return parse_integer<std::uint32_t>(folder); }
+
 std::optional<std::uint64_t> read_count(const Sysroot &root, const std::string &path) {
   const auto text = root.read(path, 256);
   return text ? parse_integer<std::uint64_t>(drm::bare(*text)) : std::nullopt;
@@ -102,7 +105,7 @@ std::optional<KfdNode> parse_node(std::string_view properties) {
 std::vector<KfdNode> list_nodes(const Sysroot &root) {
   std::vector<KfdNode> nodes;
   for (const auto &name : root.list(kNodes)) {
-    const auto number = parse_integer<std::uint32_t>(name);
+    const auto number = number_of(name);
     auto folder = fmt::format("{}/{}", kNodes, name);
     const auto text = number ? root.read(folder + "/properties", kMostText) : std::nullopt;
     auto node = text ? parse_node(*text) : std::nullopt;
@@ -174,7 +177,7 @@ void add_compute_processes(const Sysroot &root, const std::vector<KfdNode> &node
   const auto space = root.read_link("/proc/self/ns/pid");
   const bool first_namespace = space ? *space == "pid:[4026531836]" : !root.is_machine();
   for (const auto &name : listed) {
-    const auto pid = parse_integer<std::uint32_t>(name);
+    const auto pid = number_of(name);
     if (!pid) continue;
     const auto folder = fmt::format("{}/{}", kProcesses, name);
     const auto memory = read_sum(root, folder, "vram_{}", nodes, kMemory);
