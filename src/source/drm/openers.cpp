@@ -143,6 +143,8 @@ bool Openers::list_processes() {
     return false;
   }
   if (!std::is_sorted(listed_.begin(), listed_.end())) std::sort(listed_.begin(), listed_.end());
+  // Mounted with hidepid it shows nothing of others' processes, not even the first of all.
+  some_hidden_ = root_.is_machine() && (listed_.empty() || listed_.front() != 1);
   const auto same = [](const Process &process, std::uint32_t pid) { return process.pid == pid; };
   if (std::equal(processes_.begin(), processes_.end(), listed_.begin(), listed_.end(), same)) return true;
   std::vector<Process> next;
@@ -237,8 +239,9 @@ void Openers::doubt(std::uint32_t pid) {
 
 std::size_t Openers::denied() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<std::size_t>(
-      std::count_if(processes_.begin(), processes_.end(), [](const Process &process) { return process.denied; }));
+  const auto count =
+      std::count_if(processes_.begin(), processes_.end(), [](const Process &process) { return process.denied; });
+  return static_cast<std::size_t>(count) + (some_hidden_ ? 1 : 0);
 }
 
 std::shared_ptr<Openers> openers_for(const Sysroot &root, const SourceOptions &options) {

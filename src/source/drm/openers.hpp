@@ -47,7 +47,7 @@ class Openers {
   void look_everywhere(Monotonic now);
   // A file of the process was not what it should be: it is looked into again.
   void doubt(std::uint32_t pid);
-  // How many processes may not be looked into.
+  // How many processes may not be looked into; at least one where /proc hides those of others.
   std::size_t denied() const;
 
  private:
@@ -70,6 +70,7 @@ class Openers {
   std::vector<Process> processes_;  // by pid
   std::optional<Monotonic> updated_;
   std::optional<Monotonic> looked_everywhere_;
+  bool some_hidden_ = false;
   bool somewhere_ = false;  // a node was opened, and not everybody has been looked into since
 };
 
