@@ -11,13 +11,39 @@
 
 #include "source/nvml/hurry.hpp"
 
+namespace {
+
+using Open = void *(*)(const char *, int);
+using Set = void *(*)(void *, int, std::size_t);
+
+constinit Open libc_dlopen = nullptr;
+constinit Set libc_memset = nullptr;
+
+// Before main(): looking a symbol up takes the loader's lock, which another thread may hold and call memset() under.
+__attribute__((constructor)) void find_libc() {
+  libc_dlopen = reinterpret_cast<Open>(::dlsym(RTLD_NEXT, "dlopen"));
+  libc_memset = reinterpret_cast<Set>(::dlsym(RTLD_NEXT, "memset"));
+}
+
+// For whoever starts earlier.
+void *set_bytes(void *to, int value, std::size_t size) {
+  volatile auto *bytes = static_cast<unsigned char *>(to);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<unsigned char>(value);
+  return to;
+}
+
+// Private memory that was given back reads as zero from then on.
+bool give_back(std::uintptr_t begin, std::uintptr_t end) {
+  return ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED) == 0;
+}
+
+}  // namespace
+
 extern "C" __attribute__((visibility("default"))) void *dlopen(const char *file, int mode) noexcept {
-  using Open = void *(*)(const char *, int);
-  static const auto open = reinterpret_cast<Open>(::dlsym(RTLD_NEXT, "dlopen"));
   if (gpulse::nvml::Hurry::active && file != nullptr && std::string_view(file).starts_with("libcuda.so")) {
     return nullptr;
   }
-  return open(file, mode);
+  return libc_dlopen(file, mode);
 }
 
 extern "C" __attribute__((visibility("default"))) int nanosleep(const timespec *time, timespec *left) {
@@ -29,20 +55,10 @@ extern "C" __attribute__((visibility("default"))) int nanosleep(const timespec *
   return -1;
 }
 
-namespace {
-
-// Private memory that was given back reads as zero from then on.
-bool give_back(std::uintptr_t begin, std::uintptr_t end) {
-  return ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED) == 0;
-}
-
-}  // namespace
-
 extern "C" __attribute__((visibility("default"))) void *memset(void *to, int value, std::size_t size) {
   constexpr std::size_t kMuch = std::size_t{1} << 20U;
   constexpr std::uintptr_t kPage = 4096;
-  using Set = void *(*)(void *, int, std::size_t);
-  static const auto set = reinterpret_cast<Set>(::dlsym(RTLD_NEXT, "memset"));
+  const auto set = libc_memset != nullptr ? libc_memset : set_bytes;
   if (size < kMuch || value != 0) return set(to, value, size);
   const auto &known = gpulse::nvml::zeroed_memory;
   const auto from = reinterpret_cast<std::uintptr_t>(to);
