@@ -14,7 +14,7 @@ inline constexpr Metric kProcessRows[] = {
      .meaning = "Device memory allocated by the process on this device, as the driver counts it.",
      .smi = "used_gpu_memory", .role = Role::memory_used},
     {.key = "gpu_utilization_percent", .scope = Scope::process, .unit = Unit::percent,
-     .window = Window::driver_average, .group = Group::process, .label = "SM%",
+     .window = Window::driver_average, .group = Group::process, .label = "GPU%",
      .help = "The process's share of processor time",
      .meaning = "Share of the last moment in which kernels of this process ran.",
      .role = Role::utilization},

@@ -2,6 +2,7 @@
 #include "source/nvml/sleep.hpp"
 
 #include "base/text.hpp"
+#include "source/drm/card.hpp"
 #include "source/nvml/diagnose.hpp"
 
 namespace gpulse::nvml {
@@ -34,6 +35,11 @@ std::vector<PciGpu> list_gpus(const Sysroot &root) {
   for (const auto &pci : root.list(kPciDevices)) {
     if (attribute(root, pci, "vendor") != "0x10de" || !attribute(root, pci, "class").starts_with("0x03")) continue;
     gpus.push_back({pci, is_suspended(root, pci)});
+  }
+  if (!gpus.empty()) return gpus;
+  // A recorded machine may hold no more than its cards.
+  for (const auto &card : drm::list_cards(root)) {
+    if (card.driver == "nvidia" && !card.pci.empty()) gpus.push_back({card.pci, card.asleep});
   }
   return gpus;
 }
