@@ -145,7 +145,7 @@ def test_the_status_view_shows_them_side_by_side(machine: Path) -> None:
     devices = text[: text.index("PID")]
     rows = {line.split()[0]: line for line in devices.splitlines() if re.match(r" *[012]  ", line)}
     assert "H200" in rows["0"]
-    assert re.search(r"73%.*6\.0/24G.*263/339W.*61°C", rows["1"])
+    assert re.search(r"73%.*6\.0/24\.0G.*263/339W.*61°C", rows["1"])
     assert "950MHz" in text
     assert "renderer --scene a.usd" in text and "compositor" in text
     # Nothing is amiss on such a machine.

@@ -134,7 +134,7 @@ TEST_F(Status, NeverShowsANumberThatIsNotThere) {
             "GPU  NAME  UTIL   SM  USED  POWER  TEMP\n"
             "  0  H200     –    –     –      –     –\n"
             "\n"
-            "GPU    PID  USER T  GPU MEM   SM%  CPU%  HOST MEM  TIME  COMMAND\n"
+            "GPU    PID  USER T  GPU MEM  GPU%  CPU%  HOST MEM  TIME  COMMAND\n"
             "  0  41000  ann  C        –     –     –         –     –  python3 train.py --ran…\n"
             "\n"
             "CPU –  load –  mem –  disk r– w–/s  net ↓– ↑–/s\n");
