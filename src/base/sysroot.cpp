@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,6 +81,12 @@ std::vector<std::string> Sysroot::list(std::string_view absolute) const {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+bool Sysroot::is_live() const {
+  constexpr auto kSysfs = 0x62656572;
+  struct statfs facts{};
+  return is_machine() || (::statfs(path("/sys").c_str(), &facts) == 0 && facts.f_type == kSysfs);
 }
 
 bool Sysroot::exists(std::string_view absolute) const { return ::access(path(absolute).c_str(), F_OK) == 0; }

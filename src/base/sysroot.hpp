@@ -17,6 +17,9 @@ class Sysroot {
   explicit Sysroot(std::string root);
 
   bool is_machine() const { return root_.empty(); }
+  // Whether /sys is a kernel's own, here or passed into a container; false for a recorded machine, where time stands
+  // still.
+  bool is_live() const;
   std::string path(std::string_view absolute) const { return root_ + std::string(absolute); }
 
   // The file's text, at most `limit` bytes of it; empty optional when it cannot be read (errno says why).

@@ -84,5 +84,11 @@ TEST(Sysroot, NumbersLinksAndLists) {
   EXPECT_THAT(root.list("/missing"), testing::IsEmpty());
 }
 
+TEST(Sysroot, ARecordingIsNotLive) {
+  EXPECT_TRUE(Sysroot().is_live());
+  EXPECT_FALSE(Sysroot(::testing::TempDir()).is_live());
+  EXPECT_FALSE(Sysroot("/nonexistent").is_live());
+}
+
 }  // namespace
 }  // namespace gpulse

@@ -7,6 +7,7 @@
 #include "source/amdgpu/identity.hpp"
 #include "source/amdgpu/readers.hpp"
 #include "source/drm/hwmon.hpp"
+#include "source/drm/rest.hpp"
 
 namespace gpulse::amdgpu {
 
@@ -69,15 +70,25 @@ bool is_ours(const drm::Card &card) { return card.driver == "amdgpu" || card.dri
 class AmdgpuSource final : public Source {
  public:
   AmdgpuSource(const Sysroot &root, const SourceOptions &options)
-      : root_(root), options_(options), openers_(drm::openers_for(root, options)), names_(root) {
+      : root_(root),
+        options_(options),
+        openers_(drm::openers_for(root, options)),
+        names_(root),
+        rest_(options.rest_after) {
     for (const auto &reader : amdgpu::readers()) infos_.push_back(reader.info);
   }
 
   std::string_view name() const override { return "amdgpu"; }
   std::span<const ReaderInfo> readers() const override { return infos_; }
   Discovery discover() override;
-  bool changed() override { return list() != cards_ || list_nodes(root_) != nodes_; }
+  bool changed() override {
+    return rest_.over(root_, cards_, monotonic_now()) || list() != cards_ || list_nodes(root_) != nodes_;
+  }
   Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) override {
+    const auto &device = *devices_[entity];
+    // The first reader is part of every sample.
+    const bool may_rest = reader == 0 && !device.integrated && !device.card.device.empty();
+    if (may_rest && rest_.wanted(root_, device.card, frame, now)) return Outcome::asleep;
     const auto &row = amdgpu::readers()[reader];
     return row.read({root_, options_, *devices_[entity], now, frame}, row);
   }
@@ -96,6 +107,7 @@ class AmdgpuSource final : public Source {
   SourceOptions options_;
   std::shared_ptr<drm::Openers> openers_;
   drm::Names names_;
+  drm::Rest rest_;
   std::vector<ReaderInfo> infos_;
   std::vector<drm::Card> cards_;
   std::vector<KfdNode> nodes_;

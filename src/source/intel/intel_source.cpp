@@ -5,6 +5,7 @@
 #include <array>
 
 #include "source/drm/names.hpp"
+#include "source/drm/rest.hpp"
 #include "source/intel/readers.hpp"
 
 namespace gpulse::intel {
@@ -14,13 +15,15 @@ namespace {
 class IntelSource final : public Source {
  public:
   IntelSource(const Sysroot &root, const SourceOptions &options, OpenCounter open_counter)
-      : around_{root, drm::openers_for(root, options), std::move(open_counter), options.wake}, names_(root) {
+      : around_{root, drm::openers_for(root, options), std::move(open_counter), options.wake},
+        names_(root),
+        rest_(options.rest_after) {
     for (const auto &reader : intel::readers()) infos_.push_back(reader.info);
   }
 
   std::string_view name() const override { return "intel"; }
   std::span<const ReaderInfo> readers() const override { return infos_; }
-  bool changed() override { return list() != cards_; }
+  bool changed() override { return rest_.over(around_.root, cards_, monotonic_now()) || list() != cards_; }
 
   Discovery discover() override {
     auto known = std::move(devices_);
@@ -41,6 +44,10 @@ class IntelSource final : public Source {
   }
 
   Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) override {
+    const auto &device = *devices_[entity];
+    // The first reader is part of every sample.
+    const bool may_rest = reader == 0 && !device.integrated;
+    if (may_rest && rest_.wanted(around_.root, device.card, frame, now)) return Outcome::asleep;
     return intel::readers()[reader].read({around_, *devices_[entity], now, frame});
   }
 
@@ -68,6 +75,7 @@ class IntelSource final : public Source {
 
   Surroundings around_;
   drm::Names names_;
+  drm::Rest rest_;
   std::vector<ReaderInfo> infos_;
   std::vector<drm::Card> cards_;
   std::vector<std::unique_ptr<Device>> devices_;  // as cards_

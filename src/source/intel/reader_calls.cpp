@@ -121,7 +121,7 @@ Outcome read_idle(const Call &in) {
     const auto count = read_count(in, gt.idle_ms);
     auto idle = count ? device.idle[i].update(*count, 1ms, in.now) : Reading(count.error());
     // In a recorded machine time stands still: that nothing was idle since is not known.
-    if (!in.around.root.is_machine() && idle && idle.value() == 0) idle = Reason::not_sampled;
+    if (idle && idle.value() == 0 && !in.around.root.is_live()) idle = Reason::not_sampled;
     put_higher(row[kFills[gt.media ? 1 : 0]], idle ? Reading(100 - idle.value()) : idle);
   }
   device.awake = row[kFills[0]];
