@@ -33,10 +33,18 @@ std::string_view word(Kind kind) {
 }
 
 std::string_view word(Unit unit) {
-  static constexpr std::array<std::string_view, 12> kNames{
-      "",       "percent",         "bytes",     "bytes per second", "watts",
-      "joules", "degrees Celsius", "megahertz", "seconds",          "revolutions per minute",
-      "bits",   "volts"};
+  static constexpr std::array<std::string_view, 12> kNames{"",
+                                                           "percent",
+                                                           "bytes",
+                                                           "bytes per second",
+                                                           "watts",
+                                                           "joules",
+                                                           "degrees Celsius",
+                                                           "megahertz",
+                                                           "seconds",
+                                                           "revolutions per minute",
+                                                           "bits",
+                                                           "volts"};
   return pick(kNames, unit);
 }
 

@@ -110,7 +110,9 @@ bool same_source(const SourceStatus &a, const SourceStatus &b) {
   return a.name == b.name && a.problem == b.problem && a.remedy == b.remedy && a.devices == b.devices;
 }
 
-bool same_core(const CpuCore &a, const CpuCore &b) { return a.id == b.id && identical(a.row.readings(), b.row.readings()); }
+bool same_core(const CpuCore &a, const CpuCore &b) {
+  return a.id == b.id && identical(a.row.readings(), b.row.readings());
+}
 
 std::size_t text_size(const Snapshot &snapshot) {
   std::size_t size = snapshot.hostname.size() + snapshot.origin.size();
