@@ -94,7 +94,7 @@ TREES: dict[str, dict[str, Any]] = {
         "power_limit_watts": None,
         "temperature_hotspot_celsius": None,
         "throttle_reasons": None,  # no gpu_metrics
-        "gpu_utilization_percent": 0,  # no gpu_busy_percent: nobody has it open
+        "gpu_utilization_percent": None,  # no gpu_busy_percent, and no /proc to look for programs in
     },
     "amd-rx580": {
         "name": "AMD Radeon RX 580 Series",  # 0x67df revision 0xe7

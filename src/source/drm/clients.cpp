@@ -145,7 +145,11 @@ class Clients::Impl {
   }
 
   ClientSums read(Monotonic now, Frame &frame) {
-    openers_->collect(nodes_, now, openers_now_);
+    if (!openers_->collect(nodes_, now, openers_now_)) {
+      frame.processes.clear();
+      for (const auto id : kClientMetrics) frame.row[id] = Reason::not_supported;
+      return {};
+    }
     adopt_openers();
     begin();
     for (auto &slot : slots_) {

@@ -287,6 +287,15 @@ TEST_F(ClientsTest, SilentEnginesOfAKnownDriverAreIdle) {
   EXPECT_EQ(row(100)[process_metric("encoder_utilization_percent")], Reading(0));
 }
 
+TEST_F(ClientsTest, WithoutProcessesToLookIntoNothingIsKnown) {
+  static constexpr std::array kSilent{kRender, kEncoder};
+  machine_.folder().remove("/proc");
+  use({.silent_when_idle = kSilent});
+  sample(0s);
+  sample(1s);
+  for (const auto id : kClientMetrics) EXPECT_TRUE(frame_.row[id].is(Reason::not_supported));
+}
+
 TEST_F(ClientsTest, TellsMemoryByKind) {
   const auto text =
       client(1,

@@ -14,6 +14,8 @@ namespace gpulse::drm {
 
 class FakeClients {
  public:
+  FakeClients() { folder_.make_folder("/proc"); }
+
   Sysroot root() const { return folder_.root(); }
   const TemporaryFolder &folder() const { return folder_; }
 

@@ -210,7 +210,7 @@ void Openers::update(Monotonic now) {
   updated_ = now;
 }
 
-void Openers::collect(std::span<const Node> nodes, Monotonic now, std::vector<Opener> &out) {
+bool Openers::collect(std::span<const Node> nodes, Monotonic now, std::vector<Opener> &out) {
   out.clear();
   const std::lock_guard lock(mutex_);
   update(now);
@@ -221,6 +221,7 @@ void Openers::collect(std::span<const Node> nodes, Monotonic now, std::vector<Op
           {.pid = process.pid, .fd = fd, .node = node, .start_ticks = process.start_ticks, .look = process.look});
     }
   }
+  return updated_.has_value();
 }
 
 void Openers::look_everywhere(Monotonic now) {

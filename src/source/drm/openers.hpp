@@ -41,8 +41,8 @@ class Openers {
   Openers &operator=(const Openers &) = delete;
   ~Openers();
 
-  // Those who have one of the nodes open, by pid and fd.
-  void collect(std::span<const Node> nodes, Monotonic now, std::vector<Opener> &out);
+  // Those who have one of the nodes open, by pid and fd. False when /proc cannot be listed: nothing is known.
+  bool collect(std::span<const Node> nodes, Monotonic now, std::vector<Opener> &out);
   // Into every process; for a slow reader. Does nothing when it was done a moment ago.
   void look_everywhere(Monotonic now);
   // A file of the process was not what it should be: it is looked into again.
