@@ -141,8 +141,9 @@ std::vector<KfdGroup> group_by_chip(std::vector<KfdNode> nodes) {
       known->push_back(std::move(node));
   }
   for (auto &group : groups) {
-    std::stable_sort(group.begin(), group.end(),
-                     [](const KfdNode &a, const KfdNode &b) { return a.location < b.location; });
+    std::sort(group.begin(), group.end(), [](const KfdNode &a, const KfdNode &b) {
+      return std::tie(a.location, a.number) < std::tie(b.location, b.number);
+    });
   }
   return groups;
 }
