@@ -5,6 +5,7 @@
 #include <string>
 
 #include "source/amdgpu/amdgpu_source.hpp"
+#include "source/drm/drm_source.hpp"
 #include "source/drm/openers.hpp"
 #include "source/host/host_source.hpp"
 #include "source/intel/intel_source.hpp"
@@ -19,6 +20,9 @@ constexpr std::string_view kHost = "host";
 
 constexpr std::array kFactories{
     SourceFactory{"nvml", nvml::make_source},
+    SourceFactory{"amdgpu", amdgpu::make_source},
+    SourceFactory{"intel", intel::make_source},
+    SourceFactory{"drm", drm::make_source},
     SourceFactory{"tegra", tegra::make_source},
     SourceFactory{kHost, [](const Sysroot &root, const SourceOptions &) { return host::make_host_source(root); }},
 };

@@ -16,11 +16,11 @@ constexpr std::size_t kMostText = 4096;
 }  // namespace
 
 std::string_view bare(std::string_view text) {
-  constexpr std::string_view kAround(" \t\r\n");
-  text = text.substr(0, text.find('\0'));
-  const auto begin = text.find_first_not_of(kAround);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kAround) - begin + 1);
+  // The library's search for one of several bytes makes a call for each byte, and this is done for every line.
+  const auto is_around = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0'; };
+  while (!text.empty() && is_around(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_around(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 Reason refusal_of_device(int error) { return error == EBUSY ? Reason::asleep : refusal(error); }
@@ -33,7 +33,7 @@ Reading parse_attribute(std::string_view text, MetricId metric, double scale) {
 }
 
 Reading read_attribute(const Sysroot &root, std::string_view path, MetricId metric, double scale, std::string &buffer) {
-  if (!root.read_into(buffer, path, kMostText)) return refusal_of_device(errno);
+  if (!root.read_piece(buffer, path, kMostText)) return refusal_of_device(errno);
   return parse_attribute(buffer, metric, scale);
 }
 

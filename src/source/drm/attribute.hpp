@@ -11,8 +11,7 @@
 
 namespace gpulse::drm {
 
-// A file's text up to its first NUL byte, without the blanks and line ends around it: copied trees pad files to a whole
-// page.
+// A file's text without the blanks, line ends and NUL bytes around it: copied trees pad files to a whole page.
 std::string_view bare(std::string_view text);
 
 // The text's number times `scale`, as a reading of the metric. A blank file is a driver's way to say that the chip has
