@@ -43,7 +43,7 @@ TEST_F(OpenersTest, FindsTheNodesOfOneCard) {
   machine_.open(30, 10, kRenderNode, "");
   machine_.open(30, 11, "/dev/dri/renderD129", "");
   machine_.open(30, 12, "/dev/null", "");
-  machine_.open(30, 13, "/home/me/dev/dri/renderD128", "");
+  machine_.open(30, 13, "/elsewhere/dev/dri/renderD128", "");
   machine_.open(30, 14, "/dev/dri/renderD128 (deleted)", "");
   machine_.open(30, 15, "/dev/accel/accel0", "");
   machine_.start(4, 100);
