@@ -18,6 +18,13 @@ inline constexpr std::array kThrottle{"idle"sv,           "application clocks"sv
                                       "sync boost"sv,     "sw thermal"sv,         "hw thermal"sv,  "power brake"sv,
                                       "display clocks"sv, "board limit"sv,        "reliability"sv, "current limit"sv,
                                       "other"sv};
+// The bit of the set that stands for the word; one that is none does not compile.
+consteval std::uint64_t throttle_bit(std::string_view word) {
+  for (std::size_t i = 0; i < kThrottle.size(); ++i) {
+    if (kThrottle[i] == word) return std::uint64_t{1} << i;
+  }
+  throw "no such word";
+}
 // Idle, application clocks, sync boost and display clocks are somebody's wish; slowdown by the hardware, heat and the
 // power brake cost speed that was paid for.
 inline constexpr std::uint64_t kCalmThrottle = 0x113;

@@ -6,8 +6,8 @@
 
 #include "source/amdgpu/identity.hpp"
 #include "source/amdgpu/readers.hpp"
-#include "source/drm/hwmon.hpp"
 #include "source/drm/rest.hpp"
+#include "source/sysfs/hwmon.hpp"
 
 namespace gpulse::amdgpu {
 
@@ -33,9 +33,9 @@ constexpr std::array<Wanted, 12> kWanted{{{Sensor::die, "temp", "edge", 1},
                                           {Sensor::pwm, "pwm", "", 1}}};
 
 void find_sensors(const Sysroot &root, DeviceData &device) {
-  const auto folder = drm::find_hwmon(root, device.card.device, device.card.driver);
+  const auto folder = sysfs::find_hwmon(root, device.card.device, device.card.driver);
   if (folder.empty()) return;
-  for (const auto &sensor : drm::list_sensors(root, folder)) {
+  for (const auto &sensor : sysfs::list_sensors(root, folder)) {
     const auto *const wanted = std::find_if(kWanted.begin(), kWanted.end(), [&](const Wanted &one) {
       return one.kind == sensor.kind &&
              (sensor.label.empty() ? one.number == sensor.number : one.label == sensor.label);
@@ -65,7 +65,7 @@ bool counts_energy(std::uint32_t product) {
                      [&](const Range &range) { return product >= range.first && product <= range.last; });
 }
 
-bool is_ours(const drm::Card &card) { return card.driver == "amdgpu" || card.driver == "radeon"; }
+bool is_ours(std::string_view driver) { return driver == "amdgpu" || driver == "radeon"; }
 
 class AmdgpuSource final : public Source {
  public:
@@ -118,8 +118,7 @@ class AmdgpuSource final : public Source {
 };
 
 std::vector<drm::Card> AmdgpuSource::list() const {
-  auto cards = drm::list_cards(root_);
-  std::erase_if(cards, [](const drm::Card &card) { return !is_ours(card); });
+  auto cards = drm::list_cards(root_, is_ours);
   for (auto &card : cards) card.asleep = card.asleep && !options_.wake;
   return cards;
 }

@@ -163,28 +163,22 @@ std::optional<GpuMetrics> parse_gpu_metrics(std::string_view bytes) {
 }
 
 std::uint64_t decode_throttle(std::uint64_t bits) {
-  constexpr auto kBit = [](std::string_view word) {
-    const auto *const at = std::find(words::kThrottle.begin(), words::kThrottle.end(), word);
-    return std::uint64_t{1} << static_cast<unsigned>(at - words::kThrottle.begin());
-  };
   struct Range {
     unsigned first, last;
-    std::string_view word;
+    std::uint64_t bit;
   };
   // PPT, SPL and the like are limits of power; TDC, EDC and APCC of current; then the sensors of heat, regulators
   // included; PROCHOT is a wire from outside.
-  constexpr std::array<Range, 7> kRanges{{{0, 15, "power cap"},
-                                          {16, 31, "current limit"},
-                                          {32, 43, "hw thermal"},
-                                          {44, 45, "hw thermal"},
-                                          {46, 47, "hw slowdown"},
-                                          {48, 55, "other"},
-                                          {56, 63, "other"}}};
+  constexpr std::array<Range, 5> kRanges{{{0, 15, words::throttle_bit("power cap")},
+                                          {16, 31, words::throttle_bit("current limit")},
+                                          {32, 45, words::throttle_bit("hw thermal")},
+                                          {46, 47, words::throttle_bit("hw slowdown")},
+                                          {48, 63, words::throttle_bit("other")}}};
   std::uint64_t out = 0;
-  for (const auto &[first, last, word] : kRanges) {
+  for (const auto &[first, last, bit] : kRanges) {
     const auto mask =
         (last == 63 ? ~std::uint64_t{0} : (std::uint64_t{1} << (last + 1)) - 1) & ~((std::uint64_t{1} << first) - 1);
-    if ((bits & mask) != 0) out |= kBit(word);
+    if ((bits & mask) != 0) out |= bit;
   }
   return out;
 }

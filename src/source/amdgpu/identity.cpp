@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::amdgpu {
 
@@ -57,13 +57,13 @@ IdentityPtr identify_card(const Sysroot &root, const drm::Card &card, const KfdG
   identity->source = "amdgpu";
   identity->vendor = "amd";
   identity->pci = card.pci;
-  identity->uuid = unique_uuid(drm::read_word(root, card.device + "/unique_id"));
+  identity->uuid = unique_uuid(sysfs::read_word(root, card.device + "/unique_id"));
   if (identity->uuid.empty()) identity->uuid = drm::default_uuid(root, card);
-  identity->name = names.product(card, drm::read_word(root, card.device + "/product_name"));
+  identity->name = names.product(card, sysfs::read_word(root, card.device + "/product_name"));
   identity->driver = drm::driver_text(root, card);
   if (!texts) return identity;
   for (const auto &[file, metric] : kTexts) {
-    put_text(*identity, metric, drm::read_word(root, card.device + std::string(file)));
+    put_text(*identity, metric, sysfs::read_word(root, card.device + std::string(file)));
   }
   put_architecture(*identity, nodes);
   return identity;
@@ -81,7 +81,7 @@ IdentityPtr identify_node(const Sysroot &root, const KfdGroup &nodes, drm::Names
   identity->pci = node.pci();
   identity->uuid = node.unique_id == 0 ? "PCI-" + identity->pci : fmt::format("GPU-{:016x}", node.unique_id);
   // KFD calls the newer chips all alike.
-  const auto hint = drm::read_word(root, node.folder + "/name");
+  const auto hint = sysfs::read_word(root, node.folder + "/name");
   identity->name = names.product(card, hint == "ip discovery" ? std::string_view() : std::string_view(hint));
   identity->driver = drm::driver_text(root, card);
   put_architecture(*identity, nodes);
@@ -104,7 +104,7 @@ IdentityPtr identify_part(const DeviceIdentity &whole, const KfdNode &node) {
 
 std::string partition_word(const Sysroot &root, const std::string &device, std::size_t parts) {
   if (!device.empty()) {
-    if (auto word = drm::read_word(root, device + "/current_compute_partition"); !word.empty()) return word;
+    if (auto word = sysfs::read_word(root, device + "/current_compute_partition"); !word.empty()) return word;
   }
   constexpr std::array<std::string_view, 5> kWords{"", "SPX", "DPX", "TPX", "QPX"};
   return std::string(parts < kWords.size() ? kWords[parts] : "CPX");

@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "model/checked.hpp"
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::amdgpu {
 
@@ -22,11 +22,11 @@ constexpr std::size_t kMostText = 8192;
 // Calls visit(key, number) for every line "key number".
 template <class Visit>
 void for_each_property(std::string_view text, Visit visit) {
-  text = drm::bare(text);
+  text = sysfs::bare(text);
   while (!text.empty()) {
     auto line = next_piece(text, '\n');
     const auto key = next_piece(line, ' ');
-    if (const auto value = parse_integer<std::uint64_t>(drm::bare(line))) visit(key, *value);
+    if (const auto value = parse_integer<std::uint64_t>(sysfs::bare(line))) visit(key, *value);
   }
 }
 
@@ -35,7 +35,7 @@ std::optional<std::uint32_t> number_of(const std::string &folder) { return parse
 
 std::optional<std::uint64_t> read_count(const Sysroot &root, const std::string &path) {
   const auto text = root.read(path, 256);
-  return text ? parse_integer<std::uint64_t>(drm::bare(*text)) : std::nullopt;
+  return text ? parse_integer<std::uint64_t>(sysfs::bare(*text)) : std::nullopt;
 }
 
 std::vector<KfdLink> read_links(const Sysroot &root, const std::string &node) {

@@ -8,8 +8,8 @@
 
 #include "base/text.hpp"
 #include "model/checked.hpp"
-#include "source/drm/attribute.hpp"
 #include "source/drm/card.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::amdgpu {
 
@@ -23,7 +23,7 @@ constexpr auto kPause = 9s;
 }  // namespace
 
 std::optional<Traffic> parse_pcie_bandwidth(std::string_view text) {
-  const auto words = split_words(drm::bare(text));
+  const auto words = split_words(sysfs::bare(text));
   if (words.size() != 3) return std::nullopt;
   const auto received = parse_integer<std::uint64_t>(words[0]);
   const auto sent = parse_integer<std::uint64_t>(words[1]);
@@ -49,7 +49,7 @@ struct PcieBandwidth::Shared {
   Traffic read() {
     std::string text;
     if (!root.read_into(text, device + "/pcie_bw", 256)) {
-      const auto reason = drm::refusal_of_device(errno);
+      const auto reason = sysfs::refusal_of_device(errno);
       return {reason, reason};
     }
     return parse_pcie_bandwidth(text).value_or(Traffic{Reason::not_supported, Reason::not_supported});

@@ -4,19 +4,19 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::amdgpu {
 
 Levels parse_levels(std::string_view text) {
   Levels out;
-  text = drm::bare(text);
+  text = sysfs::bare(text);
   while (!text.empty()) {
     auto line = next_piece(text, '\n');
     next_piece(line, ':');
-    line = drm::bare(line);
+    line = sysfs::bare(line);
     const bool marked = line.ends_with('*');
-    if (marked) line = drm::bare(line.substr(0, line.size() - 1));
+    if (marked) line = sysfs::bare(line.substr(0, line.size() - 1));
     if (!line.ends_with("Mhz") && !line.ends_with("MHz")) continue;
     // "16.0GT/s, x16 619Mhz": the clock is the last word.
     line.remove_suffix(3);

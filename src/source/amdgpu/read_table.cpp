@@ -98,15 +98,6 @@ void fill_residencies(const Context &in, const GpuMetrics &now) {
   if (idle && row[kPower].value_or(0) == 100) give(in, kPower, Reason::out_of_range);
 }
 
-constexpr std::uint64_t bit_of(std::string_view word) {
-  std::uint64_t bit = 1;
-  for (const auto &known : words::kThrottle) {
-    if (known == word) return bit;
-    bit <<= 1U;
-  }
-  return 0;
-}
-
 // From counters whose unit nobody tells: one that grew since the last reading was at work.
 Reading reasons_of_growth(const Context &in, const GpuMetrics &now) {
   struct Cause {
@@ -114,18 +105,18 @@ Reading reasons_of_growth(const Context &in, const GpuMetrics &now) {
     std::uint64_t bit;
   };
   constexpr std::array kCauses{
-      Cause{Field::growth_prochot, bit_of("hw slowdown")},
-      Cause{Field::growth_power_sustained, bit_of("power cap")},
-      Cause{Field::growth_power_fast, bit_of("power cap")},
-      Cause{Field::growth_power_slow, bit_of("power cap")},
-      Cause{Field::growth_core_heat, bit_of("hw thermal")},
-      Cause{Field::growth_graphics_heat, bit_of("hw thermal")},
-      Cause{Field::growth_soc_heat, bit_of("hw thermal")},
-      Cause{Field::residency_prochot, bit_of("hw slowdown")},
-      Cause{Field::residency_power, bit_of("power cap")},
-      Cause{Field::residency_socket_heat, bit_of("hw thermal")},
-      Cause{Field::residency_regulator_heat, bit_of("hw thermal")},
-      Cause{Field::residency_memory_heat, bit_of("hw thermal")},
+      Cause{Field::growth_prochot, words::throttle_bit("hw slowdown")},
+      Cause{Field::growth_power_sustained, words::throttle_bit("power cap")},
+      Cause{Field::growth_power_fast, words::throttle_bit("power cap")},
+      Cause{Field::growth_power_slow, words::throttle_bit("power cap")},
+      Cause{Field::growth_core_heat, words::throttle_bit("hw thermal")},
+      Cause{Field::growth_graphics_heat, words::throttle_bit("hw thermal")},
+      Cause{Field::growth_soc_heat, words::throttle_bit("hw thermal")},
+      Cause{Field::residency_prochot, words::throttle_bit("hw slowdown")},
+      Cause{Field::residency_power, words::throttle_bit("power cap")},
+      Cause{Field::residency_socket_heat, words::throttle_bit("hw thermal")},
+      Cause{Field::residency_regulator_heat, words::throttle_bit("hw thermal")},
+      Cause{Field::residency_memory_heat, words::throttle_bit("hw thermal")},
   };
   std::uint64_t bits = 0;
   bool there = false;

@@ -8,8 +8,8 @@
 #include "metric/words.hpp"
 #include "model/checked.hpp"
 #include "source/amdgpu/pp_dpm.hpp"
-#include "source/drm/attribute.hpp"
 #include "source/refusal.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::amdgpu {
 
@@ -22,7 +22,7 @@ const std::string &path_of(const Context &in, std::string_view base, std::string
 }
 
 bool read_text(const Context &in, std::string_view base, std::string_view file) {
-  return in.root.read_into(in.device.text, path_of(in, base, file), kMostText);
+  return in.root.read_piece(in.device.text, path_of(in, base, file), kMostText);
 }
 
 // The file's number, or why there is none; `error` is 0 when it could be read.
@@ -30,7 +30,7 @@ Reading number_at(const Context &in, std::string_view base, std::string_view fil
                   int &error) {
   error = 0;
   if (base.empty()) return Reason::not_supported;
-  if (read_text(in, base, file)) return drm::parse_attribute(in.device.text, id, scale);
+  if (read_text(in, base, file)) return sysfs::parse_attribute(in.device.text, id, scale);
   error = errno;
   return refusal(error);
 }
@@ -48,7 +48,7 @@ Reason reason_of(int error) {
     case EINVAL:
       return Reason::not_supported;
     default:
-      return drm::refusal_of_device(error);
+      return sysfs::refusal_of_device(error);
   }
 }
 
@@ -78,7 +78,7 @@ Outcome read_number(const Context &in, const Reader &self) {
   const auto &base = self.sensor == Sensor::none ? in.device.folder : in.device.sensor(self.sensor);
   if (base.empty()) return Outcome::unsupported;
   if (!read_text(in, base, self.file)) return refuse(in, self.info.fills, errno);
-  for (const auto id : self.info.fills) put(in, id, drm::parse_attribute(in.device.text, id, self.scale));
+  for (const auto id : self.info.fills) put(in, id, sysfs::parse_attribute(in.device.text, id, self.scale));
   return Outcome::ok;
 }
 
@@ -90,11 +90,10 @@ Outcome read_memory_temperature(const Context &in, const Reader &self) {
   return outcome;
 }
 
-Outcome read_host_node(const Context &in, const Reader &self) {
-  const auto outcome = read_number(in, self);
-  // A machine of one node says -1.
-  if (in.frame.row[self.info.fills[0]].is(Reason::out_of_range)) put(in, self.info.fills[0], Reason::not_supported);
-  return outcome;
+Outcome read_numa_node(const Context &in, const Reader & /*self*/) {
+  if (in.device.folder.empty()) return Outcome::unsupported;
+  put(in, device_metric("numa_node"), drm::numa_node(in.root, in.device.card));
+  return Outcome::ok;
 }
 
 Outcome read_memory(const Context &in, const Reader &self) {
@@ -128,7 +127,8 @@ Outcome read_memory(const Context &in, const Reader &self) {
       row[part.used] = number_at(in, device.folder, part.used_file, part.used, 1, error);
       if (error != 0 && i == 0) return refuse(in, self.info.fills, error);
       auto &total = device.totals[i];
-      if (!total) total = number_at(in, device.folder, part.total_file, part.total, 1);
+      if (!total && !total.is(Reason::not_supported))
+        total = number_at(in, device.folder, part.total_file, part.total, 1);
       row[part.total] = total;
       // Old kernels counted below zero.
       if (row[part.used] && total && row[part.used].value() > total.value()) row[part.used] = Reason::out_of_range;
@@ -232,7 +232,7 @@ Outcome read_level(const Context &in, const Reader &self) {
   const auto &base = in.device.folder;
   if (base.empty()) return Outcome::unsupported;
   if (!read_text(in, base, self.file)) return refuse(in, self.info.fills, errno);
-  std::string word(drm::bare(in.device.text));
+  std::string word(sysfs::bare(in.device.text));
   std::replace(word.begin(), word.end(), '_', ' ');
   const auto *const known = std::find(words::kPerformanceLevel.begin(), words::kPerformanceLevel.end(), word);
   in.frame.row[self.info.fills[0]] = known == words::kPerformanceLevel.end()
@@ -251,11 +251,11 @@ Outcome read_errors(const Context &in, const Reader & /*self*/) {
   Reading memory_uncorrected = Reason::not_supported;
   for (const auto &file : files) {
     if (!file.ends_with("_err_count") || !read_text(in, folder, "/" + file)) continue;
-    std::string_view rest = drm::bare(in.device.text);
+    std::string_view rest = sysfs::bare(in.device.text);
     while (!rest.empty()) {
       auto line = next_piece(rest, '\n');
       const auto key = next_piece(line, ':');
-      const auto count = parse_integer<std::uint64_t>(drm::bare(line));
+      const auto count = parse_integer<std::uint64_t>(sysfs::bare(line));
       if (!count || (key != "ue" && key != "ce")) continue;
       const auto add = [&](Reading &sum) { sum = sum.value_or(0) + static_cast<double>(*count); };
       add(key == "ce" ? corrected : uncorrected);
@@ -301,7 +301,9 @@ Outcome read_processes(const Context &in, const Reader & /*self*/) {
                               row[device_metric("compute_utilization_percent")]);
   }
   add_compute_processes(in.root, device.nodes, in.frame.processes);
-  row[device_metric("process_count")] = static_cast<double>(in.frame.processes.size());
+  // Where nobody can be looked into, that KFD names nobody is no count.
+  auto &count = row[device_metric("process_count")];
+  if (count || !in.frame.processes.empty()) count = static_cast<double>(in.frame.processes.size());
   return Outcome::ok;
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::drm {
 
@@ -36,27 +36,27 @@ void parse_pair(std::string_view text, std::uint32_t &first, std::uint32_t &seco
 
 void read_uevent(const Sysroot &root, Card &card) {
   const auto text = root.read(card.device + "/uevent", 4096).value_or("");
-  std::string_view rest = bare(text);
+  std::string_view rest = sysfs::bare(text);
   while (!rest.empty()) {
     auto value = next_piece(rest, '\n');
     const auto key = next_piece(value, '=');
-    if (key == "DRIVER") card.driver = printable(bare(value));
-    if (key == "PCI_SLOT_NAME") card.pci = printable(bare(value));
-    if (key == "PCI_ID") parse_pair(bare(value), card.vendor, card.product);
-    if (key == "PCI_SUBSYS_ID") parse_pair(bare(value), card.subvendor, card.subproduct);
+    if (key == "DRIVER") card.driver = printable(sysfs::bare(value));
+    if (key == "PCI_SLOT_NAME") card.pci = printable(sysfs::bare(value));
+    if (key == "PCI_ID") parse_pair(sysfs::bare(value), card.vendor, card.product);
+    if (key == "PCI_SUBSYS_ID") parse_pair(sysfs::bare(value), card.subvendor, card.subproduct);
   }
 }
 
 void read_ids(const Sysroot &root, Card &card) {
   const auto take = [&](std::string_view file, std::uint32_t &number) {
     if (number != 0) return;
-    number = parse_hex(read_word(root, card.device + std::string(file))).value_or(0);
+    number = parse_hex(sysfs::read_word(root, card.device + std::string(file))).value_or(0);
   };
   take("/vendor", card.vendor);
   take("/device", card.product);
   take("/subsystem_vendor", card.subvendor);
   take("/subsystem_device", card.subproduct);
-  card.revision = parse_hex(read_word(root, card.device + "/revision"));
+  card.revision = parse_hex(sysfs::read_word(root, card.device + "/revision"));
 }
 
 void read_nodes(const Sysroot &root, Card &card, Node own) {
@@ -67,9 +67,8 @@ void read_nodes(const Sysroot &root, Card &card, Node own) {
   }
 }
 
-}  // namespace
-
-Card describe_card(const Sysroot &root, std::string name, std::string folder, std::string driver) {
+// Whose it is.
+Card begin_card(const Sysroot &root, std::string name, std::string folder) {
   Card card;
   card.name = std::move(name);
   card.folder = std::move(folder);
@@ -79,21 +78,34 @@ Card describe_card(const Sysroot &root, std::string name, std::string folder, st
     const auto link = root.read_link(card.device + "/driver").value_or("");
     card.driver = printable(link.substr(link.rfind('/') + 1));
   }
-  if (card.driver.empty()) card.driver = std::move(driver);
-  read_ids(root, card);
-  card.asleep = is_asleep(root, card);
   return card;
 }
 
-std::vector<Card> list_cards(const Sysroot &root) {
+// What it is, and whether it sleeps.
+void finish_card(const Sysroot &root, Card &card) {
+  read_ids(root, card);
+  card.asleep = is_asleep(root, card);
+}
+
+}  // namespace
+
+Card describe_card(const Sysroot &root, std::string name, std::string folder, std::string driver) {
+  auto card = begin_card(root, std::move(name), std::move(folder));
+  if (card.driver.empty()) card.driver = std::move(driver);
+  finish_card(root, card);
+  return card;
+}
+
+std::vector<Card> list_cards(const Sysroot &root, Wanted wanted) {
   std::vector<Card> cards;
   const auto look = [&](std::string_view where, std::string_view prefix, std::uint32_t major) {
     for (const auto &name : root.list(where)) {
       // "card1-DP-1" is a connector.
       const auto minor = number_after(name, prefix);
       if (!minor) continue;
-      auto card = describe_card(root, name, std::string(where) + "/" + name);
-      if (card.driver.empty()) continue;
+      auto card = begin_card(root, name, std::string(where) + "/" + name);
+      if (card.driver.empty() || !wanted(card.driver)) continue;
+      finish_card(root, card);
       read_nodes(root, card, {major, *minor});
       cards.push_back(std::move(card));
     }
@@ -108,7 +120,7 @@ std::vector<Card> list_cards(const Sysroot &root) {
 }
 
 bool is_asleep(const Sysroot &root, const Card &card) {
-  const auto status = read_word(root, card.device + "/power/runtime_status");
+  const auto status = sysfs::read_word(root, card.device + "/power/runtime_status");
   return status == "suspended" || status == "suspending";
 }
 
@@ -119,8 +131,13 @@ std::string default_uuid(const Sysroot &root, const Card &card) {
   return "DRM-" + (place.empty() ? card.name : place);
 }
 
+Reading numa_node(const Sysroot &root, const Card &card) {
+  const auto node = parse_integer<int>(sysfs::read_word(root, card.device + "/numa_node"));
+  return node && *node >= 0 ? Reading(*node) : Reason::not_supported;
+}
+
 std::string driver_text(const Sysroot &root, const Card &card) {
-  const auto version = read_word(root, "/sys/module/" + card.driver + "/version");
+  const auto version = sysfs::read_word(root, "/sys/module/" + card.driver + "/version");
   return version.empty() ? card.driver : card.driver + " " + version;
 }
 

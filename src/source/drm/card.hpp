@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/sysroot.hpp"
+#include "model/reading.hpp"
 
 namespace gpulse::drm {
 
@@ -34,7 +35,9 @@ struct Card {
 };
 
 // In the order of their addresses on the bus, which is the same at every start.
-std::vector<Card> list_cards(const Sysroot &root);
+// Only those of the drivers that are wanted: of the others one file is read.
+using Wanted = bool (*)(std::string_view driver);
+std::vector<Card> list_cards(const Sysroot &root, Wanted wanted);
 
 // The device behind one folder of a class, without its nodes; `driver` where the folder does not tell.
 Card describe_card(const Sysroot &root, std::string name, std::string folder, std::string driver = {});
@@ -44,6 +47,9 @@ bool is_asleep(const Sysroot &root, const Card &card);
 
 // "PCI-0000:03:00.0", or by the card's place in the device tree: what stands for it where it has no number of its own.
 std::string default_uuid(const Sysroot &root, const Card &card);
+
+// The host's memory node nearest to the card; a machine that has but one does not tell.
+Reading numa_node(const Sysroot &root, const Card &card);
 
 // The kernel module, with its version where it has one: "amdgpu", "amdgpu 6.10.5".
 std::string driver_text(const Sysroot &root, const Card &card);

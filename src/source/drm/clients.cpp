@@ -119,19 +119,6 @@ void add(EngineReadings &sum, const EngineReadings &part) {
   for (std::size_t i = 0; i < sum.size(); ++i) add(sum[i], part[i]);
 }
 
-// The engines' readings by metric: the busiest of those that belong to it, never beyond all of the time.
-template <class Put>
-void by_metric(const EngineReadings &engines, MetricId EngineName::*metric, Put put) {
-  for (std::size_t i = 0; i < engines.size(); ++i) {
-    if (engines[i].is(Reason::not_supported)) continue;
-    put(kEngineNames[i].*metric, engines[i].has_value() ? Reading(std::min(100.0, engines[i].value())) : engines[i]);
-  }
-}
-
-void put_busier(Reading &known, const Reading &other) {
-  if (!known.has_value() || (other.has_value() && other.value() > known.value())) known = other;
-}
-
 }  // namespace
 
 class Clients::Impl {
@@ -279,8 +266,7 @@ class Clients::Impl {
       for (const auto id : {kUse, kMemory}) out.row[id] = 0.0;
       return;
     }
-    by_metric(use.engines, &EngineName::process,
-              [&](MetricId id, const Reading &reading) { put_busier(out.row[id], reading); });
+    put_engines(use.engines, &EngineName::process, out.row);
     out.row[kUse] = busiest(out.row[kRender], out.row[kCompute]);
     out.row[kMemory] = use.memory.own(rules_.integrated);
     out.row[kSystemMemory] = use.memory.system;
@@ -299,8 +285,7 @@ class Clients::Impl {
     }
     const auto nothing = clients_.empty() && some_denied ? Reason::no_permission : Reason::not_supported;
     for (const auto id : kEngineMetrics) frame.row[id] = nothing;
-    by_metric(engines_, &EngineName::device,
-              [&](MetricId id, const Reading &reading) { put_busier(frame.row[id], reading); });
+    put_engines(engines_, &EngineName::device, frame.row);
     frame.row[kProcessCount] =
         uses_.empty() && some_denied ? Reading(Reason::no_permission) : static_cast<double>(uses_.size());
   }

@@ -106,8 +106,10 @@ Driver describe_driver(const Card &card) {
   return {.name = card.driver, .vendor = card.driver, .device = card.driver, .on_chip = false};
 }
 
+bool may_be_generic(std::string_view driver) { return !contains(kOthers, driver) && !contains(kDisplays, driver); }
+
 bool is_generic(const Card &card) {
-  if (contains(kOthers, card.driver) || contains(kDisplays, card.driver)) return false;
+  if (!may_be_generic(card.driver)) return false;
   // Without a node to send work to it can only show.
   const auto is_worker = [](const Node &node) { return node.major != kDrmMajor || node.minor >= 128; };
   return card.nodes.empty() || std::any_of(card.nodes.begin(), card.nodes.end(), is_worker);

@@ -21,7 +21,10 @@ struct Driver {
 // What is known of the driver; for one never heard of, that there is one.
 Driver describe_driver(const Card &card);
 
-// False for drivers that have a source of their own, and for those that only show a picture.
+// False for drivers that another source reads, and for those that only show pictures.
+bool may_be_generic(std::string_view driver);
+
+// Whether the driver's card can also be sent work to.
 bool is_generic(const Card &card);
 
 // A name of the device tree in plain words: "brcm,2712-v3d" is "Broadcom 2712 V3D". Empty for what names no GPU.

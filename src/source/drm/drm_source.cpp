@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "source/drm/attribute.hpp"
 #include "source/drm/card.hpp"
 #include "source/drm/clients.hpp"
 #include "source/drm/drivers.hpp"
 #include "source/drm/engine_meter.hpp"
 #include "source/drm/gpu_stats.hpp"
-#include "source/drm/hwmon.hpp"
 #include "source/drm/names.hpp"
 #include "source/drm/openers.hpp"
 #include "source/drm/pcie_link.hpp"
+#include "source/sysfs/attribute.hpp"
+#include "source/sysfs/hwmon.hpp"
 
 namespace gpulse::drm {
 
@@ -73,7 +73,7 @@ Outcome read_files(const Context &in, const std::string &folder, const std::arra
   bool any = false;
   for (const auto &[metric, file, scale] : rows) {
     const auto path = folder + "/" + std::string(file);
-    in.frame.row[metric] = read_attribute(in.root, path, metric, scale, in.unit.buffer);
+    in.frame.row[metric] = sysfs::read_attribute(in.root, path, metric, scale, in.unit.buffer);
     any = any || !in.frame.row[metric].is(Reason::not_supported);
   }
   return any ? Outcome::ok : Outcome::unsupported;
@@ -87,7 +87,7 @@ Outcome check_power(const Context &in) {
 // Counting costs a little, so that the driver does it only when told to by the administrator.
 bool is_counting(const Context &in) {
   if (!in.unit.has_profiling) return true;
-  return read_word(in.root, in.unit.card.device + "/profiling") != "0";
+  return sysfs::read_word(in.root, in.unit.card.device + "/profiling") != "0";
 }
 
 Outcome read_clients(const Context &in) {
@@ -114,11 +114,7 @@ Outcome read_queues(const Context &in) {
   unit.queues.update(unit.counts, in.now, rates);
   auto &row = in.frame.row;
   for (const auto id : kEngineMetrics) row[id] = Reason::not_supported;
-  for (std::size_t i = 0; i < rates.size(); ++i) {
-    auto &known = row[kEngineNames[i].device];
-    if (rates[i].is(Reason::not_supported)) continue;
-    if (!known.has_value() || (rates[i].has_value() && rates[i].value() > known.value())) known = rates[i];
-  }
+  put_engines(rates, &EngineName::device, row);
   row[kUse] = busiest(row[kRender], row[kCompute]);
   return Outcome::ok;
 }
@@ -218,7 +214,7 @@ std::vector<Card> list_old_classes(const Sysroot &root) {
 }
 
 std::vector<Card> list_generic(const Sysroot &root) {
-  auto cards = list_cards(root);
+  auto cards = list_cards(root, may_be_generic);
   for (auto &card : list_old_classes(root)) {
     const auto same = [&](const Card &known) { return !card.pci.empty() && known.pci == card.pci; };
     if (std::none_of(cards.begin(), cards.end(), same)) cards.push_back(std::move(card));
@@ -230,20 +226,14 @@ std::vector<Card> list_generic(const Sysroot &root) {
 
 // "OF_COMPATIBLE_0=arm,mali-valhall-csf": the most exact of the names that the device tree has for it.
 std::string tree_name(const Sysroot &root, const Card &card) {
-  const auto text = root.read(card.device + "/uevent", 4096).value_or("");
-  std::string_view rest = bare(text);
-  while (!rest.empty()) {
-    auto value = next_piece(rest, '\n');
-    if (next_piece(value, '=') == "OF_COMPATIBLE_0") return plain_name(bare(value));
-  }
-  return {};
+  return plain_name(sysfs::read_uevent(root, card.device, "OF_COMPATIBLE_0"));
 }
 
 std::string name_of(const Sysroot &root, const Card &card, Names &names) {
   if (auto name = tree_name(root, card); !name.empty()) return name;
   const auto driver = describe_driver(card);
   if (!card.pci.empty() && card.vendor != 0) return names.product(card, driver.device);
-  const auto type = read_word(root, card.folder + "/tt_card_type");
+  const auto type = sysfs::read_word(root, card.folder + "/tt_card_type");
   return type.empty() ? std::string(driver.device) : std::string(driver.device) + " " + type;
 }
 
@@ -260,7 +250,7 @@ std::string find_devfreq(const Sysroot &root, const Card &card, bool on_chip) {
 }
 
 std::string find_sensors(const Sysroot &root, const Card &card) {
-  auto folder = find_hwmon(root, card.device, card.driver);
+  auto folder = sysfs::find_hwmon(root, card.device, card.driver);
   if (!folder.empty()) return folder;
   const auto names = root.list(card.device + "/hwmon");
   return names.empty() ? std::string() : card.device + "/hwmon/" + names.front();
@@ -307,6 +297,8 @@ class DrmSource final : public Source {
 
   std::unique_ptr<Unit> set_up(const Card &card) const {
     auto unit = std::make_unique<Unit>(root_, openers_, card);
+    // What would be looked for may wake it. When it wakes it is found anew.
+    if (card.asleep && !wake_) return unit;
     unit->has_profiling = root_.exists(card.device + "/profiling");
     unit->devfreq = find_devfreq(root_, card, unit->driver.on_chip);
     unit->hwmon = find_sensors(root_, card);

@@ -18,6 +18,16 @@ double share(double part, double whole) { return std::clamp(100 * part / whole, 
 
 }  // namespace
 
+void put_engines(const EngineReadings &engines, MetricId EngineName::*metric, Row &row) {
+  for (std::size_t i = 0; i < engines.size(); ++i) {
+    const auto &busy = engines[i];
+    if (busy.is(Reason::not_supported)) continue;
+    auto &known = row[kEngineNames[i].*metric];
+    if (!known.has_value() || (busy.has_value() && busy.value() > known.value())) known = busy;
+    if (known.has_value()) known = std::min(100.0, known.value());
+  }
+}
+
 std::optional<std::size_t> engine_number(std::string_view name) {
   const auto *const at =
       std::find_if(kEngineNames.begin(), kEngineNames.end(), [&](const EngineName &e) { return e.name == name; });

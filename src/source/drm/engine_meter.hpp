@@ -11,7 +11,7 @@
 
 #include "base/clock.hpp"
 #include "metric/table.hpp"
-#include "model/reading.hpp"
+#include "model/row.hpp"
 #include "source/drm/fdinfo.hpp"
 
 namespace gpulse::drm {
@@ -75,6 +75,9 @@ inline constexpr std::array kEngineNames = [] {
 
 // One reading per engine; not_supported: not told of.
 using EngineReadings = std::array<Reading, kEngineNames.size()>;
+
+// Into the row's metrics: of the engines that belong to one, the busiest, never beyond all of the time.
+void put_engines(const EngineReadings &engines, MetricId EngineName::*metric, Row &row);
 
 std::optional<std::size_t> engine_number(std::string_view name);
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::drm {
 
@@ -32,7 +32,7 @@ auto *find_or_add(std::vector<Counts> &counts, std::string_view name) {
 std::optional<std::uint64_t> split_unit(std::string_view value, std::string_view &unit) {
   std::size_t digits = 0;
   while (digits < value.size() && value[digits] != ' ' && value[digits] != '\t') ++digits;
-  unit = bare(value.substr(digits));
+  unit = sysfs::bare(value.substr(digits));
   return parse_integer<std::uint64_t>(value.substr(0, digits));
 }
 
@@ -138,10 +138,10 @@ void take_old_key(ClientInfo &out, std::string_view key, std::string_view value)
     out.id = parse_integer<std::uint64_t>(value);
   } else if (key.ends_with(" mem")) {
     const auto size = parse_size(value);
-    auto *region = size ? find_or_add(out.regions, bare(key.substr(0, key.size() - 4))) : nullptr;
+    auto *region = size ? find_or_add(out.regions, sysfs::bare(key.substr(0, key.size() - 4))) : nullptr;
     if (region != nullptr) region->memory = size;
   } else if (value.ends_with('%')) {
-    const auto percent = parse_double(bare(value.substr(0, value.size() - 1)));
+    const auto percent = parse_double(sysfs::bare(value.substr(0, value.size() - 1)));
     if (!percent || !(*percent >= 0 && *percent <= 100)) return;
     auto *engine = find_or_add(out.engines, without_ring(key));
     if (engine != nullptr) engine->percent = std::min(100.0, engine->percent.value_or(0) + *percent);
@@ -155,7 +155,7 @@ void for_each_line(std::string_view text, Visit visit) {
     auto line = next_piece(text, '\n');
     const auto colon = line.find(':');
     if (colon == std::string_view::npos) continue;
-    visit(bare(line.substr(0, colon)), bare(line.substr(colon + 1)));
+    visit(sysfs::bare(line.substr(0, colon)), sysfs::bare(line.substr(colon + 1)));
   }
 }
 
@@ -163,7 +163,7 @@ void for_each_line(std::string_view text, Visit visit) {
 
 bool parse_fdinfo(std::string_view text, ClientInfo &out) {
   constexpr std::string_view kPrefix = "drm-";
-  text = bare(text);
+  text = sysfs::bare(text);
   out.driver = out.pdev = out.name = {};
   out.id.reset();
   out.engines.clear();

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::drm {
 
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostQueues = 64;
 
 std::string_view next_word(std::string_view &rest) {
-  rest = bare(rest);
+  rest = sysfs::bare(rest);
   const auto end = std::min(rest.find_first_of(" \t"), rest.size());
   const auto word = rest.substr(0, end);
   rest.remove_prefix(end);
@@ -24,7 +24,7 @@ std::string_view next_word(std::string_view &rest) {
 
 bool parse_gpu_stats(std::string_view text, std::vector<EngineCount> &out) {
   out.clear();
-  text = bare(text);
+  text = sysfs::bare(text);
   auto heading = next_piece(text, '\n');
   for (const auto *title : {"queue", "timestamp", "jobs", "runtime"}) {
     if (next_word(heading) != title) return false;

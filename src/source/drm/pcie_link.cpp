@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 #include "model/checked.hpp"
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::drm {
 
@@ -31,30 +31,30 @@ std::string real_folder(const Sysroot &root, const std::string &folder) {
 // The bridge above the folder; empty when there is none.
 std::string bridge_above(const Sysroot &root, const std::string &folder) {
   auto parent = folder.substr(0, folder.rfind('/'));
-  return read_word(root, parent + "/class").starts_with("0x0604") ? parent : std::string();
+  return sysfs::read_word(root, parent + "/class").starts_with("0x0604") ? parent : std::string();
 }
 
 bool is_made_by(const Sysroot &root, const std::string &folder, std::uint32_t vendor) {
-  const auto text = read_word(root, folder + "/vendor");
+  const auto text = sysfs::read_word(root, folder + "/vendor");
   return text.starts_with("0x") && parse_integer<std::uint32_t>(std::string_view(text).substr(2), 16) == vendor;
 }
 
 // What an Intel card says behind its own switch, whatever the real link is.
 bool is_made_up(const Sysroot &root, const std::string &folder) {
-  return parse_pcie_generation(read_word(root, folder + "/current_link_speed")) == 1 &&
-         read_word(root, folder + "/current_link_width") == "1";
+  return parse_pcie_generation(sysfs::read_word(root, folder + "/current_link_speed")) == 1 &&
+         sysfs::read_word(root, folder + "/current_link_width") == "1";
 }
 
 Reading read_generation(const Sysroot &root, const std::string &path, std::string &buffer) {
-  if (!root.read_into(buffer, path, kMostText)) return refusal_of_device(errno);
-  const auto generation = parse_pcie_generation(bare(buffer));
+  if (!root.read_into(buffer, path, kMostText)) return sysfs::refusal_of_device(errno);
+  const auto generation = parse_pcie_generation(sysfs::bare(buffer));
   return generation ? Reading(*generation) : Reason::not_supported;
 }
 
 Reading read_width(const Sysroot &root, const std::string &path, std::string &buffer) {
   constexpr int kMostLanes = 32;
-  if (!root.read_into(buffer, path, kMostText)) return refusal_of_device(errno);
-  const auto lanes = parse_integer<int>(bare(buffer));
+  if (!root.read_into(buffer, path, kMostText)) return sysfs::refusal_of_device(errno);
+  const auto lanes = parse_integer<int>(sysfs::bare(buffer));
   if (!lanes) return Reason::error;
   // 0 and 255 stand for "unknown".
   return *lanes >= 1 && *lanes <= kMostLanes ? Reading(*lanes) : Reason::not_supported;
@@ -83,7 +83,7 @@ std::optional<double> parse_pcie_errors(std::string_view text) {
     auto line = next_piece(text, '\n');
     const auto word = next_piece(line, ' ');
     if (!word.starts_with("TOTAL_ERR_")) continue;
-    const auto count = parse_integer<std::uint64_t>(bare(line));
+    const auto count = parse_integer<std::uint64_t>(sysfs::bare(line));
     return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
   }
   return std::nullopt;
@@ -130,10 +130,10 @@ void read_pcie_errors(const Sysroot &root, const PcieLink &link, Row &row, std::
   for (std::size_t i = 0; i < kFiles.size(); ++i) {
     auto &reading = row[kPcieErrorMetrics[i]];
     if (!root.read_into(buffer, link.device + std::string(kFiles[i]), kMostText)) {
-      reading = refusal_of_device(errno);
+      reading = sysfs::refusal_of_device(errno);
       continue;
     }
-    const auto count = parse_pcie_errors(bare(buffer));
+    const auto count = parse_pcie_errors(sysfs::bare(buffer));
     reading = count ? checked(kPcieErrorMetrics[i], *count) : Reason::error;
   }
 }

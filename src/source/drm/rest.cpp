@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/drm/rest.hpp"
 
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::drm {
 
@@ -13,8 +13,8 @@ constexpr auto kLong = 20s;
 constexpr auto kNotAgainFor = 10min;
 
 bool may_sleep(const Sysroot &root, const Card &card) {
-  return read_word(root, card.device + "/power/control") == "auto" &&
-         read_word(root, card.device + "/power/runtime_status") == "active";
+  return sysfs::read_word(root, card.device + "/power/control") == "auto" &&
+         sysfs::read_word(root, card.device + "/power/runtime_status") == "active";
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "source/host/sensor_file.hpp"
 #include "source/refusal.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::host {
 
@@ -46,7 +46,7 @@ void CpuPower::find(const Sysroot &root) {
   for (const auto &entry : root.list(kFolder)) {
     if (!entry.starts_with("intel-rapl:")) continue;
     const auto folder = std::string(kFolder) + entry;
-    const auto name = read_name(root, folder + "/name");
+    const auto name = sysfs::read_word(root, folder + "/name");
     if (!name.starts_with("package") && name != "dram") continue;
     counters_.push_back({.file = folder + "/energy_uj",
                          .memory = name == "dram",

@@ -6,7 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "source/host/sensor_file.hpp"
+#include "source/sysfs/attribute.hpp"
+#include "source/sysfs/hwmon.hpp"
 
 namespace gpulse::host {
 
@@ -33,19 +34,17 @@ constexpr std::array kKnown{
 };
 
 void add_sensors(const Sysroot &root, const std::string &folder, std::vector<std::string> &files) {
-  constexpr std::string_view kInput = "_input";
-  const auto driver = read_name(root, folder + "/name");
+  const auto driver = sysfs::read_word(root, folder + "/name");
   const bool known = std::any_of(kKnown.begin(), kKnown.end(), [&](const Known &k) { return k.driver == driver; });
   // The files of any other driver are not touched: a sleeping device could wake.
   if (!known) return;
   const auto before = files.size();
   for (const auto &[name, wanted] : kKnown) {
     if (name != driver || files.size() > before) continue;
-    for (const auto &entry : root.list(folder)) {
-      if (!entry.starts_with("temp") || !entry.ends_with(kInput)) continue;
-      const auto stem = folder + "/" + entry.substr(0, entry.size() - kInput.size());
-      const auto label = read_name(root, stem + "_label");
-      if (wanted.empty() ? entry == "temp1_input" : label.starts_with(wanted)) files.push_back(stem + "_input");
+    for (const auto &sensor : sysfs::list_sensors(root, folder)) {
+      if (sensor.kind != "temp") continue;
+      if (wanted.empty() ? sensor.number == 1 : sensor.label.starts_with(wanted))
+        files.push_back(sensor.path + "_input");
     }
   }
 }
@@ -61,7 +60,7 @@ std::vector<std::string> find_files(const Sysroot &root) {
   if (!files.empty()) return files;
   for (const auto &entry : root.list(kZones)) {
     const auto folder = std::string(kZones) + entry;
-    if (entry.starts_with("thermal_zone") && is_of_processor(read_name(root, folder + "/type"))) {
+    if (entry.starts_with("thermal_zone") && is_of_processor(sysfs::read_word(root, folder + "/type"))) {
       files.push_back(folder + "/temp");
     }
   }
@@ -72,7 +71,9 @@ std::vector<std::string> find_files(const Sysroot &root) {
 Reading hottest(const Sysroot &root, const std::vector<std::string> &files, std::string &buffer) {
   std::optional<Reading> found;
   for (const auto &file : files) {
-    const auto reading = read_sensor(root, file, host_metric("cpu_temperature_celsius"), kMilli, buffer);
+    auto reading = sysfs::read_attribute(root, file, host_metric("cpu_temperature_celsius"), kMilli, buffer);
+    // A processor that is on has a temperature: a sensor that is there and blank is broken.
+    if (reading.is(Reason::not_supported) && root.exists(file)) reading = Reason::error;
     if (!found || (reading && reading.value() > found->value_or(-1e3))) found = reading;
   }
   return found.value_or(Reason::not_supported);

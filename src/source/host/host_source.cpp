@@ -14,9 +14,9 @@
 #include "source/host/cpu_temperature.hpp"
 #include "source/host/hardware.hpp"
 #include "source/host/parse.hpp"
-#include "source/host/sensor_file.hpp"
 #include "source/host/throughput.hpp"
 #include "source/refusal.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::host {
 
@@ -140,7 +140,7 @@ bool read_clocks(const Context &in) {
     clock = Reason::not_supported;
     if (!in.state.clocks) continue;
     path = "/sys/devices/system/cpu/cpu" + std::to_string(core.id) + "/cpufreq/scaling_cur_freq";
-    clock = read_sensor(in.root, path, kClock, kKilohertz, text);
+    clock = sysfs::read_attribute(in.root, path, kClock, kKilohertz, text);
     any = any || !clock.is(Reason::not_supported);
   }
   in.state.clocks = any || in.cores.empty();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/intel/device.hpp"
 
-#include "source/drm/hwmon.hpp"
 #include "source/intel/memory.hpp"
+#include "source/sysfs/hwmon.hpp"
 
 namespace gpulse::intel {
 
@@ -14,7 +14,7 @@ bool is_integrated(const Sysroot &root, const drm::Card &card) {
   if (card.driver == kNpu) return true;
   if (!card.pci.ends_with(":00:02.0")) return false;
   const auto capacity = root.read("/sys/fs/cgroup/dmem.capacity").value_or("");
-  return !parse_dmem_capacity(capacity, card.pci) && drm::find_hwmon(root, card.device, card.driver).empty();
+  return !parse_dmem_capacity(capacity, card.pci) && sysfs::find_hwmon(root, card.device, card.driver).empty();
 }
 
 }  // namespace

@@ -6,19 +6,12 @@
 #include <optional>
 
 #include "base/text.hpp"
-#include "source/drm/attribute.hpp"
-#include "source/drm/hwmon.hpp"
+#include "source/sysfs/attribute.hpp"
+#include "source/sysfs/hwmon.hpp"
 
 namespace gpulse::intel {
 
 namespace {
-
-consteval std::uint64_t throttle_word(std::string_view word) {
-  for (std::size_t i = 0; i < words::kThrottle.size(); ++i) {
-    if (words::kThrottle[i] == word) return std::uint64_t{1} << i;
-  }
-  throw "no such word";
-}
 
 // "gt1" is 1.
 std::optional<int> number_of(std::string_view name, std::string_view prefix) {
@@ -59,12 +52,12 @@ std::vector<Gt> find_i915_gts(const Sysroot &root, const drm::Card &card) {
     gt.highest = if_there(root, folder + "/rps_RP0_freq_mhz");
     gt.highest_media = if_there(root, folder + "/media_RP0_freq_mhz");
     // Where the idle state is switched off, that no time is spent in it says nothing.
-    if (drm::read_word(root, folder + "/rc6_enable") != "0") {
+    if (sysfs::read_word(root, folder + "/rc6_enable") != "0") {
       gt.idle_ms = if_there(root, folder + "/rc6_residency_ms");
       if (gt.idle_ms.empty() && gts.empty()) gt.idle_ms = if_there(root, card.folder + "/power/rc6_residency_ms");
     }
     // The second part is a second tile only on boards that also show the sensors of each; else the video engines.
-    gt.media = *number > 0 && drm::find_hwmon(root, card.device, "i915_" + name).empty();
+    gt.media = *number > 0 && sysfs::find_hwmon(root, card.device, "i915_" + name).empty();
     find_causes(root, folder, "throttle_reason_", gt);
     gts.push_back(std::move(gt));
   }
@@ -80,7 +73,7 @@ Gt read_xe_gt(const Sysroot &root, const std::string &folder, int number) {
   gt.highest = if_there(root, folder + "/freq0/rp0_freq");
   gt.idle_ms = if_there(root, folder + "/gtidle/idle_residency_ms");
   // "gt0-rc" for render, "gt1-mc" for media.
-  const auto name = drm::read_word(root, folder + "/gtidle/name");
+  const auto name = sysfs::read_word(root, folder + "/gtidle/name");
   gt.media = name.empty() ? root.exists(folder + "/engines/vcs") && !root.exists(folder + "/engines/bcs")
                           : name.ends_with("-mc");
   find_causes(root, folder + "/freq0/throttle", "reason_", gt);
@@ -102,14 +95,14 @@ void for_each_xe_gt(const Sysroot &root, const drm::Card &card, Visit visit) {
 }  // namespace
 
 std::uint64_t throttle_bits(std::string_view cause) {
-  constexpr auto kPower = throttle_word("power cap"), kHeat = throttle_word("hw thermal");
-  constexpr auto kCurrent = throttle_word("current limit"), kSlow = throttle_word("hw slowdown");
+  constexpr auto kPower = words::throttle_bit("power cap"), kHeat = words::throttle_bit("hw thermal");
+  constexpr auto kCurrent = words::throttle_bit("current limit"), kSlow = words::throttle_bit("hw slowdown");
   // The running average of the temperature (ratl) is one too.
   if (cause == "ratl" || cause.contains("thermal")) return kHeat;
   if (cause == "prochot") return kSlow;
   if (cause.contains("tdc") || cause.contains("iccmax")) return kCurrent;
   if (cause.starts_with("pl") || cause.starts_with("psys")) return kPower;
-  return throttle_word("other");
+  return words::throttle_bit("other");
 }
 
 std::optional<MetricId> engine_metric(std::string_view name) {

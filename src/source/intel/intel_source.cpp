@@ -53,11 +53,8 @@ class IntelSource final : public Source {
 
  private:
   std::vector<drm::Card> list() const {
-    auto cards = drm::list_cards(around_.root);
-    std::erase_if(cards, [](const drm::Card &card) {
-      constexpr std::array kDrivers{kI915, kXe, kNpu};
-      return std::find(kDrivers.begin(), kDrivers.end(), card.driver) == kDrivers.end();
-    });
+    auto cards = drm::list_cards(
+        around_.root, [](std::string_view driver) { return driver == kI915 || driver == kXe || driver == kNpu; });
     for (auto &card : cards) card.asleep = card.asleep && !around_.wake;
     return cards;
   }

@@ -11,8 +11,8 @@
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
-#include "source/drm/attribute.hpp"
 #include "source/intel/gt.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::intel {
 
@@ -137,7 +137,7 @@ std::optional<std::uint64_t> parse_dmem_capacity(std::string_view text, std::str
   while (!text.empty()) {
     auto line = next_piece(text, '\n');
     if (!next_piece(line, ' ').starts_with(prefix)) continue;
-    if (const auto bytes = parse_integer<std::uint64_t>(drm::bare(line))) total = total.value_or(0) + *bytes;
+    if (const auto bytes = parse_integer<std::uint64_t>(sysfs::bare(line))) total = total.value_or(0) + *bytes;
   }
   return total;
 }
@@ -167,7 +167,7 @@ bool may_see_use(std::string_view status) {
   while (!status.empty()) {
     auto line = next_piece(status, '\n');
     if (next_piece(line, ':') != "CapEff") continue;
-    return (parse_integer<std::uint64_t>(drm::bare(line), 16).value_or(0) & (kSysAdmin | kPerfmon)) != 0;
+    return (parse_integer<std::uint64_t>(sysfs::bare(line), 16).value_or(0) & (kSysAdmin | kPerfmon)) != 0;
   }
   return false;
 }

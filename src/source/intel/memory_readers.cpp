@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which memory of an Intel device is in use, by whom it is told.
 #include "model/checked.hpp"
-#include "source/drm/attribute.hpp"
 #include "source/intel/memory.hpp"
 #include "source/intel/reader_calls.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::intel {
 
@@ -66,7 +66,7 @@ Outcome read_memory_by_driver(const Call &in) {
 Outcome read_npu_memory(const Call &in) {
   if (in.device.card.driver != kNpu) return Outcome::unsupported;
   const auto path = in.device.card.device + "/npu_memory_utilization";
-  const auto reading = drm::read_attribute(in.around.root, path, kUsed, 1, in.device.buffer);
+  const auto reading = sysfs::read_attribute(in.around.root, path, kUsed, 1, in.device.buffer);
   in.frame.row[kUsed] = in.frame.row[kGttUsed] = reading;
   return reading.is(Reason::not_supported) ? Outcome::unsupported : Outcome::ok;
 }

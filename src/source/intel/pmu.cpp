@@ -12,7 +12,7 @@
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
 #include "model/checked.hpp"
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::intel {
 
@@ -107,18 +107,18 @@ std::string pmu_name(const drm::Card &card, bool integrated) {
 
 std::optional<Pmu> read_pmu(const Sysroot &root, const std::string &name) {
   const auto folder = std::string(kDevices) + name;
-  const auto type = parse_integer<std::uint32_t>(drm::read_word(root, folder + "/type"));
+  const auto type = parse_integer<std::uint32_t>(sysfs::read_word(root, folder + "/type"));
   if (!type) return std::nullopt;
   Pmu pmu;
   pmu.type = *type;
   // "0", "0-3", "0,8": the first.
-  const auto mask = drm::read_word(root, folder + "/cpumask");
+  const auto mask = sysfs::read_word(root, folder + "/cpumask");
   pmu.cpu = parse_integer<std::uint32_t>(std::string_view(mask).substr(0, mask.find_first_of(",-"))).value_or(0);
   for (const auto &file : root.list(folder + "/format")) {
-    pmu.formats[file] = parse_format(drm::read_word(root, folder + "/format/" + file));
+    pmu.formats[file] = parse_format(sysfs::read_word(root, folder + "/format/" + file));
   }
   for (const auto &file : root.list(folder + "/events")) {
-    if (!file.contains('.')) pmu.events[file] = drm::read_word(root, folder + "/events/" + file);
+    if (!file.contains('.')) pmu.events[file] = sysfs::read_word(root, folder + "/events/" + file);
   }
   return pmu;
 }

@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "model/checked.hpp"
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
 namespace gpulse::intel {
 
@@ -25,17 +25,17 @@ constexpr std::size_t kMostText = 4096;
 bool is_npu(const Device &device) { return device.card.driver == kNpu; }
 
 std::expected<std::uint64_t, Reason> read_count(const Call &in, const std::string &path) {
-  if (!in.around.root.read_into(in.device.buffer, path, kMostText)) {
-    return std::unexpected(drm::refusal_of_device(errno));
+  if (!in.around.root.read_piece(in.device.buffer, path, kMostText)) {
+    return std::unexpected(sysfs::refusal_of_device(errno));
   }
-  const auto count = parse_integer<std::uint64_t>(drm::bare(in.device.buffer));
+  const auto count = parse_integer<std::uint64_t>(sysfs::bare(in.device.buffer));
   if (!count) return std::unexpected(Reason::error);
   return *count;
 }
 
 Reading read_file(const Call &in, const std::string &path, MetricId metric, double scale = 1) {
   if (path.empty()) return Reason::not_supported;
-  return drm::read_attribute(in.around.root, path, metric, scale, in.device.buffer);
+  return sysfs::read_attribute(in.around.root, path, metric, scale, in.device.buffer);
 }
 
 // The higher of two readings; a number rather than a reason, a reason that tells more rather than "not supported".
@@ -244,10 +244,7 @@ Outcome read_link_errors(const Call &in) {
 }
 
 Outcome read_numa_node(const Call &in) {
-  constexpr auto kNode = device_metric("numa_node");
-  // -1 stands for a machine that has but one.
-  const auto node = parse_integer<int>(drm::read_word(in.around.root, in.device.card.device + "/numa_node"));
-  in.frame.row[kNode] = node && *node >= 0 ? Reading(*node) : Reason::not_supported;
+  in.frame.row[device_metric("numa_node")] = drm::numa_node(in.around.root, in.device.card);
   return Outcome::ok;
 }
 

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "source/drm/attribute.hpp"
-#include "source/drm/hwmon.hpp"
+#include "source/sysfs/attribute.hpp"
+#include "source/sysfs/hwmon.hpp"
 
 namespace gpulse::intel {
 
@@ -16,11 +16,11 @@ constexpr double kMilli = 1e-3, kMicro = 1e-6;
 constexpr std::string_view kPackage = "pkg", kBoard = "card";
 
 // i915 gives no labels: what it counts is the package.
-bool is_of(const drm::Sensor &sensor, std::string_view label) {
+bool is_of(const sysfs::Sensor &sensor, std::string_view label) {
   return sensor.label == label || (sensor.label.empty() && label == kPackage);
 }
 
-void add_temperature(const Sysroot &root, const drm::Sensor &sensor, Sensors &out) {
+void add_temperature(const Sysroot &root, const sysfs::Sensor &sensor, Sensors &out) {
   const auto add = [&](std::vector<SensorFile> &list, std::string_view file, MetricId metric) {
     auto path = sensor.path + std::string(file);
     if (root.exists(path)) list.push_back({std::move(path), metric, kMilli});
@@ -38,11 +38,11 @@ void add_temperature(const Sysroot &root, const drm::Sensor &sensor, Sensors &ou
 
 // The file's number, if it is one that can be meant: a limit of 0 stands for none.
 double read_watts(const Sysroot &root, const std::string &path) {
-  const auto value = parse_double(drm::read_word(root, path));
+  const auto value = parse_double(sysfs::read_word(root, path));
   return value ? *value * kMicro : 0;
 }
 
-void add_limits(const Sysroot &root, std::span<const drm::Sensor> sensors, std::string_view label, Sensors &out) {
+void add_limits(const Sysroot &root, std::span<const sysfs::Sensor> sensors, std::string_view label, Sensors &out) {
   struct Limit {
     std::string_view file;
     MetricId metric;
@@ -64,7 +64,7 @@ void add_limits(const Sysroot &root, std::span<const drm::Sensor> sensors, std::
   }
 }
 
-void add_energy(std::span<const drm::Sensor> sensors, std::string_view label, Sensors &out) {
+void add_energy(std::span<const sysfs::Sensor> sensors, std::string_view label, Sensors &out) {
   for (const auto &sensor : sensors) {
     if (sensor.kind != "energy" || !is_of(sensor, label)) continue;
     out.energy.push_back({{sensor.path + "_input"}, label == kPackage, 0});
@@ -77,7 +77,7 @@ void add_energy_of_tiles(const Sysroot &root, const drm::Card &card, Sensors &ou
   for (const auto &entry : root.list(card.device + "/hwmon")) {
     const auto folder = card.device + "/hwmon/" + entry;
     auto path = folder + "/energy1_input";
-    if (drm::read_word(root, folder + "/name").starts_with("i915_gt") && root.exists(path)) {
+    if (sysfs::read_word(root, folder + "/name").starts_with("i915_gt") && root.exists(path)) {
       sum.paths.push_back(std::move(path));
     }
   }
@@ -85,8 +85,8 @@ void add_energy_of_tiles(const Sysroot &root, const drm::Card &card, Sensors &ou
 }
 
 void find_board_sensors(const Sysroot &root, const drm::Card &card, Sensors &out) {
-  const auto hwmon = drm::find_hwmon(root, card.device, card.driver);
-  const auto sensors = hwmon.empty() ? std::vector<drm::Sensor>() : drm::list_sensors(root, hwmon);
+  const auto hwmon = sysfs::find_hwmon(root, card.device, card.driver);
+  const auto sensors = hwmon.empty() ? std::vector<sysfs::Sensor>() : sysfs::list_sensors(root, hwmon);
   for (const auto &sensor : sensors) {
     if (sensor.kind == "temp") add_temperature(root, sensor, out);
     if (sensor.kind == "fan" && root.exists(sensor.path + "_input")) out.fans.push_back(sensor.path + "_input");
@@ -107,7 +107,7 @@ void find_processor_energy(const Sysroot &root, Sensors &out) {
   for (const auto &entry : root.list(kZones)) {
     if (!entry.starts_with("intel-rapl:0:")) continue;
     const auto folder = std::string(kZones) + "/" + entry;
-    if (drm::read_word(root, folder + "/name") != "uncore") continue;
+    if (sysfs::read_word(root, folder + "/name") != "uncore") continue;
     out.energy.push_back(
         {{folder + "/energy_uj"}, false, root.read_number(folder + "/max_energy_range_uj").value_or(0)});
     return;
@@ -118,8 +118,8 @@ void find_processor_temperature(const Sysroot &root, Sensors &out) {
   constexpr std::string_view kSensors = "/sys/class/hwmon";
   for (const auto &entry : root.list(kSensors)) {
     const auto folder = std::string(kSensors) + "/" + entry;
-    if (drm::read_word(root, folder + "/name") != "coretemp") continue;
-    for (const auto &sensor : drm::list_sensors(root, folder)) {
+    if (sysfs::read_word(root, folder + "/name") != "coretemp") continue;
+    for (const auto &sensor : sysfs::list_sensors(root, folder)) {
       if (sensor.kind != "temp" || sensor.label != "Package id 0") continue;
       out.now.push_back({sensor.path + "_input", device_metric("temperature_gpu_celsius"), kMilli});
       // From there on the processor slows itself down, its graphics with it.

@@ -38,8 +38,8 @@ std::vector<PciGpu> list_gpus(const Sysroot &root) {
   }
   if (!gpus.empty()) return gpus;
   // A recorded machine may hold no more than its cards.
-  for (const auto &card : drm::list_cards(root)) {
-    if (card.driver == "nvidia" && !card.pci.empty()) gpus.push_back({card.pci, card.asleep});
+  for (const auto &card : drm::list_cards(root, [](std::string_view driver) { return driver == "nvidia"; })) {
+    if (!card.pci.empty()) gpus.push_back({card.pci, card.asleep});
   }
   return gpus;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
 #include <cerrno>
 
@@ -7,7 +7,7 @@
 #include "model/checked.hpp"
 #include "source/refusal.hpp"
 
-namespace gpulse::drm {
+namespace gpulse::sysfs {
 
 namespace {
 
@@ -42,4 +42,14 @@ std::string read_word(const Sysroot &root, std::string_view path) {
   return text ? printable(bare(*text)) : std::string();
 }
 
-}  // namespace gpulse::drm
+std::string read_uevent(const Sysroot &root, const std::string &device, std::string_view key) {
+  const auto text = root.read(device + "/uevent", kMostText).value_or("");
+  std::string_view rest = bare(text);
+  while (!rest.empty()) {
+    auto value = next_piece(rest, '\n');
+    if (next_piece(value, '=') == key) return printable(bare(value));
+  }
+  return {};
+}
+
+}  // namespace gpulse::sysfs

@@ -9,7 +9,7 @@
 #include "metric/table.hpp"
 #include "model/reading.hpp"
 
-namespace gpulse::drm {
+namespace gpulse::sysfs {
 
 // A file's text without the blanks, line ends and NUL bytes around it: copied trees pad files to a whole page.
 std::string_view bare(std::string_view text);
@@ -25,7 +25,10 @@ Reading read_attribute(const Sysroot &root, std::string_view path, MetricId metr
 // One short text; empty when there is none.
 std::string read_word(const Sysroot &root, std::string_view path);
 
+// What the device's uevent file says of the key, "OF_COMPATIBLE_0" for one; empty when nothing.
+std::string read_uevent(const Sysroot &root, const std::string &device, std::string_view key);
+
 // Why the kernel refused. Drivers answer so for a device that fell asleep since it was last looked at.
 Reason refusal_of_device(int error);
 
-}  // namespace gpulse::drm
+}  // namespace gpulse::sysfs

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "source/drm/hwmon.hpp"
+#include "source/sysfs/hwmon.hpp"
 
 #include <algorithm>
 #include <array>
 #include <tuple>
 
 #include "base/text.hpp"
-#include "source/drm/attribute.hpp"
+#include "source/sysfs/attribute.hpp"
 
-namespace gpulse::drm {
+namespace gpulse::sysfs {
 
 std::string find_hwmon(const Sysroot &root, const std::string &device, std::string_view name) {
   std::string unnamed;
@@ -51,4 +51,4 @@ std::vector<Sensor> list_sensors(const Sysroot &root, const std::string &hwmon) 
   return sensors;
 }
 
-}  // namespace gpulse::drm
+}  // namespace gpulse::sysfs

@@ -9,7 +9,7 @@
 
 #include "base/sysroot.hpp"
 
-namespace gpulse::drm {
+namespace gpulse::sysfs {
 
 // The folder of the device's sensors by the name the driver gave them ("amdgpu", "xe"); empty when there is none.
 std::string find_hwmon(const Sysroot &root, const std::string &device, std::string_view name);
@@ -32,4 +32,4 @@ std::optional<SensorName> parse_sensor_name(std::string_view file);
 // All sensors of the folder, by kind and number.
 std::vector<Sensor> list_sensors(const Sysroot &root, const std::string &hwmon);
 
-}  // namespace gpulse::drm
+}  // namespace gpulse::sysfs

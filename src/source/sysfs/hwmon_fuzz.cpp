@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "source/drm/attribute.hpp"
-#include "source/drm/hwmon.hpp"
+#include "source/sysfs/attribute.hpp"
+#include "source/sysfs/hwmon.hpp"
 
 namespace {
 
@@ -17,18 +17,18 @@ void require(bool holds) {
 
 void check_value(std::string_view text) {
   using namespace gpulse;
-  const auto bare = drm::bare(text);
-  require(drm::bare(bare) == bare && bare.size() <= text.size());
+  const auto bare = sysfs::bare(text);
+  require(sysfs::bare(bare) == bare && bare.size() <= text.size());
   constexpr double kMilli = 1e-3;
   for (const auto metric : {device_metric("temperature_gpu_celsius"), device_metric("power_draw_watts"),
                             device_metric("fan_speed_rpm"), device_metric("voltage_graphics_volts")}) {
-    const auto reading = drm::parse_attribute(text, metric, kMilli);
+    const auto reading = sysfs::parse_attribute(text, metric, kMilli);
     require(!reading || (std::isfinite(reading.value()) && reading.value() <= 1e5));
   }
 }
 
 void check_name(std::string_view file) {
-  const auto name = gpulse::drm::parse_sensor_name(file);
+  const auto name = gpulse::sysfs::parse_sensor_name(file);
   require(!name || (name->number >= 0 && file.starts_with(name->stem) && name->stem.starts_with(name->kind)));
 }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "source/drm/attribute.hpp"
-#include "source/drm/hwmon.hpp"
+#include "source/sysfs/attribute.hpp"
+#include "source/sysfs/hwmon.hpp"
 
 namespace gpulse::tegra {
 
@@ -36,14 +36,9 @@ bool is_gpu_name(std::string_view name) {
 
 // Other makers' GPUs are platform devices of the same name.
 std::string chip_of(const Sysroot &root, const std::string &device) {
-  constexpr std::string_view kKey = "OF_COMPATIBLE_0=nvidia,";
-  const auto text = root.read(device + "/uevent", 4096).value_or("");
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const auto line = next_piece(rest, '\n');
-    if (line.starts_with(kKey)) return printable(drm::bare(line.substr(kKey.size())));
-  }
-  return {};
+  constexpr std::string_view kMaker = "nvidia,";
+  const auto name = sysfs::read_uevent(root, device, "OF_COMPATIBLE_0");
+  return name.starts_with(kMaker) ? name.substr(kMaker.size()) : std::string();
 }
 
 bool is_tegra(const Sysroot &root) {
@@ -71,7 +66,7 @@ std::string find_zone(const Sysroot &root) {
   const std::string zones = "/sys/class/thermal/";
   for (const auto &name : root.list(zones)) {
     if (!name.starts_with("thermal_zone")) continue;
-    const auto type = lower(drm::read_word(root, zones + name + "/type"));
+    const auto type = lower(sysfs::read_word(root, zones + name + "/type"));
     if (type.starts_with("gpu") && type.find("therm") != std::string::npos) return zones + name;
   }
   return {};
@@ -90,8 +85,8 @@ struct Found {
 };
 
 void look_at_hwmon(const Sysroot &root, const std::string &folder, Found &found) {
-  if (drm::read_word(root, folder + "/name") != "ina3221") return;
-  for (const auto &sensor : drm::list_sensors(root, folder)) {
+  if (sysfs::read_word(root, folder + "/name") != "ina3221") return;
+  for (const auto &sensor : sysfs::list_sensors(root, folder)) {
     if (sensor.kind != "in") continue;
     found.offer(sensor.label, {.millivolts = sensor.path + "_input",
                                .milliamperes = folder + "/curr" + std::to_string(sensor.number) + "_input",
@@ -105,7 +100,7 @@ void look_at_iio(const Sysroot &root, const std::string &folder, Found &found) {
     if (!name.starts_with("iio:device")) continue;
     for (const auto *channel : {"0", "1", "2"}) {
       const auto stem = folder + "/" + name;
-      found.offer(drm::read_word(root, stem + "/rail_name_" + channel),
+      found.offer(sysfs::read_word(root, stem + "/rail_name_" + channel),
                   {.millivolts = {}, .milliamperes = {}, .milliwatts = stem + "/in_power" + channel + "_input"});
     }
   }

@@ -8,9 +8,9 @@
 
 #include "base/text.hpp"
 #include "model/checked.hpp"
-#include "source/drm/attribute.hpp"
 #include "source/host/parse.hpp"
 #include "source/refusal.hpp"
+#include "source/sysfs/attribute.hpp"
 #include "source/tegra/gpu.hpp"
 
 namespace gpulse::tegra {
@@ -32,7 +32,7 @@ struct Context {
   std::string &text;
 
   Reading number(const std::string &path, MetricId metric, double scale) const {
-    return drm::read_attribute(root, path, metric, scale, text);
+    return sysfs::read_attribute(root, path, metric, scale, text);
   }
 };
 
@@ -40,7 +40,7 @@ struct Context {
 void read_load(const Context &in) {
   constexpr auto kId = device_metric("gpu_utilization_percent");
   constexpr double kTenths = 0.1;
-  const auto status = drm::read_word(in.root, in.state.gpu.device + "/power/runtime_status");
+  const auto status = sysfs::read_word(in.root, in.state.gpu.device + "/power/runtime_status");
   in.state.off = status == "suspended";
   in.row[kId] = in.state.off ? Reading(0.0) : in.number(in.state.gpu.device + "/load", kId, kTenths);
 }
@@ -127,7 +127,7 @@ void read_limits(const Context &in) {
   for (const auto &name : zone.empty() ? std::vector<std::string>() : in.root.list(zone)) {
     constexpr std::string_view kType = "_type";
     if (!name.starts_with("trip_point_") || !name.ends_with(kType)) continue;
-    if (drm::read_word(in.root, zone + "/" + name) != "critical") continue;
+    if (sysfs::read_word(in.root, zone + "/" + name) != "critical") continue;
     const auto stem = name.substr(0, name.size() - kType.size());
     in.row[kShutdown] = in.number(zone + "/" + stem + "_temp", kShutdown, kMilli);
   }
@@ -204,12 +204,12 @@ class TegraSource final : public Source {
  private:
   std::shared_ptr<DeviceIdentity> identify() const {
     auto identity = std::make_shared<DeviceIdentity>();
-    const auto serial = drm::read_word(root_, "/proc/device-tree/serial-number");
+    const auto serial = sysfs::read_word(root_, "/proc/device-tree/serial-number");
     const auto &device = state_.gpu.device;
     identity->source = "tegra";
     identity->vendor = "nvidia";
     identity->uuid = "TEGRA-" + (serial.empty() ? device.substr(device.rfind('/') + 1) : serial);
-    identity->name = drm::read_word(root_, "/proc/device-tree/model");
+    identity->name = sysfs::read_word(root_, "/proc/device-tree/model");
     if (identity->name.empty()) identity->name = "NVIDIA Tegra";
     identity->driver = driver_text(root_);
     if (!serial.empty()) identity->texts[device_metric("serial")] = serial;
