@@ -36,12 +36,14 @@ Result<Feed *> Feed::open(const Options &options) {
   const bool goes_on = options.watch || !options.output.empty();
   auto sources = make_sources(options.source, root,
                               {.texts = !options.fast,
+                               .only = options.only,
                                .hurry = options.fast && !goes_on,
                                .events = goes_on,
                                .wake = options.wake,
                                .rest_after = goes_on ? kRestAfter : 0s});
   if (!sources) return std::unexpected(sources.error());
-  feed.sampler_ = std::make_unique<Sampler>(std::move(*sources), root, RunnerOptions{.tick = options.interval});
+  feed.sampler_ = std::make_unique<Sampler>(std::move(*sources), root,
+                                            RunnerOptions{.tick = options.interval, .only = options.only});
   return &feed;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "metric/set.hpp"
+
 namespace gpulse::cli {
 
 inline constexpr int kGood = 0, kFailure = 1, kUsage = 2, kNoDevice = 3;
@@ -23,6 +25,7 @@ struct Options {
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
   bool colour = false, no_colour = false, ascii = false;
   std::vector<std::string> devices;
+  std::optional<MetricSet> only;  // nothing but these is read
 
   // gpulse status
   bool json = false, csv = false, fast = false, watch = false;

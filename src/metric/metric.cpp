@@ -23,7 +23,7 @@ bool cut_suffix(std::string &text, std::string_view suffix) {
 }  // namespace
 
 std::string_view word(Scope scope) {
-  static constexpr std::array<std::string_view, kScopes> kNames{"device", "process", "host", "self", "core"};
+  static constexpr std::array<std::string_view, kScopes> kNames{"device", "process", "host", "self", "core", "detail"};
   return pick(kNames, scope);
 }
 
@@ -73,8 +73,8 @@ std::string prometheus_name(const Metric &metric) {
   if (metric.unit == Unit::percent && cut_suffix(name, "_percent")) name += "_ratio";
   if (metric.unit == Unit::mhz && cut_suffix(name, "_mhz")) name += "_hertz";
   if (metric.kind == Kind::counter && !name.ends_with("_total")) name += "_total";
-  static constexpr std::array<std::string_view, kScopes> kPrefix{"gpulse_", "gpulse_process_", "gpulse_host_",
-                                                                 "gpulse_self_", "gpulse_core_"};
+  static constexpr std::array<std::string_view, kScopes> kPrefix{"gpulse_",      "gpulse_process_", "gpulse_host_",
+                                                                 "gpulse_self_", "gpulse_core_",    "gpulse_detail_"};
   return std::string(pick(kPrefix, metric.scope)) + name;
 }
 

@@ -13,8 +13,8 @@
 namespace gpulse {
 
 // Recordings count on the order: a new one goes to the end.
-enum class Scope : std::uint8_t { device, process, host, self, core };
-inline constexpr std::size_t kScopes = 5;
+enum class Scope : std::uint8_t { device, process, host, self, core, detail };
+inline constexpr std::size_t kScopes = 6;
 
 enum class Kind : std::uint8_t {
   gauge,    // a quantity that goes up and down

@@ -8,6 +8,7 @@
 
 #include "metric/rows/core.hpp"
 #include "metric/rows/device_activity.hpp"
+#include "metric/rows/device_detail.hpp"
 #include "metric/rows/device_health.hpp"
 #include "metric/rows/device_modes.hpp"
 #include "metric/rows/device_power.hpp"
@@ -27,8 +28,8 @@ constexpr auto join_rows(const Metric (&...parts)[N]) {
 }
 }  // namespace detail
 
-inline constexpr auto kMetrics =
-    detail::join_rows(rows::kDeviceActivityRows, rows::kDevicePowerRows, rows::kDeviceHealthRows,
-                      rows::kDeviceModesRows, rows::kProcessRows, rows::kHostRows, rows::kCoreRows, rows::kSelfRows);
+inline constexpr auto kMetrics = detail::join_rows(
+    rows::kDeviceActivityRows, rows::kDevicePowerRows, rows::kDeviceHealthRows, rows::kDeviceModesRows,
+    rows::kProcessRows, rows::kHostRows, rows::kCoreRows, rows::kSelfRows, rows::kDeviceDetailRows);
 
 }  // namespace gpulse

@@ -69,6 +69,7 @@ consteval MetricId device_metric(std::string_view key) { return metric<Scope::de
 consteval MetricId process_metric(std::string_view key) { return metric<Scope::process>(key); }
 consteval MetricId host_metric(std::string_view key) { return metric<Scope::host>(key); }
 consteval MetricId core_metric(std::string_view key) { return metric<Scope::core>(key); }
+consteval MetricId detail_metric(std::string_view key) { return metric<Scope::detail>(key); }
 consteval MetricId self_metric(std::string_view key) { return metric<Scope::self>(key); }
 
 // Calls visit(id, metric) for every metric of the scope, in table order.

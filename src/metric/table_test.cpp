@@ -35,7 +35,7 @@ TEST(Table, FindsByRole) {
 }
 
 TEST(Table, SlotsAreDensePerScope) {
-  for (const auto scope : {Scope::device, Scope::process, Scope::host, Scope::self, Scope::core}) {
+  for (const auto scope : {Scope::device, Scope::process, Scope::host, Scope::self, Scope::core, Scope::detail}) {
     std::size_t numbers = 0;
     std::size_t texts = 0;
     for_each_metric(scope, [&](MetricId id, const Metric &metric) {

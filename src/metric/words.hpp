@@ -44,6 +44,10 @@ inline constexpr std::array kVirtualization{"none"sv, "passthrough"sv, "guest"sv
 inline constexpr std::array kRecovery{"none"sv,      "reset"sv,           "reboot"sv,
                                       "drain P2P"sv, "drain and reset"sv, "recover IMEX domain"sv};
 inline constexpr std::array kPowerSource{"mains"sv, "battery"sv, "undersized"sv};
+inline constexpr std::array kInvalidValid{"invalid"sv, "valid"sv};
+inline constexpr std::array kPeerType{"direct"sv, "switch"sv};
+inline constexpr std::array kOperationMode{"all on"sv, "compute"sv, "low double precision"sv};
+inline constexpr std::array kFabricState{"not supported"sv, "not started"sv, "in progress"sv, "completed"sv};
 inline constexpr std::array kAddressing{"none"sv, "HMM"sv, "ATS"sv};
 
 }  // namespace gpulse::words

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "model/details.hpp"
 #include "model/row.hpp"
 
 namespace gpulse {
@@ -38,6 +39,7 @@ struct Device {
   Seconds state_for{0};  // how long it has been in a state other than ok
   std::optional<std::uint32_t> parent;
   Row row{Scope::device};
+  std::shared_ptr<const DeviceDetails> details{};  // null unless asked for
 };
 
 enum class ProcessType : std::uint8_t { compute = 1, graphics = 2, mps = 4 };

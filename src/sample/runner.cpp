@@ -72,8 +72,11 @@ SourceReport Runner::report() {
   report.absent = core_->absent;
   report.entities.reserve(core_->entities.size());
   for (const auto &entity : core_->entities) {
-    SourceReport::Entity one{
-        .found = entity->found, .row = entity->seen, .processes = entity->processes, .cores = entity->cores};
+    SourceReport::Entity one{.found = entity->found,
+                             .row = entity->seen,
+                             .processes = entity->processes,
+                             .cores = entity->cores,
+                             .details = entity->details};
     one.found.state = entity->state;
     if (entity->state != DeviceState::ok) one.state_for = now - entity->state_since;
     if (core_->discovery_hangs) {
@@ -82,6 +85,7 @@ SourceReport Runner::report() {
       one.row.fill(Reason::not_responding);
       one.processes.clear();
       one.cores.clear();
+      one.details.reset();
     }
     if (one.found.scope == Scope::device) ++report.status.devices;
     report.entities.push_back(std::move(one));

@@ -32,6 +32,8 @@ struct RunnerOptions {
   // How often to ask whether devices came or went.
   std::chrono::nanoseconds check = std::chrono::seconds(5);
   std::chrono::nanoseconds tick = std::chrono::seconds(1);
+  // Nothing but what fills one of these is read; else all but the details.
+  std::optional<MetricSet> only{};
 };
 
 // What a source knows now; a value.
@@ -42,6 +44,7 @@ struct SourceReport {
     Row row{Scope::device};
     std::vector<Process> processes;  // Process::device is not set yet
     std::vector<CpuCore> cores;
+    std::shared_ptr<const DeviceDetails> details;
   };
   SourceStatus status;
   bool absent = false;  // there is nothing of its kind in this machine

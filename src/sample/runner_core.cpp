@@ -103,6 +103,18 @@ Row Runner::Core::initial_row(Scope scope) const {
   return row;
 }
 
+bool Runner::Core::wants(const ReaderInfo &info) const {
+  if (options.only) return options.only->contains_any(info.fills);
+  return info.fills.empty() || describe(info.fills.front()).scope != Scope::detail;
+}
+
+void Runner::Core::start_frame(Entity &entity) const {
+  entity.frame = {.row = entity.initial, .processes = {}};
+  if (entity.found.scope != Scope::device || !options.only || !options.only->contains_any(Scope::detail)) return;
+  entity.frame.details = std::make_shared<DeviceDetails>();
+  entity.frame.details->row = initial_row(Scope::detail);
+}
+
 void Runner::Core::set_state(Entity &entity, DeviceState state) {
   if (entity.state == state) return;
   const auto before = entity.state;
@@ -129,12 +141,12 @@ void Runner::Core::adopt(Discovery found) {
       entity = *known;
       entities.erase(known);
       entity->found = one;
-      entity->frame = {entity->initial, {}};
       std::fill(entity->turns.begin(), entity->turns.end(), ReaderTurn{});
     } else {
       entity = std::make_shared<Entity>(one, initial_row(one.scope), costs.size());
       if (discovered && one.identity != nullptr) note(one.identity->uuid, "found", "found");
     }
+    start_frame(*entity);
     entity->place = place;
     set_state(*entity, one.state);
     if (one.state != DeviceState::ok) {
@@ -218,14 +230,14 @@ void Runner::Core::note_outcome(Entity &entity, std::size_t reader, Outcome outc
   entity.turns[reader].refused = true;
   const auto infos = source->readers();
   for (const auto id : infos[reader].fills) {
-    auto &reading = entity.frame.row[id];
-    if (!reading.is(Reason::not_sampled)) continue;
+    auto *reading = entity.frame.find(id);
+    if (reading == nullptr || !reading->is(Reason::not_sampled)) continue;
     bool another = false;
     for (std::size_t i = 0; i < infos.size() && !another; ++i) {
       another = !entity.turns[i].refused &&
                 std::find(infos[i].fills.begin(), infos[i].fills.end(), id) != infos[i].fills.end();
     }
-    if (!another) reading = Reason::not_supported;
+    if (!another) *reading = Reason::not_supported;
   }
 }
 
@@ -244,10 +256,12 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
   if (state == DeviceState::ok) {
     entity.seen = entity.frame.row;
     entity.cores = entity.frame.cores;
+    if (entity.frame.details != nullptr) entity.details = std::make_shared<DeviceDetails>(*entity.frame.details);
     entity.read_before = true;
   } else {
     entity.seen.fill(reason_for(state));
     entity.cores.clear();
+    entity.details.reset();
   }
   if (state == DeviceState::lost) retry_later(now);
   entity.processes = std::move(listed);
@@ -262,7 +276,7 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
   {
     const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < infos.size(); ++i) {
-      if (entity->turns[i].due(infos[i], costs[i].tier(), what, begun)) due.push_back(i);
+      if (wants(infos[i]) && entity->turns[i].due(infos[i], costs[i].tier(), what, begun)) due.push_back(i);
     }
   }
   auto before = begun;

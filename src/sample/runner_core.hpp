@@ -16,7 +16,7 @@ struct Runner::Core {
   // One entity: what the worker keeps (frame, turns) and what others may see (the rest, under the lock).
   struct Entity {
     Entity(Found f, const Row &first, std::size_t readers)
-        : found(std::move(f)), initial(first), frame{first, {}}, turns(readers), seen(first) {}
+        : found(std::move(f)), initial(first), frame{.row = first, .processes = {}}, turns(readers), seen(first) {}
 
     Found found;
     Row initial;
@@ -27,6 +27,7 @@ struct Runner::Core {
     Row seen;
     std::vector<Process> processes;
     std::vector<CpuCore> cores;
+    std::shared_ptr<const DeviceDetails> details;
     DeviceState state = DeviceState::ok;
     Monotonic state_since{};
     bool read_before = false;  // has given readings at least once
@@ -62,6 +63,8 @@ struct Runner::Core {
   void set_state(Entity &entity, DeviceState state);
   bool set_aside(Monotonic now);
   Row initial_row(Scope scope) const;
+  bool wants(const ReaderInfo &info) const;
+  void start_frame(Entity &entity) const;
   bool someone_hangs() const;
   bool well() const;
   void retry_later(Monotonic now);

@@ -74,7 +74,8 @@ void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapsh
                     .state = entity.found.state,
                     .state_for = entity.state_for,
                     .parent = {},
-                    .row = std::move(entity.row)};
+                    .row = std::move(entity.row),
+                    .details = std::move(entity.details)};
       if (const auto at = indices_.find(device.identity->parent); at != indices_.end()) device.parent = at->second;
       for (auto &process : entity.processes) {
         process.device = device.index;

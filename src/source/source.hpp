@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/sysroot.hpp"
+#include "metric/set.hpp"
 #include "model/snapshot.hpp"
 
 namespace gpulse {
@@ -52,8 +53,18 @@ struct ProcessUse {
 struct Frame {
   Row row;
   std::vector<ProcessUse> processes;
-  std::vector<CpuCore> cores = {};  // of the host
+  std::vector<CpuCore> cores = {};              // of the host
+  std::shared_ptr<DeviceDetails> details = {};  // null unless a command asks for them
+
+  // The reading of a metric of the entity or its details; null: nobody asks for details.
+  Reading *find(MetricId id);
 };
+
+inline Reading *Frame::find(MetricId id) {
+  const auto scope = describe(id).scope;
+  if (scope == row.scope()) return &row[id];
+  return scope == Scope::detail && details != nullptr ? &details->row[id] : nullptr;
+}
 
 enum class Outcome : std::uint8_t {
   ok,           // numbers, or reasons that may change
@@ -79,15 +90,18 @@ struct Discovery {
 
 // What a command needs of the sources.
 struct SourceOptions {
-  bool texts = true;   // serial numbers, versions, topology: nice to know, but calls
-  bool hurry = false;  // one quick look: what takes time and is not needed for it may be left out
-  bool events = true;  // listen for what happens, on threads of their own
-  bool wake = false;   // read also what sleeps
+  bool texts = true;                // serial numbers, versions, topology: nice to know, but calls
+  std::optional<MetricSet> only{};  // nothing but these
+  bool hurry = false;               // one quick look: what takes time and is not needed for it may be left out
+  bool events = true;               // listen for what happens, on threads of their own
+  bool wake = false;                // read also what sleeps
   // A session with a driver keeps a device awake that could sleep: after so long without work it is given up. Zero:
   // never.
   std::chrono::nanoseconds rest_after{0};
   // Who has which device node open: one list for all sources that ask.
   std::shared_ptr<drm::Openers> openers{};
+
+  bool wants_text(MetricId id) const { return only ? only->contains(id) : texts; }
 };
 
 class Source {

@@ -96,7 +96,7 @@ std::string metric_reference() {
       "# Metrics\n\n"
       "Made from the table in `src/metric/rows`; `gpulse explain NAME` says the same in the terminal. A reading is a "
       "number or the reason why there is none.\n";
-  for (const auto scope : {Scope::device, Scope::process, Scope::host, Scope::core, Scope::self}) {
+  for (const auto scope : {Scope::device, Scope::process, Scope::host, Scope::core, Scope::self, Scope::detail}) {
     for (const auto group : groups_of(scope)) {
       const auto title = word(scope) == word(group) || scope == Scope::self
                              ? std::string(word(group))

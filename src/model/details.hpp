@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device tells beyond its readings, and only to a command that asks for it: rare numbers and texts, and lists.
+// A list's size, or the reason why there is none, is a number of its own in the row.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "model/row.hpp"
+
+namespace gpulse {
+
+// Highest, lowest and mean of what the driver has sampled by itself in the last seconds.
+struct SampleWindow {
+  Reading count = Reason::not_supported;
+  Reading seconds = Reason::not_supported;
+  Reading max = Reason::not_supported, min = Reason::not_supported, mean = Reason::not_supported;
+};
+enum class SampleKind : std::uint8_t { power, gpu, memory, encoder, decoder, jpeg, ofa, sm_clock, memory_clock };
+inline constexpr std::size_t kSampleKinds = 9;
+
+struct SupportedClocks {
+  double memory_mhz = 0;
+  std::vector<double> graphics_mhz;
+};
+
+struct RetiredPage {
+  std::uint64_t address = 0;
+  std::int64_t time = 0;  // seconds since 1970; 0: the driver does not tell
+  bool double_bit = false;
+};
+
+// What the driver remembers of a process, if accounting is on.
+struct AccountedProcess {
+  std::uint32_t pid = 0;
+  Reading gpu_percent = Reason::not_supported, memory_percent = Reason::not_supported;
+  Reading memory_max_bytes = Reason::not_supported;
+  Reading running_seconds = Reason::not_supported;  // 0 while it runs
+  bool running = false;
+};
+
+struct DeviceDetails {
+  Row row{Scope::detail, Reason::not_supported};
+  TextRow texts{Scope::detail};
+  std::array<SampleWindow, kSampleKinds> samples;
+  std::vector<SupportedClocks> clocks;
+  std::vector<RetiredPage> retired_pages;
+  std::vector<AccountedProcess> accounted;
+
+  const SampleWindow &operator[](SampleKind kind) const { return samples[static_cast<std::size_t>(kind)]; }
+  SampleWindow &operator[](SampleKind kind) { return samples[static_cast<std::size_t>(kind)]; }
+};
+
+}  // namespace gpulse
