@@ -24,6 +24,7 @@ constexpr std::size_t kMostEnvironment = 1U << 18U;
 
 constexpr auto kUser = process_metric("user");
 constexpr auto kName = process_metric("name");
+constexpr auto kProgram = process_metric("program");
 constexpr auto kCommand = process_metric("command");
 constexpr auto kContainer = process_metric("container");
 constexpr auto kPod = process_metric("pod");
@@ -181,6 +182,8 @@ std::shared_ptr<const TextRow> ProcessTable::read_texts(std::uint32_t pid, const
   (*texts)[kUser] = read_user(folder);
   const bool readable = root_.read_into(text_, folder + "/cmdline", kMostCommand);
   auto command = readable ? parse_command(text_) : std::string();
+  auto program = readable ? parse_command(text_.substr(0, text_.find('\0'))) : std::string();
+  (*texts)[kProgram] = program.empty() ? name : std::move(program);
   // Kernel threads have no command line, and what is over has none any more.
   if (command.empty()) command = stat.is_over() ? name : "[" + name + "]";
   (*texts)[kCommand] = std::move(command);

@@ -274,7 +274,22 @@ Outcome remapped_banks(const Driver &driver, DeviceData &device, Monotonic, Fram
 Outcome attributes(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   DeviceAttributes parts{};
   const auto code = driver.api->attributes(device.handle, &parts);
+  const auto tell = [&](MetricId id, std::uint32_t value) {
+    if (auto *reading = frame.find(id)) *reading = code == Return::success ? Reading(value) : reason_of(code);
+  };
+  tell(detail_metric("copy_engine_count"), parts.copy_engines);
+  tell(detail_metric("encoder_count"), parts.encoders);
+  tell(detail_metric("decoder_count"), parts.decoders);
+  tell(detail_metric("jpeg_count"), parts.jpegs);
+  tell(detail_metric("ofa_count"), parts.ofas);
   return put(frame.row, device_metric("multiprocessor_count"), code, parts.multiprocessors);
+}
+
+Outcome instance(const Driver &, DeviceData &device, Monotonic, Frame &frame) {
+  if (!device.instance) return Outcome::unsupported;
+  if (auto *id = frame.find(detail_metric("gpu_instance_id"))) *id = device.gpu_instance;
+  if (auto *id = frame.find(detail_metric("compute_instance_id"))) *id = device.compute_instance;
+  return Outcome::ok;
 }
 
 Outcome gpm(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {

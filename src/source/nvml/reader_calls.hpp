@@ -40,6 +40,7 @@ Outcome ecc_sram(const Driver &driver, DeviceData &device, Monotonic now, Frame 
 Outcome remapped_rows(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome remapped_banks(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome attributes(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome instance(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome gpm(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome power_peak(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome utilization_mean(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);

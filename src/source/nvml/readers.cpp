@@ -260,7 +260,11 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
       simple<&Api::minor_number, device_metric("minor_number")>("GetMinorNumber", Tier::once),
       simple<&Api::cores, device_metric("cuda_core_count")>("GetNumGpuCores", Tier::once),
       simple<&Api::bus_width, device_metric("memory_bus_width_bits")>("GetMemoryBusWidth", Tier::once),
-      row<device_metric("multiprocessor_count")>("GetAttributes", Tier::once, attributes),
+      row<device_metric("multiprocessor_count"), detail_metric("copy_engine_count"), detail_metric("encoder_count"),
+          detail_metric("decoder_count"), detail_metric("jpeg_count"), detail_metric("ofa_count")>(
+          "GetAttributes", Tier::once, attributes),
+      row<detail_metric("gpu_instance_id"), detail_metric("compute_instance_id")>("GetGpuInstanceId", Tier::once,
+                                                                                  instance),
       row<device_metric("numa_node")>("numa_node", Tier::once, numa_node),
   };
 }
