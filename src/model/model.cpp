@@ -25,6 +25,8 @@ std::string text(Reason reason, std::uint16_t code) {
       return "error: device requires a reset";
     case Reason::error:
       return code == 0 ? "error" : fmt::format("error: driver code {}", code);
+    case Reason::deprecated:
+      return "deprecated by the driver";
   }
   return "error";
 }

@@ -18,7 +18,10 @@ enum class Reason : std::uint8_t {
   out_of_range,    // the driver gave a number that cannot be
   reset_required,  // the device answers nothing until it is reset
   error,           // the driver refused, with a code of its own
+  deprecated,      // the driver had it once, and does no longer
 };
+
+inline constexpr Reason kLastReason = Reason::deprecated;
 
 class Reading {
  public:

@@ -97,7 +97,7 @@ Reading decode_reading(WireReader &in, std::size_t form, const Reading &before) 
   if (form == kBits) return Reading(std::bit_cast<double>(decode_bits(in) ^ bits(before)));
   if (form != kReason && form != kReasonCode) in.fail();
   const auto reason = in.u8();
-  if (reason > static_cast<std::uint8_t>(Reason::error)) in.fail();
+  if (reason > static_cast<std::uint8_t>(kLastReason)) in.fail();
   const auto code = form == kReasonCode ? in.count(0xFFFF) : 0;
   return Reading(static_cast<Reason>(reason), static_cast<std::uint16_t>(code));
 }

@@ -80,7 +80,7 @@ void SnapshotDecoder::texts(WireReader &in, TextRow &row, Scope scope) {
     TextReading text;
     if (form == 0) {
       text = TextReading(string(in));
-    } else if (form <= static_cast<unsigned>(Reason::error) + 1U) {
+    } else if (form <= static_cast<unsigned>(kLastReason) + 1U) {
       const auto code = in.count(0xFFFF);
       text = TextReading(static_cast<Reason>(form - 1), static_cast<std::uint16_t>(code));
     } else {

@@ -45,6 +45,8 @@ std::string_view remedy_for(Reason reason) {
       return "reset the device";
     case Reason::error:
       return "the driver refused: see the kernel's log";
+    case Reason::deprecated:
+      return "this driver has given them up: nothing to do";
   }
   return {};
 }
@@ -87,9 +89,9 @@ void report_sources(Report &report, const Snapshot &snapshot) {
 }
 
 // Those one can do something about first; what the hardware does not have last.
-constexpr std::array kOrder{Reason::no_permission, Reason::error,          Reason::reset_required,
-                            Reason::lost,          Reason::not_responding, Reason::out_of_range,
-                            Reason::asleep,        Reason::not_sampled,    Reason::not_supported};
+constexpr std::array kOrder{Reason::no_permission,  Reason::error,        Reason::reset_required, Reason::lost,
+                            Reason::not_responding, Reason::out_of_range, Reason::asleep,         Reason::not_sampled,
+                            Reason::deprecated,     Reason::not_supported};
 
 Missing missing_readings(const Device &device, Reason reason) {
   Missing missing;
@@ -102,7 +104,8 @@ Missing missing_readings(const Device &device, Reason reason) {
 
 void report_missing(Report &report, std::string_view text, Reason reason, const std::vector<std::string_view> &keys,
                     const std::vector<std::uint32_t> &devices) {
-  report.add({{fmt::format("  {} ", text), reason == Reason::not_supported ? Colour::plain : Colour::warn},
+  const bool usual = reason == Reason::not_supported || reason == Reason::deprecated;
+  report.add({{fmt::format("  {} ", text), usual ? Colour::plain : Colour::warn},
               {fmt::format("on GPU {}: {} of {}", fmt::join(devices, ", "), keys.size(), number_count(Scope::device)),
                Colour::plain}});
   report.paragraph(remedy_for(reason), 4, Colour::plain);

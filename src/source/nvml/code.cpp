@@ -11,8 +11,9 @@ Reading reason_of(Return code) {
     case Return::function_not_found:
     case Return::argument_version_mismatch:
     case Return::invalid_argument:
-    case Return::deprecated:
       return Reason::not_supported;
+    case Return::deprecated:
+      return Reason::deprecated;
     case Return::no_permission:
     case Return::operating_system:
       return Reason::no_permission;
