@@ -165,6 +165,40 @@ void read_mig(Loader &loader, const Node &table, Device &device) {
   device.mig.push_back(std::move(instance));
 }
 
+void read_accounted(Loader &loader, const Node &table, Device &device) {
+  Accounted process;
+  const auto count = [&](std::uint32_t &target) { return [&](const Node &n) { target = loader.u32(n); }; };
+  loader.members(table, {{"pid", count(process.pid)},
+                         {"gpu", count(process.gpu)},
+                         {"memory", count(process.memory)},
+                         {"memory_mib", [&](const Node &n) { process.memory_mib = loader.number(n); }},
+                         {"seconds", [&](const Node &n) { process.running_s = loader.number(n); }},
+                         {"running", [&](const Node &n) { process.running = loader.number(n) != 0; }}});
+  device.accounted.push_back(process);
+}
+
+// [address, seconds since 1970, 1 after an uncorrected error]
+void read_retired_page(Loader &loader, const Node &list, Device &device) {
+  const std::vector<Node> &parts = loader.items(list);
+  if (parts.size() != 3) {
+    return loader.fail(list, "expected [address, time, cause]");
+  }
+  const std::size_t cause = loader.number(parts[2]) != 0 ? 1 : 0;
+  auto &pages = device.retired_pages[cause];
+  pages.push_back({.address = static_cast<std::uint64_t>(loader.number(parts[0])),
+                   .time_s = static_cast<std::uint64_t>(loader.number(parts[1]))});
+  device[Key::retired_sbe] = Number::of(static_cast<double>(device.retired_pages[0].size()));
+  device[Key::retired_dbe] = Number::of(static_cast<double>(device.retired_pages[1].size()));
+}
+
+void read_ecc_count(Loader &loader, const Node &list, Device &device) {
+  const std::vector<std::uint32_t> parts = loader.u32_list(list);
+  if (parts.size() != 4) {
+    return loader.fail(list, "expected [location, type, counter, errors]");
+  }
+  device.ecc_counts.push_back({.location = parts[0], .type = parts[1], .counter = parts[2], .errors = parts[3]});
+}
+
 struct DeviceSpec {
   Device device;
   std::string profile = "h200";
@@ -230,6 +264,13 @@ void read_device_table(Loader &loader, const Node &table, DeviceSpec &spec) {
       read_mig(loader, item, device);
     }
   };
+  const auto each = [&](void (*read)(Loader &, const Node &, Device &)) {
+    return [&loader, &device, read](const Node &n) {
+      for (const Node &item : loader.items(n)) {
+        read(loader, item, device);
+      }
+    };
+  };
   const auto stagger = [&](const Node &n) {
     const double shift = loader.number(n);
     const auto delay = [&](Number &value) { value.shift_s = shift; };
@@ -257,6 +298,9 @@ void read_device_table(Loader &loader, const Node &table, DeviceSpec &spec) {
        {"fields", [&](const Node &n) { read_fields(loader, n, device); }},
        {"supported_memory_clocks", [&](const Node &n) { device.memory_clocks = loader.u32_list(n); }},
        {"supported_graphics_clocks", [&](const Node &n) { device.graphics_clocks = loader.u32_list(n); }},
+       {"accounted", each(read_accounted)},
+       {"retired_pages", each(read_retired_page)},
+       {"ecc_counts", each(read_ecc_count)},
        {"nvlink_down", [&](const Node &n) { device.links_down = loader.u32_list(n); }}},
       [&](const std::string &name, const Node &node) { return read_device_value(loader, name, node, device); });
 }

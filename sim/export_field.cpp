@@ -151,9 +151,14 @@ const Number *behind(const Call &call, const Rule &rule, std::uint32_t scope) {
     return scope == kAllLinks || (links.supported() && scope < links.constant) ? &target[rule.key] : nullptr;
   }
   if (rule.id >= 185 && rule.id <= 192 && rule.id != 191 && scope != 0) {
-    const bool drawn = rule.id == 185 || (rule.id == 186 && scope == 1);
-    const Key scoped = scope == 1 ? Key::module_power_w : Key::memory_power_w;
-    return drawn && scope <= 2 ? &target[scoped] : nullptr;
+    // By id from 185; 191 is the energy.
+    constexpr std::array kModule{Key::module_power_w,     Key::module_power_w,         Key::module_power_min_w,
+                                 Key::module_power_max_w, Key::module_power_default_w, Key::module_power_enforced_w,
+                                 Key::energy_mj,          Key::module_power_limit_w};
+    constexpr std::array kMemory{Key::memory_power_w, Key::memory_power_instant_w};
+    const std::size_t place = rule.id - 185;
+    if (scope == 2 && place >= kMemory.size()) return nullptr;
+    return scope > 2 ? nullptr : &target[scope == 1 ? kModule[place] : kMemory[place]];
   }
   return &target[rule.key];
 }

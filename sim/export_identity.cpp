@@ -106,6 +106,7 @@ GPULSE_SIM_NUMBER(nvmlDeviceGetBusType, std::uint32_t, bus_type, 1)
 GPULSE_SIM_NUMBER(nvmlDeviceGetIrqNum, std::uint32_t, irq, 1)
 GPULSE_SIM_NUMBER(nvmlDeviceGetPowerSource, std::uint32_t, power_source, 1)
 GPULSE_SIM_NUMBER(nvmlDeviceGetDisplayActive, std::uint32_t, display_active, 1)
+GPULSE_SIM_NUMBER(nvmlDeviceGetDisplayMode, std::uint32_t, display_mode, 1)
 GPULSE_SIM_NUMBER(nvmlDeviceGetNumaNodeId, std::uint32_t, numa_node, 1)
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetIndex(Handle device, std::uint32_t *out) {
@@ -178,8 +179,8 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetGspFirmwareVersion(Handle device, char *bu
 GPULSE_SIM_EXPORT Return nvmlDeviceGetGspFirmwareMode(Handle device, std::uint32_t *enabled, std::uint32_t *standard) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetGspFirmwareMode, device)
   GPULSE_SIM_NEED(standard != nullptr)
-  *standard = 1;
-  return call.give(Key::gsp_mode, enabled);
+  const Return code = call.give(Key::gsp_mode, enabled);
+  return code == Return::success ? call.give(Key::gsp_mode_default, standard) : code;
 }
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetPersistenceMode(Handle device, std::uint32_t *out) {
@@ -190,11 +191,6 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetPersistenceMode(Handle device, std::uint32
 GPULSE_SIM_EXPORT Return nvmlDeviceGetComputeMode(Handle device, std::uint32_t *out) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetComputeMode, device)
   return give_setting(call, call.device().settings->compute_mode, Key::compute_mode, out);
-}
-
-GPULSE_SIM_EXPORT Return nvmlDeviceGetDisplayMode(Handle device, std::uint32_t *out) {
-  GPULSE_SIM_BEGIN(nvmlDeviceGetDisplayMode, device)
-  return call.scenario().driver.number >= 580000 ? Return::deprecated : call.give(Key::display_mode, out);
 }
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetCpuAffinity(Handle device, std::uint32_t size, unsigned long *set) {

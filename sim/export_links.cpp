@@ -51,10 +51,12 @@ Return page_list(const Call &call, std::uint32_t cause, std::uint32_t *count, st
   if (needed > room || (needed > 0 && addresses == nullptr)) {
     return Return::insufficient_size;
   }
+  const auto &listed = call.device().retired_pages[cause];
   for (std::uint32_t i = 0; i < needed; ++i) {
-    addresses[i] = 0x100000ULL + i * 0x1000ULL;
+    const bool told = i < listed.size();
+    addresses[i] = told ? listed[i].address : 0x100000ULL + i * 0x1000ULL;
     if (times != nullptr) {
-      times[i] = wall_us(0);
+      times[i] = told ? listed[i].time_s : wall_us(0) / 1000000;
     }
   }
   return Return::success;
@@ -173,7 +175,17 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetMemoryErrorCounter(Handle device, std::uin
   if (location == 2) {
     return call.give(kDramErrors[type][counter], out);
   }
-  return location == 7 ? call.give(kSramErrors[type][counter], out) : Return::not_supported;
+  if (location == 7) {
+    return call.give(kSramErrors[type][counter], out);
+  }
+  GPULSE_SIM_NEED(out != nullptr)
+  for (const EccCount &count : call.device().ecc_counts) {
+    if (count.location == location && count.type == type && count.counter == counter) {
+      *out = count.errors;
+      return Return::success;
+    }
+  }
+  return Return::not_supported;
 }
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetSramEccErrorStatus(Handle device, SramEccErrorStatus *out) {
@@ -186,12 +198,19 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetSramEccErrorStatus(Handle device, SramEccE
   if (code != Return::success) {
     return code;
   }
-  out->aggregate_uncorrected_parity = out->volatile_uncorrected_parity = 0;
+  const auto part = [&](Key key, std::uint64_t otherwise) {
+    return call.target()[key].supported() ? call.get<std::uint64_t>(key) : otherwise;
+  };
+  out->aggregate_uncorrected_parity = part(Key::sram_parity_aggregate, 0);
+  out->volatile_uncorrected_parity = part(Key::sram_parity_volatile, 0);
   out->aggregate_corrected = call.get<std::uint64_t>(Key::ecc_sram_aggregate_corrected);
   out->volatile_uncorrected_sec_ded = call.get<std::uint64_t>(Key::ecc_sram_volatile_uncorrected);
   out->volatile_corrected = call.get<std::uint64_t>(Key::ecc_sram_volatile_corrected);
-  out->aggregate_l2 = out->aggregate_uncorrected_sec_ded;
-  out->aggregate_sm = out->aggregate_pcie = out->aggregate_mcu = out->aggregate_other = 0;
+  out->aggregate_l2 = part(Key::sram_in_l2, out->aggregate_uncorrected_sec_ded);
+  out->aggregate_sm = part(Key::sram_in_sm, 0);
+  out->aggregate_pcie = part(Key::sram_in_pcie, 0);
+  out->aggregate_mcu = part(Key::sram_in_mcu, 0);
+  out->aggregate_other = part(Key::sram_in_other, 0);
   out->threshold_exceeded = call.get<std::uint32_t>(Key::sram_threshold_exceeded);
   return Return::success;
 }
@@ -230,6 +249,8 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetRemappedRows_v2(Handle device, RemappedRow
   const Return code = call.give(Key::remapped_corrected, &out->corrected_active);
   if (code == Return::success) {
     out->uncorrected_active = call.get<std::uint32_t>(Key::remapped_uncorrected);
+    out->corrected_inactive = call.get<std::uint32_t>(Key::remapped_corrected_inactive);
+    out->uncorrected_inactive = call.get<std::uint32_t>(Key::remapped_uncorrected_inactive);
     out->pending = call.get<std::uint32_t>(Key::remapped_pending);
     out->failure = call.get<std::uint32_t>(Key::remapped_failure);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes in all their row sizes, their utilization, accounting and codec sessions.
 #include <array>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -209,14 +210,17 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetAccountingPids(Handle device, std::uint32_
   if (!call.target()[Key::accounting_mode].supported()) {
     return call.target()[Key::accounting_mode].code;
   }
-  const auto processes =
-      call.at(Key::accounting_mode) > 0 ? select(call, &Process::compute) : std::vector<const Process *>{};
+  std::vector<std::uint32_t> pids;
+  if (call.at(Key::accounting_mode) > 0) {
+    std::ranges::transform(call.device().accounted, std::back_inserter(pids), &Accounted::pid);
+    std::ranges::transform(select(call, &Process::compute), std::back_inserter(pids), &Process::pid);
+  }
   const std::uint32_t room = *count;
-  *count = static_cast<std::uint32_t>(processes.size());
-  if (processes.size() > room || (out == nullptr && !processes.empty())) {
+  *count = static_cast<std::uint32_t>(pids.size());
+  if (pids.size() > room || (out == nullptr && !pids.empty())) {
     return Return::insufficient_size;
   }
-  std::ranges::transform(processes, out, &Process::pid);
+  std::ranges::copy(pids, out);
   return Return::success;
 }
 
@@ -227,10 +231,20 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetAccountingStats(Handle device, std::uint32
   if (!mode.supported() || call.at(mode) < 1) {
     return Return::not_supported;
   }
+  *out = {};
+  for (const Accounted &known : call.device().accounted) {
+    if (known.pid == pid) {
+      out->gpu_utilization = known.gpu;
+      out->memory_utilization = known.memory;
+      out->max_memory = static_cast<std::uint64_t>(known.memory_mib * kMib);
+      out->running = known.running ? 1 : 0;
+      out->time_ms = known.running ? 0 : static_cast<std::uint64_t>(known.running_s * 1000);
+      return Return::success;
+    }
+  }
   for (const Process &process : call.device().processes) {
     if (process.pid == pid) {
       const double time = call.now();
-      *out = {};
       out->gpu_utilization = share(process.sm, time);
       out->memory_utilization = share(process.memory_util, time);
       out->max_memory = memory_of(process);

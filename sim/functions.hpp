@@ -188,6 +188,19 @@
   X(nvmlSystemGetConfComputeState, 535000) \
   X(nvmlDeviceGetConfComputeMemSizeInfo, 535000) \
   X(nvmlDeviceGetConfComputeProtectedMemoryUsage, 535000) \
+  X(nvmlDeviceGetAutoBoostedClocksEnabled, 325000) \
+  X(nvmlDeviceGetC2cModeInfoV, 545000) \
+  X(nvmlDeviceGetCapabilities, 555000) \
+  X(nvmlDeviceGetDramEncryptionMode, 570000) \
+  X(nvmlDeviceGetGpuFabricInfoV, 550000) \
+  X(nvmlDeviceGetGpuOperationMode, 304000) \
+  X(nvmlDeviceGetHostname_v1, 580000) \
+  X(nvmlDeviceGetLastBBXFlushTime, 470000) \
+  X(nvmlDeviceGetPdi, 580000) \
+  X(nvmlDeviceGetPlatformInfo, 565000) \
+  X(nvmlDeviceGetUnrepairableMemoryFlag_v1, 580000) \
+  X(nvmlDeviceValidateInforom, 304000) \
+  X(nvmlDeviceWorkloadPowerProfileGetCurrentProfiles, 470000) \
   X(nvmlDeviceGetFieldValues, 384000) \
   X(nvmlDeviceClearFieldValues, 525000) \
   X(nvmlGetExcludedDeviceCount, 465000) \
@@ -215,10 +228,7 @@
   X(nvmlDeviceGetActiveVgpus, 381000) \
   X(nvmlDeviceGetAdaptiveClockInfoStatus, 470000) \
   X(nvmlDeviceGetAPIRestriction, 325000) \
-  X(nvmlDeviceGetAutoBoostedClocksEnabled, 325000) \
   X(nvmlDeviceGetBridgeChipInfo, 325000) \
-  X(nvmlDeviceGetC2cModeInfoV, 545000) \
-  X(nvmlDeviceGetCapabilities, 555000) \
   X(nvmlDeviceGetClkMonStatus, 470000) \
   X(nvmlDeviceGetClockOffsets, 555000) \
   X(nvmlDeviceGetConfComputeGpuAttestationReport, 535000) \
@@ -227,14 +237,12 @@
   X(nvmlDeviceGetCreatableVgpus, 384000) \
   X(nvmlDeviceGetCurrentClockFreqs, 565000) \
   X(nvmlDeviceGetDetailedEccErrors, 0) \
-  X(nvmlDeviceGetDramEncryptionMode, 570000) \
   X(nvmlDeviceGetDriverModel, 0) \
   X(nvmlDeviceGetDriverModel_v2, 470000) \
   X(nvmlDeviceGetFanControlPolicy_v2, 520000) \
   X(nvmlDeviceGetGpcClkMinMaxVfOffset, 470000) \
   X(nvmlDeviceGetGpcClkVfOffset, 470000) \
   X(nvmlDeviceGetGpuFabricInfo, 525000) \
-  X(nvmlDeviceGetGpuFabricInfoV, 550000) \
   X(nvmlDeviceGetGpuInstanceById, 450000) \
   X(nvmlDeviceGetGpuInstancePossiblePlacements, 450000) \
   X(nvmlDeviceGetGpuInstancePossiblePlacements_v2, 450000) \
@@ -243,15 +251,12 @@
   X(nvmlDeviceGetGpuInstanceProfileInfoV, 470000) \
   X(nvmlDeviceGetGpuInstanceRemainingCapacity, 450000) \
   X(nvmlDeviceGetGpuInstances, 450000) \
-  X(nvmlDeviceGetGpuOperationMode, 304000) \
   X(nvmlDeviceGetGridLicensableFeatures, 384000) \
   X(nvmlDeviceGetGridLicensableFeatures_v2, 384000) \
   X(nvmlDeviceGetGridLicensableFeatures_v3, 384000) \
   X(nvmlDeviceGetGridLicensableFeatures_v4, 384000) \
   X(nvmlDeviceGetHandleByUUIDV, 570000) \
-  X(nvmlDeviceGetHostname_v1, 580000) \
   X(nvmlDeviceGetInforomConfigurationChecksum, 304000) \
-  X(nvmlDeviceGetLastBBXFlushTime, 470000) \
   X(nvmlDeviceGetMemClkMinMaxVfOffset, 470000) \
   X(nvmlDeviceGetMemClkVfOffset, 470000) \
   X(nvmlDeviceGetMinMaxClockOfPState, 515000) \
@@ -261,16 +266,13 @@
   X(nvmlDeviceGetNvlinkSupportedBwModes, 470000) \
   X(nvmlDeviceGetNvLinkUtilizationControl, 375000) \
   X(nvmlDeviceGetNvLinkUtilizationCounter, 375000) \
-  X(nvmlDeviceGetPdi, 580000) \
   X(nvmlDeviceGetPerformanceModes, 565000) \
   X(nvmlDeviceGetPgpuMetadataString, 470000) \
-  X(nvmlDeviceGetPlatformInfo, 565000) \
   X(nvmlDeviceGetPowerMizerMode_v1, 580000) \
   X(nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts, 580000) \
   X(nvmlDeviceGetSupportedPerformanceStates, 515000) \
   X(nvmlDeviceGetSupportedVgpus, 384000) \
   X(nvmlDeviceGetTopologyNearestGpus, 349000) \
-  X(nvmlDeviceGetUnrepairableMemoryFlag_v1, 580000) \
   X(nvmlDeviceGetVgpuCapabilities, 384000) \
   X(nvmlDeviceGetVgpuHeterogeneousMode, 384000) \
   X(nvmlDeviceGetVgpuInstancesUtilizationInfo, 550000) \
@@ -324,9 +326,7 @@
   X(nvmlDeviceSetVgpuHeterogeneousMode, 384000) \
   X(nvmlDeviceSetVgpuSchedulerState, 384000) \
   X(nvmlDeviceSetVirtualizationMode, 375000) \
-  X(nvmlDeviceValidateInforom, 304000) \
   X(nvmlDeviceWorkloadPowerProfileClearRequestedProfiles, 470000) \
-  X(nvmlDeviceWorkloadPowerProfileGetCurrentProfiles, 470000) \
   X(nvmlDeviceWorkloadPowerProfileGetProfilesInfo, 470000) \
   X(nvmlDeviceWorkloadPowerProfileSetRequestedProfiles, 470000) \
   X(nvmlGetBlacklistDeviceInfoByIndex, 418000) \

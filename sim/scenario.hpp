@@ -76,12 +76,31 @@ struct Process {
   Span span;
 };
 
+// What accounting remembers of a process that need not be there any more.
+struct Accounted {
+  std::uint32_t pid = 0, gpu = 0, memory = 0;
+  double memory_mib = 0, running_s = 0;
+  bool running = false;
+};
+
+struct RetiredPage {
+  std::uint64_t address = 0, time_s = 0;
+};
+
+// Errors in one part of the chip, on boards that count by place.
+struct EccCount {
+  std::uint32_t location = 0, type = 0, counter = 0, errors = 0;
+};
+
 struct Device : Target {
   std::vector<MigInstance> mig;
   std::vector<Span> lost;
   Span span;
   std::vector<std::uint32_t> memory_clocks, graphics_clocks, links_down;
   std::vector<Process> processes;
+  std::vector<Accounted> accounted;
+  std::array<std::vector<RetiredPage>, 2> retired_pages;  // after corrected and uncorrected errors
+  std::vector<EccCount> ecc_counts;
   PciAddress pci;
   bool windowed = false;  // the clock must be read to know whether the device answers
   Settings *settings = nullptr;

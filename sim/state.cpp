@@ -50,11 +50,19 @@ std::int64_t monotonic_ns() {
   return static_cast<std::int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
 }
 
+// The second of the scenario in which the clock starts.
+double first_second() {
+  const char *wanted = std::getenv("GPULSE_SIM_TIME");
+  return wanted == nullptr ? 0 : std::strtod(wanted, nullptr);
+}
+
 void start_clock() {
-  g_sim.start_ns.store(monotonic_ns(), std::memory_order_relaxed);
+  const double first = first_second();
+  g_sim.start_ns.store(monotonic_ns() - std::llround(first * 1e9), std::memory_order_relaxed);
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
-  g_sim.start_wall_us.store(std::chrono::duration_cast<std::chrono::microseconds>(wall).count(),
-                            std::memory_order_relaxed);
+  g_sim.start_wall_us.store(
+      std::chrono::duration_cast<std::chrono::microseconds>(wall).count() - std::llround(first * 1e6),
+      std::memory_order_relaxed);
 }
 
 void publish_fault(const Fault &rule) {

@@ -411,6 +411,22 @@ struct AddressingMode {
   std::uint32_t version, value;
 };
 
+struct Hostname {
+  std::array<char, 64> text;
+};
+
+struct UnrepairableMemory {
+  std::uint32_t version, flag;
+};
+
+// Bits of up to 255 profiles.
+using ProfileMask = std::array<std::uint32_t, 8>;
+
+struct WorkloadProfiles {
+  std::uint32_t version;
+  ProfileMask known, requested, enforced;
+};
+
 struct Capabilities {
   std::uint32_t version, mask;
 };
@@ -536,7 +552,10 @@ static_assert(sizeof(AddressingMode) == 8 && sizeof(Capabilities) == 8 && sizeof
 static_assert(sizeof(Pdi) == 16 && version_word<Pdi>(1) == 0x01000010);
 static_assert(sizeof(UuidQuery) == 52 && version_word<UuidQuery>(1) == 0x01000034);
 static_assert(sizeof(DriverBranch) == 84 && version_word<DriverBranch>(1) == 0x01000054);
-static_assert(sizeof(DramEncryption) == 8);
+static_assert(sizeof(DramEncryption) == 8 && version_word<DramEncryption>(1) == 0x01000008);
+static_assert(sizeof(Hostname) == 64);
+static_assert(sizeof(UnrepairableMemory) == 8 && version_word<UnrepairableMemory>(1) == 0x01000008);
+static_assert(sizeof(WorkloadProfiles) == 100 && version_word<WorkloadProfiles>(1) == 0x01000064);
 static_assert(sizeof(VgpuInstanceUtilizationSample) == 48 && sizeof(VgpuInstanceUtilizationInfo) == 64);
 static_assert(sizeof(VgpuInstancesUtilizationInfo) == 32);
 static_assert(sizeof(VgpuProcessUtilizationSample) == 96 && sizeof(VgpuProcessUtilizationInfo) == 104);
@@ -553,13 +572,22 @@ inline constexpr std::uint32_t kMemoryTemperature = 82;
 inline constexpr std::uint32_t kNvlinkCount = 91;
 inline constexpr std::uint32_t kPcieReplay = 94, kPcieReplayRollover = 95;
 inline constexpr std::uint32_t kNvlinkDataTx = 138, kNvlinkDataRx = 139;
-inline constexpr std::uint32_t kPowerAverage = 185, kPowerInstant = 186;
+inline constexpr std::uint32_t kPowerAverage = 185, kPowerInstant = 186, kPowerMin = 187, kPowerMax = 188,
+                               kPowerDefault = 189, kPowerEnforced = 190, kPowerRequested = 192;
 inline constexpr std::uint32_t kLimitShutdown = 193, kLimitSlowdown = 194, kLimitMemoryMax = 195, kLimitGpuMax = 196;
 inline constexpr std::uint32_t kPcieTxBytes = 197, kPcieRxBytes = 198;
+inline constexpr std::uint32_t kAtomicsOutbound = 228, kAtomicsInbound = 229;
 inline constexpr std::uint32_t kRecoveryAction = 230;
 // Renumbered at 575.51 and back at 580.82: only the driver version tells which is meant.
 inline constexpr std::uint32_t kHeldSwThermal575 = 251, kHeldHwThermal575 = 252, kHeldHwPowerBrake575 = 253;
 inline constexpr std::uint32_t kHeldSwThermal = 269, kHeldHwThermal = 270, kHeldHwPowerBrake = 271;
+// Power smoothing: floors, then the current profile, then the override by the administrator.
+inline constexpr std::uint32_t kSmoothingFloor1 = 275, kSmoothingFloor2 = 276, kSmoothingMinOffset = 277,
+                               kSmoothingMinPoint = 278, kSmoothingWindow = 279, kSmoothingSupported = 280,
+                               kSmoothingProfileFloor = 281, kSmoothingProfileActivation = 282,
+                               kSmoothingProfileTarget = 283, kSmoothingProfileOffset = 284,
+                               kSmoothingOverrideFloor = 285, kSmoothingOverrideActivation = 286,
+                               kSmoothingOverrideTarget = 287, kSmoothingOverrideOffset = 288;
 }  // namespace field
 
 namespace event {
