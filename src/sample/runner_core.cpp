@@ -97,7 +97,7 @@ Row Runner::Core::initial_row(Scope scope) const {
   Row row(scope, Reason::not_supported);
   for (const auto &info : source->readers()) {
     for (const auto id : info.fills) {
-      if (describe(id).scope == scope) row[id] = Reason::not_sampled;
+      if (describe(id).scope == scope && !is_text(describe(id))) row[id] = Reason::not_sampled;
     }
   }
   return row;
@@ -247,7 +247,7 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
     listed.reserve(entity.frame.processes.size());
     for (const auto &use : entity.frame.processes) {
       Process process{.pid = use.pid, .types = use.types, .row = use.row, .texts = nullptr};
-      process_table->look_up(process, now, use.own_namespace);
+      process_table->look_up(process, now, use.own_namespace, use.name);
       listed.push_back(std::move(process));
     }
   }

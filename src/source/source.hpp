@@ -46,6 +46,7 @@ struct ProcessUse {
   std::uint32_t pid = 0;
   bool own_namespace = false;  // the pid is from our /proc; a driver's is of the machine's first pid namespace
   std::uint8_t types = 0;
+  std::string name = {};  // the driver's name for it, for one that our /proc does not show
   Row row{Scope::process, Reason::not_supported};
 };
 
@@ -56,11 +57,12 @@ struct Frame {
   std::vector<CpuCore> cores = {};              // of the host
   std::shared_ptr<DeviceDetails> details = {};  // null unless a command asks for them
 
-  // The reading of a metric of the entity or its details; null: nobody asks for details.
+  // The reading of a number of the entity or its details; null: nobody asks for details.
   Reading *find(MetricId id);
 };
 
 inline Reading *Frame::find(MetricId id) {
+  if (is_text(describe(id))) return nullptr;
   const auto scope = describe(id).scope;
   if (scope == row.scope()) return &row[id];
   return scope == Scope::detail && details != nullptr ? &details->row[id] : nullptr;

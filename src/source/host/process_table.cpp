@@ -34,6 +34,14 @@ std::shared_ptr<const TextRow> all_texts(Reason reason) {
   return std::make_shared<const TextRow>(Scope::process, TextReading(reason));
 }
 
+// The name is all there is to tell.
+std::shared_ptr<const TextRow> only_name(const TextRow &texts, const std::string &name) {
+  auto named = std::make_shared<TextRow>(texts);
+  (*named)[kName] = name.substr(name.rfind('/') + 1);
+  (*named)[kProgram] = (*named)[kCommand] = name;
+  return named;
+}
+
 double ticks_per_second() {
   static const auto kTicks = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
   return kTicks;
@@ -87,7 +95,7 @@ ProcessTable::ProcessTable(Sysroot root)
 
 ProcessTable::~ProcessTable() = default;
 
-void ProcessTable::look_up(Process &process, Monotonic now, bool own_namespace) {
+void ProcessTable::look_up(Process &process, Monotonic now, bool own_namespace, const std::string &name) {
   if (!sees_host_pids_ && !own_namespace) {
     static const auto kForeign = all_texts(Reason::no_permission);
     Entry stranger;
@@ -95,6 +103,7 @@ void ProcessTable::look_up(Process &process, Monotonic now, bool own_namespace) 
     stranger.set_numbers(Reason::no_permission);
     stranger.answer(process);
     process.foreign = true;
+    if (!name.empty()) process.texts = only_name(*process.texts, name);
     return;
   }
   const std::lock_guard lock(mutex_);
@@ -106,6 +115,7 @@ void ProcessTable::look_up(Process &process, Monotonic now, bool own_namespace) 
     entry->refreshed = now;
   }
   entry->answer(process);
+  if (!name.empty() && process.texts && !(*process.texts)[kName]) process.texts = only_name(*process.texts, name);
 }
 
 void ProcessTable::forget_unseen(Monotonic since) {

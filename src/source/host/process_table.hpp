@@ -25,8 +25,9 @@ class ProcessTable {
 
   // Fills the process's texts, the flags `foreign` and `gone`, and the host's part of its row (CPU, memory, age).
   // CPU is the use since the look-up before; look-ups closer than 20 ms give the same answer.
-  // `own_namespace`: the pid was found in our /proc, not given by a driver.
-  void look_up(Process &process, Monotonic now, bool own_namespace = false);
+  // `own_namespace`: the pid was found in our /proc, not given by a driver. `name`: what the driver calls it, for one
+  // that /proc does not show.
+  void look_up(Process &process, Monotonic now, bool own_namespace = false, const std::string &name = {});
 
   // Forgets processes that were not looked up since `since`.
   void forget_unseen(Monotonic since);

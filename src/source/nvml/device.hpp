@@ -33,6 +33,7 @@ struct ProcessState {
   std::vector<ProcessUtilizationInfo> engine_rows;  // rows of the utilisation call
   std::vector<ProcessUtilizationSample> engine_samples;
   std::unordered_map<std::uint32_t, ProcessEngines> engines;
+  std::unordered_map<std::uint32_t, std::string> names;  // the driver's, of those that our /proc does not show
   std::uint64_t last_seen_us = 0;
   bool tells_jpeg = false;                       // the newer utilisation call answers
   Reading engines_reason = Reason::not_sampled;  // what a process without a row of its own shows
@@ -66,7 +67,7 @@ struct DeviceData {
   std::uint32_t compute_instance = kNoInstance;
   std::uint64_t supported_reasons = 0;  // 0: not asked yet
   std::uint32_t fans = 0;
-  Reading numa_node = Reason::not_supported;
+  std::string pci;                   // address on the bus, 0000:00:06.0; empty for an instance
   bool integrated = false;           // part of a system on a chip, by its name
   bool memory_of_host = false;       // has no memory but the host's: the driver need not be asked again
   double link_bytes_per_second = 0;  // what the PCIe link could carry at most

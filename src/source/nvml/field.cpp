@@ -10,7 +10,7 @@ namespace gpulse::nvml {
 
 namespace {
 
-enum class Batch : std::uint8_t { fast, slow };
+enum class Batch : std::uint8_t { fast, slow, smoothing, module, pcie };
 
 struct FieldRow {
   Batch batch;
@@ -48,6 +48,39 @@ constexpr std::array kRows{
     FieldRow{Batch::slow, field::kNvlinkReplayTotal, 0, device_metric("nvlink_replay_errors_total")},
     FieldRow{Batch::slow, field::kNvlinkRecoveryTotal, 0, device_metric("nvlink_recovery_errors_total")},
     FieldRow{Batch::slow, field::kRecoveryAction, 0, device_metric("recovery_action")},
+    FieldRow{Batch::smoothing, field::kSmoothingSupported, 0, detail_metric("power_smoothing_supported")},
+    FieldRow{Batch::smoothing, field::kSmoothingFloor1, 0, detail_metric("power_smoothing_primary_floor_watts")},
+    FieldRow{Batch::smoothing, field::kSmoothingFloor2, 0, detail_metric("power_smoothing_secondary_floor_watts")},
+    FieldRow{Batch::smoothing, field::kSmoothingMinOffset, 0, detail_metric("power_smoothing_min_offset_watts")},
+    FieldRow{Batch::smoothing, field::kSmoothingMinPoint, 0, detail_metric("power_smoothing_min_point_watts")},
+    FieldRow{Batch::smoothing, field::kSmoothingWindow, 0, detail_metric("power_smoothing_window_seconds"), kMilli},
+    FieldRow{Batch::smoothing, field::kSmoothingProfileFloor, 0, detail_metric("power_smoothing_profile_floor_watts")},
+    FieldRow{Batch::smoothing, field::kSmoothingProfileActivation, 0,
+             detail_metric("power_smoothing_profile_activation_windows")},
+    FieldRow{Batch::smoothing, field::kSmoothingProfileTarget, 0,
+             detail_metric("power_smoothing_profile_target_windows")},
+    FieldRow{Batch::smoothing, field::kSmoothingProfileOffset, 0,
+             detail_metric("power_smoothing_profile_offset_watts")},
+    FieldRow{Batch::smoothing, field::kSmoothingOverrideFloor, 0,
+             detail_metric("power_smoothing_override_floor_watts")},
+    FieldRow{Batch::smoothing, field::kSmoothingOverrideActivation, 0,
+             detail_metric("power_smoothing_override_activation_windows")},
+    FieldRow{Batch::smoothing, field::kSmoothingOverrideTarget, 0,
+             detail_metric("power_smoothing_override_target_windows")},
+    FieldRow{Batch::smoothing, field::kSmoothingOverrideOffset, 0,
+             detail_metric("power_smoothing_override_offset_watts")},
+    FieldRow{Batch::module, field::kPowerInstant, kScopeMemory, detail_metric("memory_power_instant_watts"), kMilli},
+    FieldRow{Batch::module, field::kPowerInstant, kScopeModule, detail_metric("module_power_instant_watts"), kMilli},
+    FieldRow{Batch::module, field::kPowerEnforced, kScopeModule, detail_metric("module_power_limit_watts"), kMilli},
+    FieldRow{Batch::module, field::kPowerRequested, kScopeModule, detail_metric("module_power_limit_requested_watts"),
+             kMilli},
+    FieldRow{Batch::module, field::kPowerDefault, kScopeModule, detail_metric("module_power_limit_default_watts"),
+             kMilli},
+    FieldRow{Batch::module, field::kPowerMin, kScopeModule, detail_metric("module_power_limit_min_watts"), kMilli},
+    FieldRow{Batch::module, field::kPowerMax, kScopeModule, detail_metric("module_power_limit_max_watts"), kMilli},
+    FieldRow{Batch::pcie, field::kPcieReplayRollover, 0, detail_metric("pcie_replay_rollover_total")},
+    FieldRow{Batch::pcie, field::kAtomicsOutbound, 0, detail_metric("pcie_atomics_outbound")},
+    FieldRow{Batch::pcie, field::kAtomicsInbound, 0, detail_metric("pcie_atomics_inbound")},
 };
 static_assert(kRows.size() <= 64, "DeviceData::refused_fields has a bit per row");
 
@@ -63,6 +96,9 @@ constexpr auto batch_metrics() {
 }
 constexpr auto kFastMetrics = batch_metrics<Batch::fast>();
 constexpr auto kSlowMetrics = batch_metrics<Batch::slow>();
+constexpr auto kSmoothingMetrics = batch_metrics<Batch::smoothing>();
+constexpr auto kModuleMetrics = batch_metrics<Batch::module>();
+constexpr auto kPcieMetrics = batch_metrics<Batch::pcie>();
 constexpr std::array kLinkMetrics{device_metric("pcie_rx_bytes_per_second"), device_metric("pcie_tx_bytes_per_second"),
                                   device_metric("nvlink_rx_bytes_per_second"),
                                   device_metric("nvlink_tx_bytes_per_second")};
@@ -103,11 +139,14 @@ Outcome read_batch(Batch batch, const Driver &driver, DeviceData &device, Frame 
   std::array<FieldValue, kRows.size()> values{};
   std::array<std::size_t, kRows.size()> asked{};
   int count = 0;
+  const auto tell = [&](MetricId id, const Reading &reading) {
+    if (auto *place = frame.find(id)) *place = reading;
+  };
   for (std::size_t i = 0; i < kRows.size(); ++i) {
     if (kRows[i].batch != batch || (device.refused_fields >> i & 1U) != 0) continue;
     const auto number = number_on(driver, kRows[i].field);
     if (number == 0) {
-      frame.row[kRows[i].metric] = Reason::not_supported;
+      tell(kRows[i].metric, Reason::not_supported);
       continue;
     }
     asked[static_cast<std::size_t>(count)] = i;
@@ -122,14 +161,14 @@ Outcome read_batch(Batch batch, const Driver &driver, DeviceData &device, Frame 
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     const auto &row = kRows[asked[i]];
     if (code != Return::success) {
-      frame.row[row.metric] = reason_of(code);
+      tell(row.metric, reason_of(code));
       continue;
     }
     if (values[i].result == Return::success) {
-      frame.row[row.metric] = checked(row.metric, number_of(values[i]) * row.scale);
+      tell(row.metric, checked(row.metric, number_of(values[i]) * row.scale));
       continue;
     }
-    frame.row[row.metric] = reason_of(values[i].result);
+    tell(row.metric, reason_of(values[i].result));
     const auto one = outcome_of(values[i].result);
     if (one == Outcome::unsupported) device.refused_fields |= std::uint64_t{1} << asked[i];
     if (one == Outcome::lost || one == Outcome::gone) outcome = one;
@@ -157,6 +196,9 @@ Reading rate(CounterState &state, std::uint64_t value, double unit, Monotonic no
 
 std::span<const MetricId> fast_field_metrics() { return kFastMetrics; }
 std::span<const MetricId> slow_field_metrics() { return kSlowMetrics; }
+std::span<const MetricId> smoothing_field_metrics() { return kSmoothingMetrics; }
+std::span<const MetricId> module_field_metrics() { return kModuleMetrics; }
+std::span<const MetricId> pcie_field_metrics() { return kPcieMetrics; }
 std::span<const MetricId> link_counter_metrics() { return kLinkMetrics; }
 
 Outcome read_fast_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
@@ -165,6 +207,18 @@ Outcome read_fast_fields(const Driver &driver, DeviceData &device, Monotonic /*n
 
 Outcome read_slow_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
   return read_batch(Batch::slow, driver, device, frame);
+}
+
+Outcome read_smoothing_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
+  return read_batch(Batch::smoothing, driver, device, frame);
+}
+
+Outcome read_module_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
+  return read_batch(Batch::module, driver, device, frame);
+}
+
+Outcome read_pcie_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
+  return read_batch(Batch::pcie, driver, device, frame);
 }
 
 Outcome read_link_counters(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {

@@ -15,12 +15,6 @@ namespace {
 
 using Buffer = std::array<char, kNameBytes>;
 
-// The driver ends its texts with a zero; a broken one might not.
-template <std::size_t N>
-std::string text_of(const std::array<char, N> &buffer) {
-  return printable(trim(std::string_view(buffer.data(), strnlen(buffer.data(), buffer.size()))));
-}
-
 TextReading read_text(const Api::Text &call, Handle handle) {
   Buffer buffer{};
   const auto code = call(handle, buffer.data(), static_cast<std::uint32_t>(buffer.size()));
@@ -68,39 +62,28 @@ TextReading read_gsp(const Api &api, Handle handle) {
   return text_of(buffer);
 }
 
-// Bits as "0-15,32-47".
-std::string ranges(std::span<const unsigned long> bits) {
-  constexpr std::size_t kWord = 8 * sizeof(unsigned long);
-  const auto set = [&](std::size_t i) { return i < bits.size() * kWord && (bits[i / kWord] >> (i % kWord) & 1U) != 0; };
-  std::string out;
-  for (std::size_t i = 0; i < bits.size() * kWord; ++i) {
-    if (!set(i) || (i > 0 && set(i - 1))) continue;
-    std::size_t last = i;
-    while (set(last + 1)) ++last;
-    out += fmt::format("{}{}", out.empty() ? "" : ",", i);
-    if (last > i) out += fmt::format("-{}", last);
-  }
-  return out;
-}
-
 TextReading read_affinity(const Api &api, Handle handle) {
   std::array<unsigned long, 32> bits{};
   const auto code = api.cpu_affinity(handle, static_cast<std::uint32_t>(bits.size()), bits.data());
   if (code != Return::success) return text_reason_of(code);
-  return ranges(bits);
+  return bits_as_ranges(bits);
 }
 
-void fill_texts(const Api &api, Handle handle, const Versions &versions, TextRow &texts) {
-  texts[device_metric("serial")] = read_text(api.serial, handle);
-  texts[device_metric("vbios_version")] = read_text(api.vbios, handle);
-  texts[device_metric("board_part_number")] = read_text(api.board_part, handle);
-  texts[device_metric("inforom_version")] = read_text(api.inforom_image, handle);
-  texts[device_metric("gsp_firmware_version")] = read_gsp(api, handle);
-  texts[device_metric("architecture")] = read_architecture(api, handle);
-  texts[device_metric("brand")] = read_brand(api, handle);
-  texts[device_metric("compute_capability")] = read_compute_capability(api, handle);
-  texts[device_metric("cpu_affinity")] = read_affinity(api, handle);
-  texts[device_metric("cuda_version")] = versions.cuda;
+void fill_texts(const Api &api, Handle handle, const Versions &versions, const SourceOptions &options, TextRow &texts) {
+  const auto fill = [&](MetricId id, auto read) {
+    if (options.wants_text(id)) texts[id] = read();
+  };
+  const auto plain = [&](MetricId id, const Api::Text &call) { fill(id, [&] { return read_text(call, handle); }); };
+  plain(device_metric("serial"), api.serial);
+  plain(device_metric("vbios_version"), api.vbios);
+  plain(device_metric("board_part_number"), api.board_part);
+  plain(device_metric("inforom_version"), api.inforom_image);
+  fill(device_metric("gsp_firmware_version"), [&] { return read_gsp(api, handle); });
+  fill(device_metric("architecture"), [&] { return read_architecture(api, handle); });
+  fill(device_metric("brand"), [&] { return read_brand(api, handle); });
+  fill(device_metric("compute_capability"), [&] { return read_compute_capability(api, handle); });
+  fill(device_metric("cpu_affinity"), [&] { return read_affinity(api, handle); });
+  fill(device_metric("cuda_version"), [&] { return versions.cuda; });
 }
 
 std::string_view level_word(std::uint32_t level) {
@@ -142,12 +125,27 @@ std::optional<std::map<std::string, int>> links_by_peer(const Api &api, Handle h
 
 }  // namespace
 
-Versions read_versions(const Api &api) {
+std::string bits_as_ranges(std::span<const unsigned long> bits) {
+  constexpr std::size_t kWord = 8 * sizeof(unsigned long);
+  const auto set = [&](std::size_t i) { return i < bits.size() * kWord && (bits[i / kWord] >> (i % kWord) & 1U) != 0; };
+  std::string out;
+  for (std::size_t i = 0; i < bits.size() * kWord; ++i) {
+    if (!set(i) || (i > 0 && set(i - 1))) continue;
+    std::size_t last = i;
+    while (set(last + 1)) ++last;
+    out += fmt::format("{}{}", out.empty() ? "" : ",", i);
+    if (last > i) out += fmt::format("-{}", last);
+  }
+  return out;
+}
+
+Versions read_versions(const Api &api, bool with_cuda) {
   Versions versions;
   std::array<char, 80> buffer{};
   if (api.driver_version(buffer.data(), buffer.size()) == Return::success) versions.driver = text_of(buffer);
   buffer = {};
   if (api.library_version(buffer.data(), buffer.size()) == Return::success) versions.library = text_of(buffer);
+  if (!with_cuda) return versions;
   int cuda = 0;
   auto code = api.cuda_version_v2(&cuda);
   if (try_older(code)) code = api.cuda_version(&cuda);
@@ -199,7 +197,7 @@ bool is_integrated(std::string_view name) {
 bool is_of_nvgpu(std::string_view name) { return name.ends_with("(nvgpu)"); }
 
 std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &device, const Versions &versions,
-                                              bool texts) {
+                                              const SourceOptions &options) {
   auto identity = std::make_shared<DeviceIdentity>();
   identity->source = "nvml";
   identity->vendor = "nvidia";
@@ -214,7 +212,7 @@ std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &
   }
   // A driver that does not tell the UUID still needs a name for the device that lasts.
   if (identity->uuid.empty()) identity->uuid = "PCI-" + identity->pci;
-  if (texts) fill_texts(api, device.handle, versions, identity->texts);
+  fill_texts(api, device.handle, versions, options, identity->texts);
   return identity;
 }
 

@@ -2,13 +2,18 @@
 // Who a device is: what the driver tells once, when the device is found.
 #pragma once
 
+#include <array>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/sysroot.hpp"
+#include "base/text.hpp"
 #include "model/snapshot.hpp"
 #include "source/nvml/device.hpp"
+#include "source/source.hpp"
 
 namespace gpulse::nvml {
 
@@ -17,22 +22,32 @@ struct Versions {
   TextReading cuda = Reason::not_supported;
 };
 
-Versions read_versions(const Api &api);
+// `cuda`: also the CUDA version, for which the library may load another one.
+Versions read_versions(const Api &api, bool cuda = true);
 
 // 0000:00:06.0, the form of the kernel; empty when the driver does not tell.
 std::string read_pci(const Api &api, Handle handle);
 
-// `texts`: also what is nice to know but costs calls.
 // Whether the GPU is part of a system on a chip, by the name the driver gives it: "NVIDIA GB10", "Orin (nvgpu)".
 bool is_integrated(std::string_view name);
 // Whether nvgpu runs it, for which the driver library knows a name and little else.
 bool is_of_nvgpu(std::string_view name);
 
+// With those texts that `options` want, each of which costs a call.
 std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &device, const Versions &versions,
-                                              bool texts);
+                                              const SourceOptions &options);
 
 // How each device reaches the others, as text in the identities: "0 X, 1 NV18, 2 SYS".
 void read_topology(const Api &api, const std::vector<DeviceData *> &devices,
                    const std::vector<std::shared_ptr<DeviceIdentity>> &identities);
+
+// The driver ends its texts with a zero; a broken one might not.
+template <std::size_t N>
+std::string text_of(const std::array<char, N> &buffer) {
+  return printable(trim(std::string_view(buffer.data(), strnlen(buffer.data(), buffer.size()))));
+}
+
+// Bits as "0-15,32-47".
+std::string bits_as_ranges(std::span<const unsigned long> bits);
 
 }  // namespace gpulse::nvml

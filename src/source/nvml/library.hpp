@@ -184,6 +184,49 @@ struct Api {
   Function<Return(Handle, ProcessUtilizationSample *, U32 *, U64)> process_utilization{
       resolver, "nvmlDeviceGetProcessUtilization"};
 
+  Function<Return(U32, char *, U32)> process_name{resolver, "nvmlSystemGetProcessName"};
+
+  // Details: asked for only by name.
+  Function<Return(Handle, PciInfoExt *)> pci_ext{resolver, "nvmlDeviceGetPciInfoExt"};
+  Number board_id{resolver, "nvmlDeviceGetBoardId"};
+  Number multi_gpu_board{resolver, "nvmlDeviceGetMultiGpuBoard"};
+  Number module_id{resolver, "nvmlDeviceGetModuleId"};
+  Function<Return(Handle, Pdi *)> pdi{resolver, "nvmlDeviceGetPdi"};
+  Function<Return(Handle, Hostname *)> hostname{resolver, "nvmlDeviceGetHostname_v1"};
+  Function<Return(Handle, U32, char *, U32)> inforom_version{resolver, "nvmlDeviceGetInforomVersion"};
+  Function<Return(Handle)> inforom_validate{resolver, "nvmlDeviceValidateInforom"};
+  Function<Return(Handle, U64 *, unsigned long *)> inforom_flush{resolver, "nvmlDeviceGetLastBBXFlushTime"};
+  Function<Return(Handle, U32, unsigned long *, U32)> memory_affinity{resolver, "nvmlDeviceGetMemoryAffinity"};
+  Number gpu_numa_node{resolver, "nvmlDeviceGetNumaNodeId"};
+  Function<Return(Handle, PlatformInfo *)> platform{resolver, "nvmlDeviceGetPlatformInfo"};
+  Number display_mode{resolver, "nvmlDeviceGetDisplayMode"};
+  Function<Return(Handle, AddressingMode *)> addressing_mode{resolver, "nvmlDeviceGetAddressingMode"};
+  Number accounting_buffer{resolver, "nvmlDeviceGetAccountingBufferSize"};
+  Pair operation_mode{resolver, "nvmlDeviceGetGpuOperationMode"};
+  Pair gsp_mode{resolver, "nvmlDeviceGetGspFirmwareMode"};
+  Function<Return(Handle, C2cModeInfo *)> c2c_mode{resolver, "nvmlDeviceGetC2cModeInfoV"};
+  Function<Return(Handle, Capabilities *)> capabilities{resolver, "nvmlDeviceGetCapabilities"};
+  Number power_management{resolver, "nvmlDeviceGetPowerManagementMode"};
+  Function<Return(Handle, DramEncryption *, DramEncryption *)> dram_encryption{resolver,
+                                                                               "nvmlDeviceGetDramEncryptionMode"};
+  Pair auto_boost{resolver, "nvmlDeviceGetAutoBoostedClocksEnabled"};
+  Function<Return(Handle, WorkloadProfiles *)> workload_profiles{resolver,
+                                                                 "nvmlDeviceWorkloadPowerProfileGetCurrentProfiles"};
+  TypedNumber pcie_throughput{resolver, "nvmlDeviceGetPcieThroughput"};
+  Function<Return(Handle, FbcStats *)> fbc_stats{resolver, "nvmlDeviceGetFBCStats"};
+  Function<Return(Handle, Memory *)> protected_memory{resolver, "nvmlDeviceGetConfComputeProtectedMemoryUsage"};
+  Function<Return(Handle, RemappedRowsV2 *)> remapped_rows_v2{resolver, "nvmlDeviceGetRemappedRows_v2"};
+  Function<Return(Handle, RepairStatus *)> repair_status{resolver, "nvmlDeviceGetRepairStatus"};
+  Function<Return(Handle, UnrepairableMemory *)> unrepairable{resolver, "nvmlDeviceGetUnrepairableMemoryFlag_v1"};
+  TypedNumber clock_default{resolver, "nvmlDeviceGetDefaultApplicationsClock"};
+  Function<Return(Handle, void *)> fabric{resolver, "nvmlDeviceGetGpuFabricInfoV"};
+  Function<Return(Handle, U32 *, U32 *)> supported_memory_clocks{resolver, "nvmlDeviceGetSupportedMemoryClocks"};
+  Function<Return(Handle, U32, U32 *, U32 *)> supported_graphics_clocks{resolver,
+                                                                        "nvmlDeviceGetSupportedGraphicsClocks"};
+  Function<Return(Handle, U32, U32 *, U64 *, U64 *)> retired_pages_v2{resolver, "nvmlDeviceGetRetiredPages_v2"};
+  Function<Return(Handle, U32 *, U32 *)> accounting_pids{resolver, "nvmlDeviceGetAccountingPids"};
+  Function<Return(Handle, U32, AccountingStats *)> accounting_stats{resolver, "nvmlDeviceGetAccountingStats"};
+
   Function<Return(Handle, int, FieldValue *)> field_values{resolver, "nvmlDeviceGetFieldValues"};
 
   Function<Return(Handle, GpmSupport *)> gpm_support{resolver, "nvmlGpmQueryDeviceSupport"};

@@ -10,6 +10,7 @@
 #include "source/nvml/event.hpp"
 #include "source/nvml/hurry.hpp"
 #include "source/nvml/identity.hpp"
+#include "source/nvml/process.hpp"
 #include "source/nvml/readers.hpp"
 #include "source/nvml/sleep.hpp"
 #include "source/tegra/gpu.hpp"
@@ -62,6 +63,7 @@ class NvmlSource final : public Source {
   void find_instances(std::size_t parent, Discovery &found);
   void add(DeviceData device, IdentityPtr identity, DeviceState state, Discovery &found);
   bool may_have_instances(Handle handle) const;
+  bool wants_instances() const;
   bool wants_rest(Monotonic now) const;
   void listen();
   void describe_topology();
@@ -157,7 +159,7 @@ void NvmlSource::add(DeviceData device, IdentityPtr identity, DeviceState state,
 void NvmlSource::find_device(Handle handle, Discovery &found) {
   DeviceData device;
   device.handle = handle;
-  auto identity = read_identity(*driver_.api, device, versions_, options_.texts);
+  auto identity = read_identity(*driver_.api, device, versions_, options_);
   // The files of nvgpu tell more, and another source shows them.
   if (is_of_nvgpu(identity->name) && tegra::find_gpu(root_)) {
     left_to_others_ = true;
@@ -170,12 +172,9 @@ void NvmlSource::find_device(Handle handle, Discovery &found) {
     if (known != nullptr && identity->uuid == "PCI-" + identity->pci) identity->uuid = known->uuid;
     known = identity;
   }
-  if (const auto node = root_.read("/sys/bus/pci/devices/" + identity->pci + "/numa_node", 64)) {
-    const auto number = parse_integer<int>(trim(*node));
-    if (number && *number >= 0) device.numa_node = *number;
-  }
+  device.pci = identity->pci;
   add(std::move(device), std::move(identity), DeviceState::ok, found);
-  find_instances(devices_.size() - 1, found);
+  if (wants_instances()) find_instances(devices_.size() - 1, found);
 }
 
 // The driver counts it, but does not hand it out: lost, or not for us.
@@ -242,7 +241,7 @@ void NvmlSource::find_instances(std::size_t parent, Discovery &found) {
     device.instance = true;
     device.gpu_instance = instance.gpu_instance;
     device.compute_instance = instance.compute_instance;
-    auto identity = read_identity(*driver_.api, device, versions_, options_.texts);
+    auto identity = read_identity(*driver_.api, device, versions_, options_);
     identity->parent = identities_[parent]->uuid;
     // All instances share their parent's address.
     if (identity->uuid == "PCI-" + identity->pci) identity->uuid = identity->parent + "/" + identity->label;
@@ -291,13 +290,13 @@ bool NvmlSource::open_driver(Discovery &found) {
     driver_.api = std::move(*api);
   }
   if (const auto code = open(); code != Return::success) {
-    versions_ = read_versions(*driver_.api);
+    versions_ = read_versions(*driver_.api, false);
     auto problem = no_init(root_, code, versions_.library, driver_.api->resolver.library().path());
     // A library loaded before an upgrade never matches the new module: load it anew next time.
     driver_.api.reset();
     return fail(std::move(problem));
   }
-  versions_ = read_versions(*driver_.api);
+  versions_ = read_versions(*driver_.api, options_.wants_text(device_metric("cuda_version")));
   const auto parts = split(versions_.driver, '.');
   driver_.major = parse_integer<int>(parts[0]).value_or(0);
   driver_.minor = parts.size() > 1 ? parse_integer<int>(parts[1]).value_or(0) : 0;
@@ -344,11 +343,18 @@ Discovery NvmlSource::discover() {
   const bool awake = listed_.empty() || !std::all_of(listed_.begin(), listed_.end(), sleeps);
   if (awake && !open_driver(found)) return found;
   asleep ? find_by_address(found) : find_by_index(found);
-  if (options_.texts && opened_) describe_topology();
+  if (options_.wants_text(device_metric("topology")) && opened_) describe_topology();
   if (options_.events && opened_) listen();
   if (found.entities.empty() && found.problem.empty() && !left_to_others_)
     found.problem = "NVIDIA driver loaded, but it shows no GPU";
   return found;
+}
+
+// Whose processes are whose cannot be told without the instances.
+bool NvmlSource::wants_instances() const {
+  return !options_.only || options_.only->contains_any(process_metrics()) ||
+         options_.only->contains(device_metric("mig_mode")) ||
+         options_.only->contains(detail_metric("gpu_instance_id"));
 }
 
 bool NvmlSource::wants_rest(Monotonic now) const {

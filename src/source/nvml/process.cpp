@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/text.hpp"
 #include "source/nvml/code.hpp"
 
 namespace gpulse::nvml {
@@ -12,6 +13,18 @@ namespace gpulse::nvml {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr std::array kProcessMetrics{
+    device_metric("process_count"),
+    process_metric("gpu_memory_bytes"),
+    process_metric("gpu_utilization_percent"),
+    process_metric("memory_utilization_percent"),
+    process_metric("encoder_utilization_percent"),
+    process_metric("decoder_utilization_percent"),
+    process_metric("jpeg_utilization_percent"),
+    process_metric("ofa_utilization_percent"),
+};
+constexpr std::span kEngineMetrics = std::span(kProcessMetrics).subspan<2>();
 
 constexpr std::size_t kFirstRows = 64;
 constexpr std::size_t kMostRows = 1U << 16U;
@@ -202,7 +215,29 @@ Return call_engines_samples(const Api &api, Handle handle, ProcessState &state, 
   return Return::insufficient_size;
 }
 
+// The driver's name for a process that our /proc does not show; asked once for each.
+void fill_names(const Driver &driver, DeviceData &device, Frame &frame) {
+  auto &names = device.processes.names;
+  for (auto &use : frame.processes) {
+    const auto [at, is_new] = names.try_emplace(use.pid);
+    if (is_new && !driver.root.exists("/proc/" + std::to_string(use.pid))) {
+      std::array<char, 1024> buffer{};
+      const auto code = driver.api->process_name(use.pid, buffer.data(), static_cast<std::uint32_t>(buffer.size()));
+      if (code == Return::success) at->second = printable({buffer.data(), strnlen(buffer.data(), buffer.size())});
+    }
+    use.name = at->second;
+  }
+  if (names.size() <= frame.processes.size()) return;
+  std::erase_if(names, [&](const auto &known) {
+    return std::none_of(frame.processes.begin(), frame.processes.end(),
+                        [&](const ProcessUse &use) { return use.pid == known.first; });
+  });
+}
+
 }  // namespace
+
+std::span<const MetricId> process_metrics() { return kProcessMetrics; }
+std::span<const MetricId> process_engine_metrics() { return kEngineMetrics; }
 
 Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
   const auto &api = *driver.api;
@@ -214,6 +249,7 @@ Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic /*now
   auto outcome = Outcome::unsupported;
   Reading failed = Reason::not_supported;
   bool listed_compute = false;
+  bool broken = false;
   for (const auto &list : lists) {
     const auto code = list_processes(list, device, frame);
     const auto one = code == Return::success ? Outcome::ok : outcome_of(code);
@@ -223,10 +259,13 @@ Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic /*now
     }
     if (one == Outcome::ok) outcome = Outcome::ok;
     listed_compute = listed_compute || (list.type == ProcessType::compute && code == Return::success);
-    if (code != Return::success && failed.is(Reason::not_supported)) failed = reason_of(code);
+    if (code == Return::success) continue;
+    if (!broken) failed = reason_of(code);
+    broken = broken || !try_older(code);
   }
   // A list that failed is not an empty one. Old drivers lack the others, but all have that of compute processes.
-  const bool whole = listed_compute && failed.is(Reason::not_supported);
+  const bool whole = listed_compute && !broken;
+  fill_names(driver, device, frame);
   frame.row[kCount] = whole ? Reading(static_cast<double>(frame.processes.size())) : failed;
   return outcome;
 }

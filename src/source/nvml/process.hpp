@@ -7,6 +7,10 @@
 
 namespace gpulse::nvml {
 
+// What a process list is read for: their number, their memory, and what the engines do for them.
+std::span<const MetricId> process_metrics();
+std::span<const MetricId> process_engine_metrics();
+
 // Compute, graphics and MPS lists merged by pid into frame.processes.
 Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/text.hpp"
 #include "source/host/parse.hpp"
 #include "source/nvml/code.hpp"
 #include "source/refusal.hpp"
@@ -41,16 +42,16 @@ bool shares_memory(const Driver &driver, const DeviceData &device) {
 
 }  // namespace
 
-Outcome put(Row &row, MetricId id, Return code, double value) {
-  row[id] = code == Return::success ? checked(id, value) : reason_of(code);
+Outcome put(Frame &frame, MetricId id, Return code, double value) {
+  if (auto *reading = frame.find(id)) *reading = code == Return::success ? checked(id, value) : reason_of(code);
   return outcome_of(code);
 }
 
 Outcome utilization(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   Utilization use{};
   const auto code = driver.api->utilization(device.handle, &use);
-  put(frame.row, device_metric("memory_utilization_percent"), code, use.memory);
-  return put(frame.row, device_metric("gpu_utilization_percent"), code, use.gpu);
+  put(frame, device_metric("memory_utilization_percent"), code, use.memory);
+  return put(frame, device_metric("gpu_utilization_percent"), code, use.gpu);
 }
 
 Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -91,8 +92,8 @@ Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame
 Outcome bar1(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   Bar1Memory window{};
   const auto code = driver.api->bar1(device.handle, &window);
-  put(frame.row, device_metric("bar1_used_bytes"), code, static_cast<double>(window.used));
-  return put(frame.row, device_metric("bar1_total_bytes"), code, static_cast<double>(window.total));
+  put(frame, device_metric("bar1_used_bytes"), code, static_cast<double>(window.used));
+  return put(frame, device_metric("bar1_total_bytes"), code, static_cast<double>(window.total));
 }
 
 Outcome encoder_sessions(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -100,9 +101,9 @@ Outcome encoder_sessions(const Driver &driver, DeviceData &device, Monotonic, Fr
   std::uint32_t fps = 0;
   std::uint32_t latency_us = 0;
   const auto code = driver.api->encoder_stats(device.handle, &sessions, &fps, &latency_us);
-  put(frame.row, device_metric("encoder_average_fps"), code, fps);
-  put(frame.row, device_metric("encoder_latency_seconds"), code, latency_us * 1e-6);
-  return put(frame.row, device_metric("encoder_sessions"), code, sessions);
+  put(frame, device_metric("encoder_average_fps"), code, fps);
+  put(frame, device_metric("encoder_latency_seconds"), code, latency_us * 1e-6);
+  return put(frame, device_metric("encoder_sessions"), code, sessions);
 }
 
 Outcome performance_state(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -114,7 +115,7 @@ Outcome performance_state(const Driver &driver, DeviceData &device, Monotonic, F
     frame.row[kId] = Reason::not_supported;
     return Outcome::ok;
   }
-  return put(frame.row, kId, code, state);
+  return put(frame, kId, code, state);
 }
 
 Outcome throttle(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -128,7 +129,7 @@ Outcome throttle(const Driver &driver, DeviceData &device, Monotonic, Frame &fra
     if (const auto older = api.throttle_reasons(device.handle, &bits); older != Return::function_not_found)
       code = older;
   }
-  if (code != Return::success) return put(frame.row, kId, code, 0);
+  if (code != Return::success) return put(frame, kId, code, 0);
   if (device.supported_reasons == 0) {
     auto asked = api.event_reasons_supported(device.handle, &device.supported_reasons);
     if (try_older(asked)) asked = api.throttle_reasons_supported(device.handle, &device.supported_reasons);
@@ -143,7 +144,7 @@ Outcome throttle(const Driver &driver, DeviceData &device, Monotonic, Frame &fra
 Outcome energy(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   std::uint64_t millijoules = 0;
   const auto code = driver.api->energy(device.handle, &millijoules);
-  return put(frame.row, device_metric("energy_joules"), code, static_cast<double>(millijoules) * kMilli);
+  return put(frame, device_metric("energy_joules"), code, static_cast<double>(millijoules) * kMilli);
 }
 
 Outcome temperature(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -156,13 +157,13 @@ Outcome temperature(const Driver &driver, DeviceData &device, Monotonic, Frame &
     }
     reading.celsius = static_cast<std::int32_t>(celsius);
   }
-  return put(frame.row, device_metric("temperature_gpu_celsius"), code, reading.celsius);
+  return put(frame, device_metric("temperature_gpu_celsius"), code, reading.celsius);
 }
 
 Outcome temperature_margin(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   MarginTemperature margin{.version = version_word<MarginTemperature>(1), .celsius = 0};
   const auto code = driver.api->temperature_margin(device.handle, &margin);
-  return put(frame.row, device_metric("temperature_margin_celsius"), code, margin.celsius);
+  return put(frame, device_metric("temperature_margin_celsius"), code, margin.celsius);
 }
 
 Outcome fans(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -191,7 +192,7 @@ Outcome fans(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) 
   if (try_older(code)) {
     if (const auto older = api.fan_speed(device.handle, &fastest); older != Return::function_not_found) code = older;
   }
-  return put(frame.row, kSpeed, code, fastest);
+  return put(frame, kSpeed, code, fastest);
 }
 
 Outcome fan_rpm(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -203,7 +204,7 @@ Outcome fan_rpm(const Driver &driver, DeviceData &device, Monotonic, Frame &fram
     if (code != Return::success) break;
     fastest = std::max(fastest, info.rpm);
   }
-  return put(frame.row, device_metric("fan_speed_rpm"), code, fastest);
+  return put(frame, device_metric("fan_speed_rpm"), code, fastest);
 }
 
 // What a lane carries in a second, in bytes, by generation 1 to 7.
@@ -214,8 +215,8 @@ Outcome pcie_max(const Driver &driver, DeviceData &device, Monotonic, Frame &fra
   std::uint32_t width = 0;
   const auto first = driver.api->pcie_generation_max(device.handle, &generation);
   const auto second = driver.api->pcie_width_max(device.handle, &width);
-  const auto outcome = put(frame.row, device_metric("pcie_link_generation_max"), first, generation);
-  put(frame.row, device_metric("pcie_link_width_max"), second, width);
+  const auto outcome = put(frame, device_metric("pcie_link_generation_max"), first, generation);
+  put(frame, device_metric("pcie_link_width_max"), second, width);
   if (first == Return::success && second == Return::success && generation >= 1) {
     const auto lane = kLaneBytesPerSecond[std::min<std::size_t>(generation, kLaneBytesPerSecond.size()) - 1];
     device.link_bytes_per_second = lane * width;
@@ -235,7 +236,7 @@ Outcome nvlinks(const Driver &driver, DeviceData &device, Monotonic, Frame &fram
       continue;
     }
     // The first link that is not there ends the list; no link at all means that the device has none.
-    if (link == 0 || !try_older(code)) return put(frame.row, kId, code, 0);
+    if (link == 0 || !try_older(code)) return put(frame, kId, code, 0);
     break;
   }
   frame.row[kId] = active;
@@ -246,7 +247,17 @@ Outcome ecc_sram(const Driver &driver, DeviceData &device, Monotonic, Frame &fra
   SramEccErrorStatus status{};
   status.version = version_word<SramEccErrorStatus>(1);
   const auto code = driver.api->ecc_sram(device.handle, &status);
-  return put(frame.row, device_metric("ecc_sram_threshold_exceeded"), code, status.threshold_exceeded != 0 ? 1 : 0);
+  const auto count = [&](MetricId id, std::uint64_t errors) { put(frame, id, code, static_cast<double>(errors)); };
+  count(detail_metric("ecc_sram_parity_volatile_total"), status.volatile_uncorrected_parity);
+  count(detail_metric("ecc_sram_secded_volatile_total"), status.volatile_uncorrected_sec_ded);
+  count(detail_metric("ecc_sram_parity_total"), status.aggregate_uncorrected_parity);
+  count(detail_metric("ecc_sram_secded_total"), status.aggregate_uncorrected_sec_ded);
+  count(detail_metric("ecc_sram_in_l2_total"), status.aggregate_l2);
+  count(detail_metric("ecc_sram_in_sm_total"), status.aggregate_sm);
+  count(detail_metric("ecc_sram_in_mcu_total"), status.aggregate_mcu);
+  count(detail_metric("ecc_sram_in_pcie_total"), status.aggregate_pcie);
+  count(detail_metric("ecc_sram_in_other_total"), status.aggregate_other);
+  return put(frame, device_metric("ecc_sram_threshold_exceeded"), code, status.threshold_exceeded != 0 ? 1 : 0);
 }
 
 Outcome remapped_rows(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -255,34 +266,31 @@ Outcome remapped_rows(const Driver &driver, DeviceData &device, Monotonic, Frame
   std::uint32_t pending = 0;
   std::uint32_t failure = 0;
   const auto code = driver.api->remapped_rows(device.handle, &corrected, &uncorrected, &pending, &failure);
-  put(frame.row, device_metric("remapped_rows_corrected_total"), code, corrected);
-  put(frame.row, device_metric("remapped_rows_uncorrected_total"), code, uncorrected);
-  put(frame.row, device_metric("remapped_rows_pending"), code, pending);
-  return put(frame.row, device_metric("remapped_rows_failure"), code, failure);
+  put(frame, device_metric("remapped_rows_corrected_total"), code, corrected);
+  put(frame, device_metric("remapped_rows_uncorrected_total"), code, uncorrected);
+  put(frame, device_metric("remapped_rows_pending"), code, pending);
+  return put(frame, device_metric("remapped_rows_failure"), code, failure);
 }
 
 Outcome remapped_banks(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   RowRemapperHistogram banks{};
   const auto code = driver.api->remapper_histogram(device.handle, &banks);
-  put(frame.row, device_metric("remapped_banks_max"), code, banks.max);
-  put(frame.row, device_metric("remapped_banks_high"), code, banks.high);
-  put(frame.row, device_metric("remapped_banks_partial"), code, banks.partial);
-  put(frame.row, device_metric("remapped_banks_low"), code, banks.low);
-  return put(frame.row, device_metric("remapped_banks_none"), code, banks.none);
+  put(frame, device_metric("remapped_banks_max"), code, banks.max);
+  put(frame, device_metric("remapped_banks_high"), code, banks.high);
+  put(frame, device_metric("remapped_banks_partial"), code, banks.partial);
+  put(frame, device_metric("remapped_banks_low"), code, banks.low);
+  return put(frame, device_metric("remapped_banks_none"), code, banks.none);
 }
 
 Outcome attributes(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   DeviceAttributes parts{};
   const auto code = driver.api->attributes(device.handle, &parts);
-  const auto tell = [&](MetricId id, std::uint32_t value) {
-    if (auto *reading = frame.find(id)) *reading = code == Return::success ? Reading(value) : reason_of(code);
-  };
-  tell(detail_metric("copy_engine_count"), parts.copy_engines);
-  tell(detail_metric("encoder_count"), parts.encoders);
-  tell(detail_metric("decoder_count"), parts.decoders);
-  tell(detail_metric("jpeg_count"), parts.jpegs);
-  tell(detail_metric("ofa_count"), parts.ofas);
-  return put(frame.row, device_metric("multiprocessor_count"), code, parts.multiprocessors);
+  put(frame, detail_metric("copy_engine_count"), code, parts.copy_engines);
+  put(frame, detail_metric("encoder_count"), code, parts.encoders);
+  put(frame, detail_metric("decoder_count"), code, parts.decoders);
+  put(frame, detail_metric("jpeg_count"), code, parts.jpegs);
+  put(frame, detail_metric("ofa_count"), code, parts.ofas);
+  return put(frame, device_metric("multiprocessor_count"), code, parts.multiprocessors);
 }
 
 Outcome instance(const Driver &, DeviceData &device, Monotonic, Frame &frame) {
@@ -321,14 +329,14 @@ Outcome fold_samples(const Driver &driver, DeviceData &device, Frame &frame, Fol
   if (state.buffer.empty()) {
     code = call(0, count, nullptr, type);
     if (code == Return::not_found) return Outcome::ok;
-    if (code != Return::success) return put(frame.row, Id, code, 0);
+    if (code != Return::success) return put(frame, Id, code, 0);
     state.buffer.resize(std::clamp<std::size_t>(count, 1, 4096));
     count = static_cast<std::uint32_t>(state.buffer.size());
   }
   code = call(state.last_us, count, state.buffer.data(), type);
   if (code == Return::not_found) return Outcome::ok;            // nothing newer: the last reading stands
   if (code == Return::insufficient_size) state.buffer.clear();  // its own has grown: ask for the size again
-  if (code != Return::success) return put(frame.row, Id, code, 0);
+  if (code != Return::success) return put(frame, Id, code, 0);
   const bool first = state.last_us == 0;
   double sum = 0;
   double highest = 0;
@@ -373,9 +381,14 @@ Outcome xids(const Driver & /*driver*/, DeviceData &device, Monotonic, Frame &fr
   return Outcome::ok;
 }
 
-Outcome numa_node(const Driver & /*driver*/, DeviceData &device, Monotonic, Frame &frame) {
-  frame.row[device_metric("numa_node")] = device.numa_node;
-  return device.numa_node.has_value() ? Outcome::ok : Outcome::unsupported;
+Outcome numa_node(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  auto &reading = frame.row[device_metric("numa_node")] = Reason::not_supported;
+  if (device.pci.empty()) return Outcome::unsupported;
+  if (const auto node = driver.root.read("/sys/bus/pci/devices/" + device.pci + "/numa_node", 64)) {
+    const auto number = parse_integer<int>(trim(*node));
+    if (number && *number >= 0) reading = *number;
+  }
+  return reading.has_value() ? Outcome::ok : Outcome::unsupported;
 }
 
 }  // namespace gpulse::nvml

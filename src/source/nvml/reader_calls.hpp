@@ -20,8 +20,17 @@ inline constexpr auto kMemoryMetrics =
     kList<device_metric("memory_used_bytes"), device_metric("memory_total_bytes"), device_metric("memory_free_bytes"),
           device_metric("memory_reserved_bytes")>;
 
-// Puts the number, or the reason why there is none, and tells whether to ask again.
-Outcome put(Row &row, MetricId id, Return code, double value);
+// The threshold first: what else the call tells are details.
+inline constexpr auto kSramMetrics =
+    kList<device_metric("ecc_sram_threshold_exceeded"), detail_metric("ecc_sram_parity_volatile_total"),
+          detail_metric("ecc_sram_secded_volatile_total"), detail_metric("ecc_sram_parity_total"),
+          detail_metric("ecc_sram_secded_total"), detail_metric("ecc_sram_in_l2_total"),
+          detail_metric("ecc_sram_in_sm_total"), detail_metric("ecc_sram_in_mcu_total"),
+          detail_metric("ecc_sram_in_pcie_total"), detail_metric("ecc_sram_in_other_total")>;
+
+// Puts the number, or the reason why there is none, and tells whether to ask again. A detail that nobody asks for is
+// left out.
+Outcome put(Frame &frame, MetricId id, Return code, double value);
 
 Outcome utilization(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome memory(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);

@@ -4,39 +4,14 @@
 #include <algorithm>
 
 #include "source/nvml/code.hpp"
+#include "source/nvml/detail_readers.hpp"
 #include "source/nvml/field.hpp"
 #include "source/nvml/process.hpp"
-#include "source/nvml/reader_calls.hpp"
+#include "source/nvml/reader_rows.hpp"
 
 namespace gpulse::nvml {
 
 namespace {
-
-// One number from a call that takes only the device.
-template <Api::Number Api::*Call, MetricId Id, double Scale = 1.0>
-Outcome number(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
-  std::uint32_t value = 0;
-  const auto code = (driver.api.get()->*Call)(device.handle, &value);
-  return put(frame.row, Id, code, value * Scale);
-}
-
-// One number from a call that also takes a kind: which clock, which threshold.
-template <Api::TypedNumber Api::*Call, std::uint32_t Type, MetricId Id>
-Outcome typed(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
-  std::uint32_t value = 0;
-  const auto code = (driver.api.get()->*Call)(device.handle, Type, &value);
-  return put(frame.row, Id, code, static_cast<std::int32_t>(value));
-}
-
-// Two numbers from one call.
-template <Api::Pair Api::*Call, MetricId First, MetricId Second, double Scale = 1.0>
-Outcome pair(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
-  std::uint32_t first = 0;
-  std::uint32_t second = 0;
-  const auto code = (driver.api.get()->*Call)(device.handle, &first, &second);
-  put(frame.row, First, code, first * Scale);
-  return put(frame.row, Second, code, second * Scale);
-}
 
 // Of a slot and what is in it: part of a system on a chip answers too, but the link it tells of is none.
 template <Outcome (*Read)(const Driver &, DeviceData &, Monotonic, Frame &)>
@@ -50,24 +25,14 @@ Outcome engine(const Driver &driver, DeviceData &device, Monotonic, Frame &frame
   std::uint32_t percent = 0;
   std::uint32_t period_us = 0;
   const auto code = (driver.api.get()->*Call)(device.handle, &percent, &period_us);
-  return put(frame.row, Id, code, percent);
+  return put(frame, Id, code, percent);
 }
-
-constexpr std::uint32_t kCorrected = 0, kUncorrected = 1, kVolatile = 0, kAggregate = 1;
-constexpr std::uint32_t kDram = 2, kSram = 7;
 
 template <std::uint32_t Type, std::uint32_t Counter, MetricId Id>
 Outcome ecc_total(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   std::uint64_t errors = 0;
   const auto code = driver.api->ecc_total(device.handle, Type, Counter, &errors);
-  return put(frame.row, Id, code, static_cast<double>(errors));
-}
-
-template <std::uint32_t Type, std::uint32_t Location, MetricId Id>
-Outcome ecc_location(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
-  std::uint64_t errors = 0;
-  const auto code = driver.api->ecc_location(device.handle, Type, kAggregate, Location, &errors);
-  return put(frame.row, Id, code, static_cast<double>(errors));
+  return put(frame, Id, code, static_cast<double>(errors));
 }
 
 template <std::uint32_t Cause, MetricId Id>
@@ -76,19 +41,7 @@ Outcome retired_pages(const Driver &driver, DeviceData &device, Monotonic, Frame
   auto code = driver.api->retired_pages(device.handle, Cause, &count, nullptr);
   // Asked for the number only: that there is no room for the list is no error.
   if (code == Return::insufficient_size && count > 0) code = Return::success;
-  return put(frame.row, Id, code, count);
-}
-
-// A row for a call that fills one metric, or some.
-template <MetricId... Ids>
-constexpr Reader row(std::string_view call, Tier tier,
-                     Outcome (*read)(const Driver &, DeviceData &, Monotonic, Frame &)) {
-  return {{.call = call, .tier = tier, .fills = kList<Ids...>}, read};
-}
-
-template <Api::Number Api::*Call, MetricId Id, double Scale = 1.0>
-constexpr Reader simple(std::string_view call, Tier tier) {
-  return row<Id>(call, tier, number<Call, Id, Scale>);
+  return put(frame, Id, code, count);
 }
 
 template <Api::Number Api::*Call, MetricId Id>
@@ -111,19 +64,9 @@ constexpr Reader clock_max_row(std::string_view call) {
   return row<Id>(call, Tier::once, typed<&Api::clock_max, Type, Id>);
 }
 
-template <std::uint32_t Type, MetricId Id>
-constexpr Reader threshold_row(std::string_view call) {
-  return row<Id>(call, Tier::once, typed<&Api::temperature_threshold, Type, Id>);
-}
-
 template <std::uint32_t Type, std::uint32_t Counter, MetricId Id>
 constexpr Reader ecc_row(std::string_view call) {
   return row<Id>(call, Tier::slow, ecc_total<Type, Counter, Id>);
-}
-
-template <std::uint32_t Type, std::uint32_t Location, MetricId Id>
-constexpr Reader ecc_location_row(std::string_view call) {
-  return row<Id>(call, Tier::slow, ecc_location<Type, Location, Id>);
 }
 
 Reader differential(Reader reader, std::span<const MetricId> fills) {
@@ -157,11 +100,13 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
       engine_row<&Api::ofa, device_metric("ofa_utilization_percent")>("GetOfaUtilization"),
       link_row<&Api::pcie_generation, device_metric("pcie_link_generation")>("GetCurrPcieLinkGeneration", Tier::second),
       link_row<&Api::pcie_width, device_metric("pcie_link_width")>("GetCurrPcieLinkWidth", Tier::second),
-      row<device_metric("process_count")>("GetRunningProcesses", Tier::tick, read_processes),
+      // Also for those who ask only what the processes do: without the list there is nobody to tell it of.
+      {{.call = "GetRunningProcesses", .fills = process_metrics()}, read_processes},
       row<device_metric("xid_last"), device_metric("xid_total")>("EventSetWait", Tier::tick, xids),
 
       differential({{.call = "GpmMetricsGet", .tier = Tier::second, .fills = {}}, gpm}, gpm_metrics()),
-      differential({{.call = "GetProcessUtilization", .tier = Tier::second, .fills = {}}, read_process_engines}, {}),
+      differential({{.call = "GetProcessUtilization", .tier = Tier::second, .fills = {}}, read_process_engines},
+                   process_engine_metrics()),
       differential(row<device_metric("power_peak_watts")>("GetSamples power", Tier::second, power_peak),
                    kList<device_metric("power_peak_watts")>),
       differential(
@@ -194,13 +139,19 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
           "GetTotalEccErrors corrected, volatile"),
       ecc_row<kUncorrected, kVolatile, device_metric("ecc_uncorrected_volatile_total")>(
           "GetTotalEccErrors uncorrected, volatile"),
-      ecc_location_row<kCorrected, kDram, device_metric("ecc_dram_corrected_total")>("GetMemoryErrorCounter DRAM"),
-      ecc_location_row<kUncorrected, kDram, device_metric("ecc_dram_uncorrected_total")>(
+      ecc_location_row<kCorrected, kVolatile, kDram, device_metric("ecc_dram_corrected_volatile_total")>(
+          "GetMemoryErrorCounter DRAM, volatile"),
+      ecc_location_row<kUncorrected, kVolatile, kDram, device_metric("ecc_dram_uncorrected_volatile_total")>(
+          "GetMemoryErrorCounter DRAM, uncorrected, volatile"),
+      ecc_location_row<kCorrected, kAggregate, kDram, device_metric("ecc_dram_corrected_total")>(
+          "GetMemoryErrorCounter DRAM"),
+      ecc_location_row<kUncorrected, kAggregate, kDram, device_metric("ecc_dram_uncorrected_total")>(
           "GetMemoryErrorCounter DRAM, uncorrected"),
-      ecc_location_row<kCorrected, kSram, device_metric("ecc_sram_corrected_total")>("GetMemoryErrorCounter SRAM"),
-      ecc_location_row<kUncorrected, kSram, device_metric("ecc_sram_uncorrected_total")>(
+      ecc_location_row<kCorrected, kAggregate, kSram, device_metric("ecc_sram_corrected_total")>(
+          "GetMemoryErrorCounter SRAM"),
+      ecc_location_row<kUncorrected, kAggregate, kSram, device_metric("ecc_sram_uncorrected_total")>(
           "GetMemoryErrorCounter SRAM, uncorrected"),
-      row<device_metric("ecc_sram_threshold_exceeded")>("GetSramEccErrorStatus", Tier::slow, ecc_sram),
+      {{.call = "GetSramEccErrorStatus", .tier = Tier::slow, .fills = kSramMetrics}, ecc_sram},
       row<device_metric("retired_pages_single_bit_total")>(
           "GetRetiredPages single bit", Tier::slow, retired_pages<0, device_metric("retired_pages_single_bit_total")>),
       row<device_metric("retired_pages_double_bit_total")>(
@@ -272,7 +223,12 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
 }  // namespace
 
 std::span<const Reader> readers() {
-  static const std::vector<Reader> kReaders = make_readers();
+  static const std::vector<Reader> kReaders = [] {
+    auto all = make_readers();
+    const auto details = detail_readers();
+    all.insert(all.end(), details.begin(), details.end());
+    return all;
+  }();
   return kReaders;
 }
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reads of details that take more than one plain call. They run only for a command that asks for details, so that
+// the frame always has them. detail_readers.cpp has the table they stand in.
+#pragma once
+
+#include "source/nvml/device.hpp"
+#include "source/source.hpp"
+
+namespace gpulse::nvml {
+
+// Who and where the device is.
+Outcome pci_ids(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome pci_class(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome chip_identity(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome hostname_assigned(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome inforom_oem(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome inforom_ecc(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome inforom_power(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome inforom_valid(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome inforom_flush(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome memory_affinity(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome platform(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome workload_profiles(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome fabric(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome pcie_host_max(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+
+// Lists, and buffers that the driver keeps.
+Outcome supported_clocks(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome retired_page_list(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome accounted_processes(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome sample_windows(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+
+}  // namespace gpulse::nvml

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the details of a device are read: what it tells only when asked for it by name.
+#pragma once
+
+#include "source/nvml/readers.hpp"
+
+namespace gpulse::nvml {
+
+std::span<const Reader> detail_readers();
+
+}  // namespace gpulse::nvml
