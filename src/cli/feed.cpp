@@ -49,7 +49,8 @@ Result<Feed *> Feed::open(const Options &options) {
 
 Result<SnapshotPtr> Feed::once_live() {
   const Patience patience("waiting for the driver to answer …");
-  auto first = sampler_->sample(options_.fast ? Pass::fast : Pass::everything);
+  // What a command names is read at once, however seldom it would be otherwise.
+  auto first = sampler_->sample(options_.fast && !options_.only ? Pass::fast : Pass::everything);
   for (const auto &source : first->sources) {
     if (source.mistake) return failure(source.problem, source.remedy);
   }
@@ -64,6 +65,11 @@ Result<SnapshotPtr> Feed::once() {
     return replay_->at(replay_->find(replay_->first_time() + options_.at.value_or(kDemoMoment)));
   }
   return replay_->at(replay_->size() - 1);
+}
+
+Result<SnapshotPtr> Feed::again() {
+  if (sampler_ != nullptr) return sampler_->sample(Pass::everything);
+  return once();
 }
 
 Result<SnapshotPtr> Feed::next() {

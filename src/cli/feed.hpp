@@ -22,6 +22,8 @@ class Feed {
 
   // One snapshot, with the rates in it unless the options say fast.
   Result<SnapshotPtr> once();
+  // Another one, now.
+  Result<SnapshotPtr> again();
   // The next one at the interval (or as recorded); null at the end or when asked to stop.
   Result<SnapshotPtr> next();
 

@@ -171,6 +171,18 @@ constexpr std::array kCommands{
     Command{"explain", "what a metric or a driver error means", add_explain, run_explain},
 };
 
+// Commands that stand in for another program: they speak its command line, also when they are called by its name.
+struct DropIn {
+  std::string_view program;
+  const char *word;
+  const char *help;
+  int (*run)(std::span<char *> arguments);
+};
+
+constexpr std::array kDropIns{
+    DropIn{"nvidia-smi", "smi", "nvidia-smi's own options and formats (also when called nvidia-smi)", run_smi},
+};
+
 constexpr const char *kFooter =
     "Examples:\n"
     "  gpulse                                     what the GPUs do now\n"
@@ -182,7 +194,19 @@ constexpr const char *kFooter =
     "\n"
     "Exit: 0 good, 1 failure, 2 wrong usage, 3 no GPU found.";
 
+// None: no drop-in is meant.
+std::optional<int> run_drop_in(std::span<char *> arguments) {
+  if (arguments.empty()) return std::nullopt;
+  const std::string_view path = arguments[0];
+  for (const auto &[program, word, help, run] : kDropIns) {
+    if (path.substr(path.rfind('/') + 1) == program) return run(arguments.subspan(1));
+    if (arguments.size() > 1 && arguments[1] == std::string_view(word)) return run(arguments.subspan(2));
+  }
+  return std::nullopt;
+}
+
 int parse_and_run(std::span<char *> arguments) {
+  if (const auto code = run_drop_in(arguments)) return *code;
   Options options;
   // Never taken apart: that would only delay the end.
   auto &app = *new CLI::App("What your GPUs are really doing.", "gpulse");
@@ -200,6 +224,10 @@ int parse_and_run(std::span<char *> arguments) {
     const auto meant = [&](const char *argument) { return std::string_view(argument) == kCommands[i].name; };
     if (std::any_of(arguments.begin(), arguments.end(), meant)) kCommands[i].add_options(*commands[i], options);
   }
+  std::array<CLI::App *, kDropIns.size()> drop_ins{};
+  for (std::size_t i = 0; i < kDropIns.size(); ++i) {
+    drop_ins[i] = app.add_subcommand(kDropIns[i].word, kDropIns[i].help)->prefix_command();
+  }
   app.footer(kFooter);
   try {
     app.parse(static_cast<int>(arguments.size()), arguments.data());
@@ -214,6 +242,11 @@ int parse_and_run(std::span<char *> arguments) {
   }
   for (std::size_t i = 0; i < kCommands.size(); ++i) {
     if (commands[i]->parsed()) return kCommands[i].run(options);
+  }
+  for (std::size_t i = 0; i < kDropIns.size(); ++i) {
+    if (!drop_ins[i]->parsed()) continue;
+    complain(fmt::format("{0} must come first: gpulse {0} …", kDropIns[i].word));
+    return kUsage;
   }
   return run_status(options);
 }

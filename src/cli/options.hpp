@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,5 +50,8 @@ int run_status(const Options &options);
 int run_record(const Options &options);
 int run_doctor(const Options &options);
 int run_explain(const Options &options);
+
+// Those that speak another program's command line get what stands behind the command's word.
+int run_smi(std::span<char *> arguments);
 
 }  // namespace gpulse::cli

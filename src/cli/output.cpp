@@ -43,6 +43,14 @@ int fail(const Error &error, int code) {
   return code;
 }
 
+std::string absence(const Snapshot &snapshot) {
+  std::string why;
+  for (const auto &source : snapshot.sources) {
+    if (!source.problem.empty()) why += (why.empty() ? "" : "; ") + Error{source.problem, source.remedy}.line();
+  }
+  return why;
+}
+
 term::Style style_of(const Options &options, int fd) {
   auto style = term::detect_style(fd);
   if (options.colour) style.colour = true;

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "cli/options.hpp"
+#include "model/snapshot.hpp"
 #include "term/style.hpp"
 
 namespace gpulse::cli {
@@ -19,6 +20,8 @@ Result<void> write_out(std::string_view text);
 // "gpulse: …" on the standard error.
 void complain(std::string_view line);
 int fail(const Error &error, int code = kFailure);
+// What the sources say of the devices that they do not show, in one line; empty when they have nothing to say.
+std::string absence(const Snapshot &snapshot);
 
 term::Style style_of(const Options &options, int fd);
 

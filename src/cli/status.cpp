@@ -54,10 +54,7 @@ class StatusWriter {
 
 // Says in one line why there is no device; the table then need not.
 SnapshotPtr explain_absence(const SnapshotPtr &snapshot) {
-  std::string why;
-  for (const auto &source : snapshot->sources) {
-    if (!source.problem.empty()) why += (why.empty() ? "" : "; ") + Error{source.problem, source.remedy}.line();
-  }
+  const auto why = absence(*snapshot);
   complain(why.empty() ? "no GPU found" : "no GPU found: " + why);
   auto plain = std::make_shared<Snapshot>(*snapshot);
   for (auto &source : plain->sources) source.problem.clear();

@@ -241,7 +241,8 @@ inline constexpr Metric kDeviceActivityRows[] = {
     {.key = "encoder_latency_seconds", .unit = Unit::seconds, .precision = 6, .window = Window::driver_average,
      .group = Group::engines, .label = "ENCL",
      .help = "Time to encode one frame",
-     .meaning = "Mean time from a frame going into the encoder to its coming out."},
+     .meaning = "Mean time from a frame going into the encoder to its coming out.",
+     .smi = "encoder.stats.averageLatency"},
     {.key = "memory_used_bytes", .unit = Unit::bytes, .group = Group::memory, .label = "USED",
      .help = "Device memory in use",
      .meaning = "Memory held by programs and the driver, without what the driver reserved for itself at start. "

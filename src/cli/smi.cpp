@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpulse smi: nvidia-smi's command line over any vendor's GPUs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/drop_in.hpp"
+#include "cli/feed.hpp"
+#include "cli/output.hpp"
+#include "cli/smi_arguments.hpp"
+#include "view/smi/log.hpp"
+#include "view/smi/monitor.hpp"
+#include "view/smi/table.hpp"
+#include "view/smi/topology.hpp"
+
+namespace gpulse::cli {
+
+namespace {
+
+using namespace view::smi;
+
+constexpr int kNotFound = 6, kNoDriver = 9, kLost = 15, kOther = 255;
+
+// Where the output goes: the standard output, or a file that is written anew.
+class Output {
+ public:
+  static Result<Output> open(const std::string &file) {
+    Output output;
+    if (file.empty()) return output;
+    output.file_ = std::fopen(file.c_str(), "w");
+    if (output.file_ == nullptr) return failure(fmt::format("Failed to open file {} for writing.", file));
+    return output;
+  }
+  Result<void> write(std::string_view text) {
+    if (file_ == nullptr) return write_out(text);
+    const bool good = std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0;
+    if (!good) return failure("cannot write to the file");
+    return {};
+  }
+
+ private:
+  std::FILE *file_ = nullptr;  // open until the program ends
+};
+
+int say(const SmiRefusal &refusal) {
+  if (auto written = write_out(refusal.text); !written) return fail(written.error());
+  return refusal.code;
+}
+
+// What the original says where it finds nothing to work with.
+SmiRefusal nothing_found(const Snapshot &snapshot) {
+  const auto driver = std::find_if(snapshot.sources.begin(), snapshot.sources.end(),
+                                   [](const SourceStatus &source) { return !source.problem.empty(); });
+  if (driver == snapshot.sources.end()) return {"No devices were found\n", kNotFound};
+  return {
+      "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA "
+      "driver is installed and running.\n\n",
+      kNoDriver};
+}
+
+// A second look where a chosen reading is a rate; most are not.
+bool wants_second_look(const Snapshot &snapshot, const MetricSet &only) {
+  for (const auto &device : snapshot.devices) {
+    if (device.state != DeviceState::ok || device.parent) continue;
+    bool missing = false;
+    for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
+      missing = missing || (!is_text(metric) && only.contains(id) && device.row[id].is(Reason::not_sampled));
+    });
+    if (missing) return true;
+  }
+  return false;
+}
+
+// A session of one command: looks again and again, each time at what it needs and no more.
+class Session {
+ public:
+  static SmiResult<Session> open(Options options, MetricSet only) {
+    options.only = std::move(only);
+    options.fast = true;
+    const auto feed = Feed::open(options);
+    if (!feed) return std::unexpected(SmiRefusal{feed.error().line() + "\n", kOther});
+    return Session(**feed, *options.only);
+  }
+
+  // The snapshot stays until the next look.
+  SmiResult<Scene> look(const std::string &which) {
+    auto snapshot = first_ ? feed_->once() : feed_->again();
+    if (snapshot && first_ && feed_->live() && wants_second_look(**snapshot, only_)) {
+      constexpr auto kWindow = std::chrono::milliseconds(110);
+      sleep_until(monotonic_now() + kWindow);
+      snapshot = feed_->again();
+    }
+    first_ = false;
+    if (!snapshot) return std::unexpected(SmiRefusal{snapshot.error().line() + "\n", kOther});
+    snapshot_ = *snapshot;
+    auto scene = choose(*snapshot_, which);
+    if (!scene) return std::unexpected(SmiRefusal{"No devices were found\n", kNotFound});
+    if (scene->devices.empty()) return std::unexpected(nothing_found(*snapshot_));
+    return take_out_lost(std::move(*scene));
+  }
+  // What is to be said of devices that are gone; empty when all are there.
+  const std::string &complaint() const { return complaint_; }
+
+ private:
+  Session(Feed &feed, const MetricSet &only) : feed_(&feed), only_(only) {}
+
+  Scene take_out_lost(Scene scene) {
+    complaint_.clear();
+    std::erase_if(scene.devices, [&](const Device *device) {
+      if (device->state != DeviceState::lost) return false;
+      complaint_ += fmt::format(
+          "Unable to determine the device handle for GPU{}: {}: GPU is lost.  Reboot the system to recover this GPU\n",
+          device->index, bus_id(*device));
+      return true;
+    });
+    return scene;
+  }
+
+  Feed *feed_;
+  MetricSet only_;
+  SnapshotPtr snapshot_;
+  std::string complaint_;
+  bool first_ = true;
+};
+
+MetricSet needs_of(const SmiCommand &command) {
+  switch (command.mode) {
+    case SmiCommand::Mode::list:
+      return needs_of_list();
+    case SmiCommand::Mode::query:
+      return needs(command.kind, command.fields);
+    case SmiCommand::Mode::log:
+      return needs_of_log(command.sections, command.xml);
+    case SmiCommand::Mode::version:
+      return {device_metric("cuda_version")};
+    default:
+      return needs_of_table();
+  }
+}
+
+std::string version_text(const Scene &scene) {
+  const auto driver = driver_version(scene);
+  const auto second = driver.find('.', driver.find('.') + 1);
+  return fmt::format(
+      "NVIDIA-SMI version  : {0}\nNVML version        : {1}\nDRIVER version      : {0}\nCUDA Version        : {2}\n",
+      driver, driver.substr(0, second), cuda_version(scene));
+}
+
+std::string render(const SmiCommand &command, const Scene &scene, bool first) {
+  switch (command.mode) {
+    case SmiCommand::Mode::list:
+      return device_list(scene);
+    case SmiCommand::Mode::query: {
+      const bool header = first && command.style.header;
+      return (header ? query_header(command.fields) : "") +
+             query_rows(command.kind, command.fields, scene, command.style);
+    }
+    case SmiCommand::Mode::log:
+      return command.xml ? log_xml(scene) : log_text(scene, command.sections);
+    case SmiCommand::Mode::version:
+      return version_text(scene);
+    default:
+      return table(scene);
+  }
+}
+
+int run_views(const SmiCommand &command, const Options &options) {
+  auto output = Output::open(command.file);
+  if (!output) return say({output.error().what + "\n", kOther});
+  auto session = Session::open(options, needs_of(command));
+  if (!session) return say(session.error());
+  auto due = monotonic_now();
+  for (bool first = true;; first = false) {
+    const auto scene = session->look(command.devices);
+    if (!scene) return say(scene.error());
+    auto written = output->write(session->complaint());
+    if (written && !scene->devices.empty()) written = output->write(render(command, *scene, first));
+    if (!written) return fail(written.error());
+    if (!command.loop) return session->complaint().empty() ? kGood : kLost;
+    due = std::max(due + *command.loop, monotonic_now());
+    sleep_until(due);
+  }
+}
+
+// The header comes again as often as a screen is full.
+constexpr std::uint64_t kLinesPerHeader = 10;
+
+int run_monitor(const MonitorCommand &command, const Options &options, const MetricSet &only, const std::string &header,
+                const auto &lines) {
+  auto output = Output::open(command.file);
+  if (!output) return say({output.error().what + "\n", kOther});
+  auto session = Session::open(options, only);
+  if (!session) return say(session.error());
+  auto due = monotonic_now();
+  for (std::uint64_t shown = 0; !command.count || shown < *command.count; ++shown) {
+    const auto scene = session->look(command.devices);
+    if (!scene) return say(scene.error());
+    auto written = output->write(session->complaint());
+    if (written && (shown == 0 || (!command.csv && shown % kLinesPerHeader == 0))) written = output->write(header);
+    if (written) written = output->write(lines(*scene));
+    if (!written) return fail(written.error());
+    due = std::max(due + command.delay, monotonic_now());
+    if (!command.count || shown + 1 < *command.count) sleep_until(due);
+  }
+  return kGood;
+}
+
+MonitorStyle style_of(const MonitorCommand &command) {
+  return {
+      .date = command.date, .time = command.time, .csv = command.csv, .names = command.names, .units = command.units};
+}
+
+int run_dmon(std::span<const std::string_view> arguments, const Options &options) {
+  const auto command = parse_dmon(arguments);
+  if (!command) return say(command.error());
+  auto columns = device_columns(command->select);
+  const auto activities = activity_columns(command->activities);
+  if (!activities) {
+    return say(
+        {activities.error().what + "\nCould not parse GPM metrics\nFailed to process command line \n\n", kOther});
+  }
+  columns.insert(columns.end(), activities->begin(), activities->end());
+  const auto style = style_of(*command);
+  return run_monitor(*command, options, needs_of_columns(columns), device_header(columns, style),
+                     [&](const Scene &scene) { return device_lines(scene, columns, style); });
+}
+
+int run_pmon(std::span<const std::string_view> arguments, const Options &options) {
+  const auto command = parse_pmon(arguments);
+  if (!command) return say(command.error());
+  const ProcessColumns columns{.use = command->select.find('u') != std::string::npos,
+                               .memory = command->select.find('m') != std::string::npos};
+  const auto style = style_of(*command);
+  return run_monitor(*command, options, needs_of_processes(columns), process_header(columns, style),
+                     [&](const Scene &scene) { return process_lines(scene, columns, style); });
+}
+
+int run_topo(std::span<const std::string_view> arguments, const Options &options) {
+  const auto word = arguments.empty() ? std::string_view("-h") : arguments[0];
+  if (word == "-h" || word == "--help") return say({topo_help(), kGood});
+  const bool matrix = word == "-m" || word == "--matrix";
+  const bool pci = word == "-mp" || word == "--matrix_pci";
+  if (!matrix && !pci) return say({fmt::format("Option \"{}\" is not recognized.\n", word), kUsage});
+  if (arguments.size() > 1) {
+    return say({"The -i command line argument must be used in conjunction with -n or -p.\n\n", kOther});
+  }
+  auto session = Session::open(options, needs_of_topology());
+  if (!session) return say(session.error());
+  const auto scene = session->look("");
+  if (!scene) return say(scene.error());
+  return say({session->complaint() + topology_matrix(*scene, matrix), kGood});
+}
+
+}  // namespace
+
+int run_smi(std::span<char *> arguments) {
+  Options options;
+  const auto rest = take_own_options(arguments, options);
+  if (!rest) return fail(rest.error(), kUsage);
+  const std::span<const std::string_view> words(*rest);
+  if (!words.empty()) {
+    if (words[0] == "dmon") return run_dmon(words.subspan(1), options);
+    if (words[0] == "pmon") return run_pmon(words.subspan(1), options);
+    if (words[0] == "topo") return run_topo(words.subspan(1), options);
+  }
+  const auto command = parse_smi(words);
+  if (!command) return say(command.error());
+  switch (command->mode) {
+    case SmiCommand::Mode::help:
+      return say({smi_help(), kGood});
+    case SmiCommand::Mode::help_query:
+      return say({query_help(command->kind), kGood});
+    case SmiCommand::Mode::excluded:
+      return say({"No excluded devices found.\n", kGood});
+    default:
+      return run_views(*command, options);
+  }
+}
+
+}  // namespace gpulse::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// nvidia-smi's command line: what is asked for, and what it says to what it does not understand.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "view/smi/log.hpp"
+#include "view/smi/query.hpp"
+
+namespace gpulse::cli {
+
+// What a refusal prints, and the exit code.
+struct SmiRefusal {
+  std::string text;
+  int code = 0;
+};
+template <class T>
+using SmiResult = std::expected<T, SmiRefusal>;
+
+// A setting to change, by the option that changes it.
+struct SmiSetting {
+  std::string_view option;  // the short form: "-pm"
+  std::string value;        // empty where it takes none
+};
+
+struct SmiCommand {
+  enum class Mode : std::uint8_t { table, list, excluded, log, query, version, help, help_query, parse, set };
+  Mode mode = Mode::table;
+  std::string devices;  // as -i gives them
+  std::string file;     // -f; or what --parse reads
+  std::optional<std::chrono::milliseconds> loop;
+  std::uint32_t sections = 0;
+  bool xml = false;
+  view::smi::QueryKind kind = view::smi::QueryKind::gpu;
+  std::vector<const view::smi::QueryField *> fields;
+  view::smi::QueryStyle style;
+  SmiSetting setting;
+  bool yes = false;  // a change was confirmed beforehand
+};
+
+SmiResult<SmiCommand> parse_smi(std::span<const std::string_view> arguments);
+
+// dmon and pmon.
+struct MonitorCommand {
+  std::string devices, file;
+  std::string select;  // letters
+  std::string activities;
+  std::chrono::seconds delay{1};
+  std::optional<std::uint64_t> count;
+  bool date = false, time = false, csv = false, names = true, units = true;
+};
+SmiResult<MonitorCommand> parse_dmon(std::span<const std::string_view> arguments);
+SmiResult<MonitorCommand> parse_pmon(std::span<const std::string_view> arguments);
+
+std::string smi_help();
+std::string dmon_help();
+std::string pmon_help();
+std::string topo_help();
+
+}  // namespace gpulse::cli

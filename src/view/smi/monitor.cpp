@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/smi/monitor.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.hpp"
+
+namespace gpulse::view::smi {
+
+namespace {
+
+std::string megabytes_per_second(double bytes) { return fmt::format("{:.0f}", std::floor(bytes / 1e6)); }
+std::string mebibytes_per_second(double bytes) { return fmt::format("{:.0f}", std::floor(bytes / (1024.0 * 1024.0))); }
+std::string whole(double value) { return fmt::format("{:.0f}", std::floor(value)); }
+std::string exceeded(double percent) { return percent > 0 ? "1" : "0"; }
+
+struct Choice {
+  char letter;
+  MonitorColumn column;
+};
+
+constexpr std::array kChoices{
+    Choice{'p', {"pwr", "W", 6, device_metric("power_draw_watts"), whole}},
+    Choice{'p', {"gtemp", "C", 6, device_metric("temperature_gpu_celsius"), form::integer}},
+    Choice{'p', {"mtemp", "C", 6, device_metric("temperature_memory_celsius"), form::integer}},
+    Choice{'u', {"sm", "%", 6, device_metric("gpu_utilization_percent"), form::integer}},
+    Choice{'u', {"mem", "%", 6, device_metric("memory_utilization_percent"), form::integer}},
+    Choice{'u', {"enc", "%", 6, device_metric("encoder_utilization_percent"), form::integer}},
+    Choice{'u', {"dec", "%", 6, device_metric("decoder_utilization_percent"), form::integer}},
+    Choice{'u', {"jpg", "%", 6, device_metric("jpeg_utilization_percent"), form::integer}},
+    Choice{'u', {"ofa", "%", 6, device_metric("ofa_utilization_percent"), form::integer}},
+    Choice{'c', {"mclk", "MHz", 6, device_metric("clock_memory_mhz"), form::integer}},
+    Choice{'c', {"pclk", "MHz", 6, device_metric("clock_graphics_mhz"), form::integer}},
+    Choice{'v', {"pviol", "%", 6, device_metric("throttled_power_percent"), form::integer}},
+    Choice{'v', {"tviol", "bool", 6, device_metric("throttled_thermal_percent"), exceeded}},
+    Choice{'m', {"fb", "MB", 6, device_metric("memory_used_bytes"), form::mib_up}},
+    Choice{'m', {"bar1", "MB", 6, device_metric("bar1_used_bytes"), form::mib_down}},
+    Choice{'m', {"ccpm", "MB", 6, detail_metric("protected_memory_used_bytes"), form::mib_up}},
+    Choice{'e', {"sbecc", "errs", 6, device_metric("ecc_corrected_volatile_total"), form::integer}},
+    Choice{'e', {"dbecc", "errs", 6, device_metric("ecc_uncorrected_volatile_total"), form::integer}},
+    Choice{'e', {"pci", "errs", 6, device_metric("pcie_replay_total"), form::integer}},
+    Choice{'t', {"rxpci", "MB/s", 6, detail_metric("pcie_throughput_rx_bytes_per_second"), megabytes_per_second}},
+    Choice{'t', {"txpci", "MB/s", 6, detail_metric("pcie_throughput_tx_bytes_per_second"), megabytes_per_second}},
+};
+
+struct Activity {
+  int number;
+  MonitorColumn column;
+};
+constexpr MonitorColumn share(std::string_view name, MetricId id) { return {name, "GPM:%", 10, id, whole}; }
+constexpr MonitorColumn rate(std::string_view name, MetricId id) {
+  return {name, "GPM:MiB/s", 10, id, mebibytes_per_second};
+}
+constexpr std::array kActivities{
+    Activity{1, share("gract", device_metric("graphics_active_percent"))},
+    Activity{2, share("smutil", device_metric("sm_active_percent"))},
+    Activity{3, share("smocc", device_metric("sm_occupancy_percent"))},
+    Activity{4, share("intutil", device_metric("integer_active_percent"))},
+    Activity{5, share("mmaact", device_metric("tensor_active_percent"))},
+    Activity{6, share("dfmat", device_metric("tensor_fp64_active_percent"))},
+    Activity{7, share("hmmat", device_metric("tensor_fp16_active_percent"))},
+    Activity{9, share("immat", device_metric("tensor_integer_active_percent"))},
+    Activity{10, share("dram", device_metric("dram_active_percent"))},
+    Activity{11, share("fp64", device_metric("fp64_active_percent"))},
+    Activity{12, share("fp32", device_metric("fp32_active_percent"))},
+    Activity{13, share("fp16", device_metric("fp16_active_percent"))},
+    Activity{20, rate("pcitx", device_metric("pcie_tx_bytes_per_second"))},
+    Activity{21, rate("pcirx", device_metric("pcie_rx_bytes_per_second"))},
+    Activity{30, share("nvdec0", device_metric("decoder_0_active_percent"))},
+    Activity{31, share("nvdec1", device_metric("decoder_1_active_percent"))},
+    Activity{32, share("nvdec2", device_metric("decoder_2_active_percent"))},
+    Activity{33, share("nvdec3", device_metric("decoder_3_active_percent"))},
+    Activity{34, share("nvdec4", device_metric("decoder_4_active_percent"))},
+    Activity{35, share("nvdec5", device_metric("decoder_5_active_percent"))},
+    Activity{36, share("nvdec6", device_metric("decoder_6_active_percent"))},
+    Activity{37, share("nvdec7", device_metric("decoder_7_active_percent"))},
+    Activity{40, share("nvjpg0", device_metric("jpeg_0_active_percent"))},
+    Activity{41, share("nvjpg1", device_metric("jpeg_1_active_percent"))},
+    Activity{42, share("nvjpg2", device_metric("jpeg_2_active_percent"))},
+    Activity{43, share("nvjpg3", device_metric("jpeg_3_active_percent"))},
+    Activity{44, share("nvjpg4", device_metric("jpeg_4_active_percent"))},
+    Activity{45, share("nvjpg5", device_metric("jpeg_5_active_percent"))},
+    Activity{46, share("nvjpg6", device_metric("jpeg_6_active_percent"))},
+    Activity{47, share("nvjpg7", device_metric("jpeg_7_active_percent"))},
+    Activity{50, share("nvofa0", device_metric("ofa_0_active_percent"))},
+    Activity{60, rate("nvlrx", device_metric("nvlink_rx_bytes_per_second"))},
+    Activity{61, rate("nvltx", device_metric("nvlink_tx_bytes_per_second"))},
+    Activity{166, share("nvenc0", device_metric("encoder_0_active_percent"))},
+    Activity{167, share("nvenc1", device_metric("encoder_1_active_percent"))},
+    Activity{168, share("nvenc2", device_metric("encoder_2_active_percent"))},
+    Activity{169, share("nvenc3", device_metric("encoder_3_active_percent"))},
+};
+
+std::string in_cell(const Reading &value, std::string (*text)(double)) {
+  return value && std::isfinite(value.value()) ? text(value.value()) : "-";
+}
+
+std::tm local(WallTime time) {
+  const auto seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  ::localtime_r(&seconds, &parts);
+  return parts;
+}
+
+// The pieces of a line with what separates them.
+class Line {
+ public:
+  Line(const MonitorStyle &style, std::string start) : csv_(style.csv), out_(std::move(start)) {}
+  void add(std::string_view text, int columns) {
+    if (csv_) {
+      out_ += first_ ? std::string(text) : fmt::format(", {}", text);
+    } else {
+      out_ += fmt::format("{}{:>{}}", first_ ? "" : " ", text, columns);
+    }
+    first_ = false;
+  }
+  void add_left(std::string_view text, int columns) {
+    if (csv_) return add(text, columns);
+    out_ += fmt::format("{:<{}}", text, columns);
+    first_ = false;
+  }
+  std::string end() { return out_ + (csv_ ? "\n" : " \n"); }
+
+ private:
+  bool csv_;
+  bool first_ = true;
+  std::string out_;
+};
+
+// "#" and what stands before the device's number.
+Line header_line(const MonitorStyle &style, std::string_view date, std::string_view time, std::string_view gpu) {
+  if (style.csv || style.date || style.time) {
+    Line line(style, "#");
+    if (style.date) line.add_left(date, 12);
+    if (style.time) line.add_left(time, 12);
+    if (style.csv) {
+      line.add(gpu, 0);
+    } else {
+      line.add_left("", 0);
+      line.add(gpu, 3);
+    }
+    return line;
+  }
+  Line line(style, "# ");
+  line.add(gpu, 3);
+  return line;
+}
+
+Line value_line(const MonitorStyle &style, const Snapshot &snapshot, std::uint32_t device) {
+  const auto number = fmt::format("{}", device);
+  Line line(style, style.csv || style.date || style.time ? " " : "");
+  const auto at = local(snapshot.time);
+  if (style.date) line.add_left(fmt::format("{:%Y%m%d}", at), 12);
+  if (style.time) line.add_left(fmt::format("{:%H:%M:%S}", at), 12);
+  if (style.csv) {
+    line.add(number, 0);
+  } else if (style.date || style.time) {
+    line.add_left("", 0);
+    line.add(number, 3);
+  } else {
+    line.add(number, 5);
+  }
+  return line;
+}
+
+}  // namespace
+
+std::vector<MonitorColumn> device_columns(std::string_view letters) {
+  std::vector<MonitorColumn> columns;
+  for (const auto &choice : kChoices) {
+    if (letters.find(choice.letter) != std::string_view::npos) columns.push_back(choice.column);
+  }
+  return columns;
+}
+
+Result<std::vector<MonitorColumn>> activity_columns(std::string_view numbers) {
+  constexpr int kHighest = 209;
+  std::vector<MonitorColumn> columns;
+  while (!numbers.empty()) {
+    const auto word = next_piece(numbers, ',');
+    const auto number = parse_integer<int>(word);
+    if (!number) return failure(fmt::format("Could not parse metric: {}", word));
+    if (*number > kHighest) return failure(fmt::format("Metric value too high: {}", *number));
+    const auto found = std::find_if(kActivities.begin(), kActivities.end(),
+                                    [&](const Activity &activity) { return activity.number == *number; });
+    if (found == kActivities.end()) return failure(fmt::format("Metric is not known: {}", *number));
+    columns.push_back(found->column);
+  }
+  return columns;
+}
+
+MetricSet needs_of_columns(const std::vector<MonitorColumn> &columns) {
+  MetricSet set;
+  for (const auto &column : columns) set.add(column.metric);
+  return set;
+}
+
+std::string device_header(const std::vector<MonitorColumn> &columns, const MonitorStyle &style) {
+  auto names = header_line(style, "Date", "Time", "gpu");
+  auto units = header_line(style, "YYYYMMDD", "HH:MM:SS", "Idx");
+  for (const auto &column : columns) {
+    names.add(column.name, column.columns);
+    units.add(column.unit, column.columns);
+  }
+  return (style.names ? names.end() : "") + (style.units ? units.end() : "");
+}
+
+std::string device_lines(const Scene &scene, const std::vector<MonitorColumn> &columns, const MonitorStyle &style) {
+  std::string out;
+  for (const auto *device : scene.devices) {
+    auto line = value_line(style, *scene.snapshot, device->index);
+    for (const auto &column : columns) line.add(in_cell(reading(*device, column.metric), column.text), column.columns);
+    out += line.end();
+  }
+  return out;
+}
+
+namespace {
+
+struct ProcessColumn {
+  std::string_view name, unit;
+  MetricId metric;
+  std::string (*text)(double);
+  bool memory;
+};
+constexpr std::array kProcessColumns{
+    ProcessColumn{"sm", "%", process_metric("gpu_utilization_percent"), form::integer, false},
+    ProcessColumn{"mem", "%", process_metric("memory_utilization_percent"), form::integer, false},
+    ProcessColumn{"enc", "%", process_metric("encoder_utilization_percent"), form::integer, false},
+    ProcessColumn{"dec", "%", process_metric("decoder_utilization_percent"), form::integer, false},
+    ProcessColumn{"jpg", "%", process_metric("jpeg_utilization_percent"), form::integer, false},
+    ProcessColumn{"ofa", "%", process_metric("ofa_utilization_percent"), form::integer, false},
+    ProcessColumn{"fb", "MB", process_metric("gpu_memory_bytes"), form::mib_up, true},
+};
+
+bool shown(const ProcessColumn &column, const ProcessColumns &wanted) {
+  return column.memory ? wanted.memory : wanted.use;
+}
+
+// The engines of a process that does not use them are not worth a zero.
+std::string use_cell(const Reading &value, const ProcessColumn &column) {
+  const bool engine = column.name != "sm" && column.name != "mem" && !column.memory;
+  if (engine && value.value_or(0) == 0) return "-";
+  return in_cell(value, column.text);
+}
+
+std::string base_name(const std::string &program) {
+  const auto slash = program.rfind('/');
+  return slash == std::string::npos ? program : program.substr(slash + 1);
+}
+
+}  // namespace
+
+MetricSet needs_of_processes(const ProcessColumns &columns) {
+  MetricSet set{device_metric("process_count")};
+  if (columns.use) set.add(process_metric("gpu_utilization_percent"));
+  return set;
+}
+
+std::string process_header(const ProcessColumns &columns, const MonitorStyle &style) {
+  auto names = header_line(style, "Date", "Time", "gpu");
+  auto units = header_line(style, "YYYYMMDD", "HH:MM:SS", "Idx");
+  const auto add = [&](std::string_view name, std::string_view unit, int width) {
+    names.add(name, width);
+    units.add(unit, width);
+  };
+  add("pid", "#", 11);
+  add("type", "C/G", 6);
+  for (const auto &column : kProcessColumns) {
+    if (shown(column, columns)) add(column.name, column.unit, 6);
+  }
+  if (columns.memory) add("ccpm", "MB", 6);
+  names.add_left("    command", 0);
+  units.add_left("    name", 0);
+  return names.end() + units.end();
+}
+
+std::string process_lines(const Scene &scene, const ProcessColumns &columns, const MonitorStyle &style) {
+  std::string out;
+  for (const auto *device : scene.devices) {
+    const auto all = holders(*scene.snapshot, *device);
+    const auto add = [&](const Process *process) {
+      auto line = value_line(style, *scene.snapshot, device->index);
+      line.add(process != nullptr ? fmt::format("{}", process->pid) : "-", 10);
+      line.add(process != nullptr ? type_letters(*process) : "-", 5);
+      for (const auto &column : kProcessColumns) {
+        if (!shown(column, columns)) continue;
+        line.add(process != nullptr ? use_cell(process->row[column.metric], column) : "-", 6);
+      }
+      // Memory for confidential computing is part of what every process has: none of it.
+      if (columns.memory) line.add(process != nullptr ? "0" : "-", 6);
+      auto name = process != nullptr ? base_name(program(*process)) : "-";
+      constexpr std::size_t kNameColumns = 14;
+      if (name.size() > kNameColumns) name.resize(kNameColumns);
+      line.add_left(fmt::format("    {:<14}", name), 0);
+      out += line.end();
+    };
+    if (all.empty()) add(nullptr);
+    for (const auto &holder : all) add(holder.process);
+  }
+  return out;
+}
+
+}  // namespace gpulse::view::smi

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/smi/table.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "term/width.hpp"
+
+namespace gpulse::view::smi {
+
+namespace {
+
+constexpr std::string_view kRule =
+    "+-----------------------------------------------------------------------------------------+\n";
+constexpr std::string_view kDeviceRule =
+    "+-----------------------------------------+------------------------+----------------------+\n";
+constexpr std::string_view kInstanceRule =
+    "+------------------+----------------------------------+-----------+-----------------------+\n";
+
+constexpr std::array kTableMetrics{
+    device_metric("persistence_mode"),
+    device_metric("display_active"),
+    device_metric("ecc_mode"),
+    device_metric("ecc_uncorrected_volatile_total"),
+    device_metric("fan_speed_percent"),
+    device_metric("temperature_gpu_celsius"),
+    device_metric("performance_state"),
+    device_metric("power_draw_watts"),
+    device_metric("power_limit_watts"),
+    device_metric("memory_used_bytes"),
+    device_metric("memory_total_bytes"),
+    device_metric("gpu_utilization_percent"),
+    device_metric("compute_mode"),
+    device_metric("mig_mode"),
+    device_metric("process_count"),
+    device_metric("cuda_version"),
+    device_metric("multiprocessor_count"),
+    device_metric("bar1_used_bytes"),
+    detail_metric("gpu_instance_id"),
+    detail_metric("copy_engine_count"),
+};
+
+// A cell of the table: the value, "N/A" where the device has none, "ERR!" where it failed.
+std::string in_cell(const Reading &value, std::string (*text)(double)) {
+  if (value && std::isfinite(value.value())) return text(value.value());
+  if (value || value.is(Reason::not_supported) || value.is(Reason::not_sampled) || value.is(Reason::asleep))
+    return "N/A";
+  return "ERR!";
+}
+std::string in_cell(const Device &device, MetricId id, std::string (*text)(double)) {
+  return in_cell(reading(device, id), text);
+}
+
+// A long path tells more at its end.
+std::string keep_tail(const std::string &text, int columns) {
+  if (term::width(text) <= columns) return text;
+  auto from = text.size() - static_cast<std::size_t>(columns - 3);
+  // Not in the middle of a character.
+  while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0U) == 0x80U) ++from;
+  return "..." + text.substr(from);
+}
+
+std::string on_off(double value) { return value != 0 ? "On" : "Off"; }
+std::string percent(double value) { return fmt::format("{:.0f}%", value); }
+std::string celsius(double value) { return fmt::format("{:.0f}C", value); }
+std::string watts(double value) { return fmt::format("{:.0f}W", std::floor(value)); }
+std::string mib(double value) { return form::mib_up(value) + "MiB"; }
+std::string mib_down(double value) { return form::mib_down(value) + "MiB"; }
+std::string compute_mode(double value) {
+  static constexpr std::array<std::string_view, 4> kNames{"Default", "E. Thread", "Prohibited", "E. Process"};
+  return value < kNames.size() ? std::string(kNames[static_cast<std::size_t>(value)]) : "N/A";
+}
+
+std::string ecc_cell(const Device &device) {
+  const auto mode = reading(device, device_metric("ecc_mode"));
+  if (!mode) return in_cell(mode, form::integer);
+  if (mode.value() == 0) return "Off";
+  // A device in parts counts in its instances.
+  if (reading(device, device_metric("mig_mode")).value_or(0) != 0) return "On";
+  return in_cell(device, device_metric("ecc_uncorrected_volatile_total"), form::integer);
+}
+
+void add_device(const Device &device, std::string &out) {
+  constexpr int kNameColumns = 27;
+  out += fmt::format("| {:>3}  {}    {:<3} |   {} {:>3} | {:>20} |\n", device.index,
+                     term::pad(term::cut(device.identity->name, kNameColumns, "..."), kNameColumns),
+                     in_cell(device, device_metric("persistence_mode"), on_off), bus_id(device),
+                     in_cell(device, device_metric("display_active"), on_off), ecc_cell(device));
+  const auto used = in_cell(device, device_metric("memory_used_bytes"), mib);
+  const auto total = in_cell(device, device_metric("memory_total_bytes"), mib);
+  out += fmt::format("|{:>4} {:>5}    {:<3}      {:>9} / {:>5} | {:>10} / {:>9} |{:>8} {:>12} |\n",
+                     in_cell(device, device_metric("fan_speed_percent"), percent),
+                     in_cell(device, device_metric("temperature_gpu_celsius"), celsius),
+                     in_cell(device, device_metric("performance_state"), form::performance),
+                     in_cell(device, device_metric("power_draw_watts"), watts),
+                     in_cell(device, device_metric("power_limit_watts"), watts), used, total,
+                     in_cell(device, device_metric("gpu_utilization_percent"), percent),
+                     in_cell(device, device_metric("compute_mode"), compute_mode));
+  out += fmt::format("|{:41}|{:24}| {:>20} |\n", "", "", in_cell(device, device_metric("mig_mode"), form::enabled));
+}
+
+void add_instances(const Scene &scene, std::string &out) {
+  bool first = true;
+  for (const auto *device : scene.devices) {
+    std::size_t place = 0;
+    for (const auto *instance : instances_of(*scene.snapshot, *device)) {
+      if (first) {
+        out += "\n";
+        out += kRule;
+        out += fmt::format("| {:<87} |\n", "MIG devices:");
+        out += kInstanceRule;
+        out +=
+            "| GPU  GI  CI  MIG |              Shared Memory-Usage |        Vol|        Shared         |\n"
+            "|      ID  ID  Dev |                Shared BAR1-Usage | SM     Unc| CE ENC  DEC  OFA  JPG |\n"
+            "|                  |                                  |        ECC|                       |\n"
+            "|==================+==================================+===========+=======================|\n";
+        first = false;
+      }
+      const auto part = [&](MetricId id) { return in_cell(*instance, id, form::integer); };
+      out += fmt::format(
+          "|{:>3}  {:>3} {:>3} {:>3}  |  {:>16} / {:>8}    |{:>3}  {:>5} | {:>2} {:>3}  {:>3}  {:>3}  {:>3} |\n",
+          device->index, part(detail_metric("gpu_instance_id")), part(detail_metric("compute_instance_id")), place++,
+          in_cell(*instance, device_metric("memory_used_bytes"), mib),
+          in_cell(*instance, device_metric("memory_total_bytes"), mib), part(device_metric("multiprocessor_count")),
+          part(device_metric("ecc_uncorrected_volatile_total")), part(detail_metric("copy_engine_count")),
+          part(detail_metric("encoder_count")), part(detail_metric("decoder_count")), part(detail_metric("ofa_count")),
+          part(detail_metric("jpeg_count")));
+      out += fmt::format("|{:18}|  {:>16} / {:>8}    |{:11}|{:23}|\n", "",
+                         in_cell(*instance, device_metric("bar1_used_bytes"), mib_down),
+                         in_cell(*instance, device_metric("bar1_total_bytes"), mib_down), "", "");
+      out += kInstanceRule;
+    }
+  }
+}
+
+void add_processes(const Scene &scene, std::string &out) {
+  out += "\n";
+  out += kRule;
+  out +=
+      "| Processes:                                                                              |\n"
+      "|  GPU   GI   CI              PID   Type   Process name                        GPU Memory |\n"
+      "|        ID   ID                                                               Usage      |\n"
+      "|=========================================================================================|\n";
+  bool any = false;
+  for (const auto *device : scene.devices) {
+    for (const auto &[process, on] : holders(*scene.snapshot, *device)) {
+      const auto id = [&](MetricId metric, int columns) {
+        const auto text = on->parent ? in_cell(*on, metric, form::integer) : "N/A";
+        return text == "N/A" ? fmt::format("{:>{}} ", text, columns + 1) : fmt::format("{:>{}}  ", text, columns);
+      };
+      constexpr int kNameColumns = 36;
+      out += fmt::format("|{:>5}{}{}{:>15}{:>7}   {}{:>10} |\n", device->index, id(detail_metric("gpu_instance_id"), 5),
+                         id(detail_metric("compute_instance_id"), 3), process->pid, type_letters(*process),
+                         term::pad(keep_tail(program(*process), kNameColumns), kNameColumns),
+                         in_cell(process->row[process_metric("gpu_memory_bytes")], mib));
+      any = true;
+    }
+  }
+  if (!any) out += fmt::format("|  {:<86} |\n", "No running processes found");
+  out += kRule;
+}
+
+}  // namespace
+
+MetricSet needs_of_table() {
+  MetricSet set;
+  set.add(kTableMetrics);
+  return set;
+}
+
+std::string table(const Scene &scene) {
+  const auto version = driver_version(scene);
+  std::string out = long_time(scene.snapshot->time) + "       \n";
+  out += kRule;
+  out += fmt::format("| NVIDIA-SMI {:<22} Driver Version: {:<14} CUDA Version: {:<8} |\n", version, version,
+                     cuda_version(scene));
+  out += kDeviceRule;
+  out +=
+      "| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n"
+      "| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |\n"
+      "|                                         |                        |               MIG M. |\n"
+      "|=========================================+========================+======================|\n";
+  for (const auto *device : scene.devices) {
+    add_device(*device, out);
+    out += kDeviceRule;
+  }
+  add_instances(scene, out);
+  add_processes(scene, out);
+  return out;
+}
+
+MetricSet needs_of_list() { return {detail_metric("gpu_instance_id")}; }
+
+std::string device_list(const Scene &scene) {
+  std::string out;
+  for (const auto *device : scene.devices) {
+    out += fmt::format("GPU {}: {} (UUID: {})\n", device->index, device->identity->name, device->identity->uuid);
+    std::size_t place = 0;
+    for (const auto *instance : instances_of(*scene.snapshot, *device)) {
+      out += fmt::format("  MIG {:<11} Device {:>2}: (UUID: {})\n", instance->identity->label, place++,
+                         instance->identity->uuid);
+    }
+  }
+  return out;
+}
+
+}  // namespace gpulse::view::smi

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// nvidia-smi without arguments: the table of devices, instances and processes; and -L.
+#pragma once
+
+#include <string>
+
+#include "metric/set.hpp"
+#include "view/smi/cell.hpp"
+
+namespace gpulse::view::smi {
+
+MetricSet needs_of_table();
+std::string table(const Scene &scene);
+
+MetricSet needs_of_list();
+std::string device_list(const Scene &scene);
+
+}  // namespace gpulse::view::smi
