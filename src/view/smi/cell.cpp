@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "metric/words.hpp"
 
 namespace gpulse::view::smi {
 
@@ -100,7 +99,7 @@ std::string_view driver_words(std::uint16_t code) {
 }
 
 Cell in_words(Reason reason, std::uint16_t code) {
-  constexpr std::uint16_t kPermission = 4, kTimeout = 10, kLost = 15, kReset = 16;
+  constexpr std::uint16_t kPermission = 4, kTimeout = 10, kLost = 15, kReset = 16, kDeprecated = 26;
   switch (reason) {
     case Reason::no_permission:
       return {std::string(driver_words(kPermission)), false};
@@ -110,6 +109,8 @@ Cell in_words(Reason reason, std::uint16_t code) {
       return {std::string(driver_words(kTimeout)), false};
     case Reason::reset_required:
       return {std::string(driver_words(kReset)), false};
+    case Reason::deprecated:
+      return {std::string(driver_words(kDeprecated)), false};
     case Reason::error:
       return {std::string(driver_words(code)), false};
     default:
@@ -209,26 +210,17 @@ Cell bit(const Device &device, MetricId id, std::uint64_t mask) {
   return {(static_cast<std::uint64_t>(value.value()) & mask) != 0 ? "Active" : "Not Active"};
 }
 
-Form usual_form(MetricId id) {
-  const auto &metric = describe(id);
-  if (metric.kind == Kind::state && metric.words.data() == words::kOffOn.data()) return {"", form::enabled};
-  if (metric.kind == Kind::state && metric.words.data() == words::kNoYes.data()) return {"", form::yes_no};
-  switch (metric.unit) {
-    case Unit::percent:
-      return {"%", form::integer};
-    case Unit::bytes:
-      return {"MiB", form::mib_up};
-    case Unit::watts:
-      return {"W", form::two_digits};
-    case Unit::mhz:
-      return {"MHz", form::integer};
-    case Unit::celsius:
-      return {"C", form::integer};
-    case Unit::seconds:
-      return {"us", form::micro};
-    default:
-      return {"", form::integer};
-  }
+Cell fabric_cell(const Device &device, MetricId id, const Form &form) {
+  const auto state = reading(device, detail_metric("fabric_state"));
+  return state.value_or(0) == 0 ? not_available() : cell(device, id, form);
+}
+
+Cell fabric_health(const Device &device, unsigned place) {
+  const auto mask = reading(device, detail_metric("fabric_health"));
+  if (!mask) return in_words(mask.reason(), mask.code());
+  const auto value = static_cast<std::uint64_t>(mask.value()) >> (2 * place) & 3U;
+  if (value == 0) return not_available();
+  return {value == 1 ? "True" : "False"};
 }
 
 std::optional<PciAddress> pci_address(const Device &device) {

@@ -66,8 +66,10 @@ Cell cell(const Device &device, MetricId id, const Form &form);
 // A bit of a set, or of a mask: "Active".
 Cell bit(const Device &device, MetricId id, std::uint64_t mask);
 
-// The form that the metric's unit and kind call for.
-Form usual_form(MetricId id);
+// A value of the fabric counts only where the device is to join one.
+Cell fabric_cell(const Device &device, MetricId id, const Form &form);
+// A part of the fabric's health, two bits each: "True", "False".
+Cell fabric_health(const Device &device, unsigned place);
 
 // "00000000:00:06.0", with the domain in eight digits and capital letters; as it is where it is no PCI address.
 std::string bus_id(const Device &device);

@@ -62,14 +62,14 @@ Cell bar1_free(const Snapshot &, const Device &device) {
   return {fmt::format("{:.0f} MiB", free)};
 }
 
-// Two bits of the fabric's health: 0 not supported, 1 yes, 2 no.
 template <unsigned Place>
 Cell health(const Snapshot &, const Device &device) {
-  const auto mask = reading(device, detail_metric("fabric_health"));
-  if (!mask) return in_words(mask.reason(), mask.code());
-  const auto value = static_cast<std::uint64_t>(mask.value()) >> (2 * Place) & 3U;
-  if (value == 0) return not_available();
-  return {value == 1 ? "True" : "False"};
+  return fabric_health(device, Place);
+}
+
+template <MetricId Id, const Form &How>
+Cell fabric(const Snapshot &, const Device &device) {
+  return fabric_cell(device, Id, How);
 }
 
 constexpr auto kChassisSerialNumber = detail_metric("platform_chassis_serial");
@@ -1309,24 +1309,32 @@ constexpr Node kNodes[] = {
          .metric = detail_metric("auto_boost_default"),
          .form = kOnOff},
     Node{.kind = NodeKind::group, .label = "Fabric", .tag = "fabric"},
-    Node{.depth = 2, .label = "State", .tag = "state", .metric = detail_metric("fabric_state"), .form = kFabricState},
+    Node{.depth = 2,
+         .label = "State",
+         .tag = "state",
+         .special = fabric<detail_metric("fabric_state"), kFabricState>,
+         .more = {detail_metric("fabric_state"), detail_metric("fabric_state")}},
     Node{.depth = 2,
          .label = "Status",
          .tag = "status",
-         .metric = detail_metric("fabric_status"),
-         .form = kFabricStatus},
-    Node{.depth = 2, .label = "CliqueId", .tag = "cliqueId", .metric = detail_metric("fabric_clique"), .form = kCount},
+         .special = fabric<detail_metric("fabric_status"), kFabricStatus>,
+         .more = {detail_metric("fabric_status"), detail_metric("fabric_state")}},
+    Node{.depth = 2,
+         .label = "CliqueId",
+         .tag = "cliqueId",
+         .special = fabric<detail_metric("fabric_clique"), kCount>,
+         .more = {detail_metric("fabric_clique"), detail_metric("fabric_state")}},
     Node{.depth = 2,
          .label = "ClusterUUID",
          .tag = "clusterUuid",
-         .metric = detail_metric("fabric_cluster"),
-         .form = kCount},
+         .special = fabric<detail_metric("fabric_cluster"), kCount>,
+         .more = {detail_metric("fabric_cluster"), detail_metric("fabric_state")}},
     Node{.depth = 2, .kind = NodeKind::group, .label = "Health", .tag = "health"},
     Node{.depth = 3,
          .label = "Summary",
          .tag = "summary",
-         .metric = detail_metric("fabric_health_summary"),
-         .form = kHealthSummary},
+         .special = fabric<detail_metric("fabric_health_summary"), kHealthSummary>,
+         .more = {detail_metric("fabric_health_summary"), detail_metric("fabric_state")}},
     Node{.depth = 3,
          .label = "Bandwidth",
          .tag = "bandwidth",

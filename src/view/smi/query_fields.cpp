@@ -93,21 +93,18 @@ consteval QueryField reason(std::string_view name, std::string_view alias, std::
   return field;
 }
 
-// Two bits of the fabric's health: 0 not supported, 1 yes, 2 no.
 template <unsigned Place>
 consteval QueryField health(std::string_view name, std::string_view help) {
-  auto field = special(
-      name,
-      [](const QueryRow &row) -> Cell {
-        const auto mask = reading(*row.device, detail_metric("fabric_health"));
-        if (!mask) return in_words(mask.reason(), mask.code());
-        const auto value = static_cast<std::uint64_t>(mask.value()) >> (2 * Place) & 3U;
-        if (value == 0) return not_available();
-        return {value == 1 ? "True" : "False"};
-      },
-      help);
+  auto field = special(name, [](const QueryRow &row) { return fabric_health(*row.device, Place); }, help);
   field.metric = detail_metric("fabric_health");
   field.bare = true;
+  return field;
+}
+
+template <MetricId Id, std::string (*How)(double) = integer>
+consteval QueryField fabric(std::string_view name) {
+  auto field = bare(name);
+  field.special = [](const QueryRow &row) { return fabric_cell(*row.device, Id, {"", How}); };
   return field;
 }
 
@@ -366,11 +363,11 @@ constexpr std::array kGpuFields{
     plain("protected_memory.total"),
     plain("protected_memory.used"),
     plain("protected_memory.free"),
-    bare("fabric.state", fabric_state),
-    bare("fabric.status", fabric_status),
-    bare("fabric.cliqueId"),
-    bare("fabric.clusterUuid"),
-    bare("fabric.health.summary", health_summary),
+    fabric<of("fabric.state"), fabric_state>("fabric.state"),
+    fabric<of("fabric.status"), fabric_status>("fabric.status"),
+    fabric<of("fabric.cliqueId")>("fabric.cliqueId"),
+    fabric<of("fabric.clusterUuid")>("fabric.clusterUuid"),
+    fabric<of("fabric.health.summary"), health_summary>("fabric.health.summary"),
     health<0>("fabric.health.bandwidth", "Whether the fabric runs at a lower bandwidth than it should."),
     health<1>("fabric.health.route_recovery_in_progress", "Whether routes of the fabric are being mended."),
     health<2>("fabric.health.route_unhealthy", "Whether a route of the fabric is broken."),
