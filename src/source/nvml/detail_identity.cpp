@@ -182,7 +182,9 @@ Outcome fabric(const Driver &driver, DeviceData &device, Monotonic, Frame &frame
 Outcome pcie_host_max(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   auto &reading = *frame.find(detail_metric("pcie_link_generation_host_max")) = Reason::not_supported;
   if (device.pci.empty() || device.integrated) return Outcome::unsupported;
-  const auto link = drm::find_pcie_link(driver.root, {.device = "/sys/bus/pci/devices/" + device.pci});
+  drm::Card card;
+  card.device = "/sys/bus/pci/devices/" + device.pci;
+  const auto link = drm::find_pcie_link(driver.root, card);
   if (link.slot.empty()) return Outcome::unsupported;
   const auto text = driver.root.read(link.slot + "/max_link_speed", 64);
   if (const auto generation = text ? drm::parse_pcie_generation(trim(*text)) : std::nullopt) reading = *generation;

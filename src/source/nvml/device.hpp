@@ -74,7 +74,7 @@ struct DeviceData {
   std::uint64_t refused_fields = 0;  // one bit per row of the field table
   std::shared_ptr<GpmState> gpm;
   ProcessState processes;
-  CounterState pcie_rx, pcie_tx, nvlink_rx, nvlink_tx;
+  CounterState pcie_rx, pcie_tx, nvlink_rx, nvlink_tx, held_power, held_thermal;
   SampleState power_samples, utilization_samples;
   std::shared_ptr<XidState> xid;
   Monotonic busy_at = monotonic_now();  // when it was last seen at work

@@ -99,6 +99,7 @@ constexpr auto kSlowMetrics = batch_metrics<Batch::slow>();
 constexpr auto kSmoothingMetrics = batch_metrics<Batch::smoothing>();
 constexpr auto kModuleMetrics = batch_metrics<Batch::module>();
 constexpr auto kPcieMetrics = batch_metrics<Batch::pcie>();
+constexpr std::array kHeldMetrics{device_metric("throttled_power_percent"), device_metric("throttled_thermal_percent")};
 constexpr std::array kLinkMetrics{device_metric("pcie_rx_bytes_per_second"), device_metric("pcie_tx_bytes_per_second"),
                                   device_metric("nvlink_rx_bytes_per_second"),
                                   device_metric("nvlink_tx_bytes_per_second")};
@@ -192,6 +193,43 @@ Reading rate(CounterState &state, std::uint64_t value, double unit, Monotonic no
   return static_cast<double>(moved) * unit / seconds;
 }
 
+struct Counter {
+  std::uint32_t field = 0, scope = 0;
+  CounterState *state = nullptr;
+  double unit = 1;
+  std::uint64_t modulus = 0;  // 0: it does not wrap
+  MetricId metric{};
+};
+
+// How fast the counters move; `finish` makes a reading of it.
+template <std::size_t N>
+Outcome read_rates(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame,
+                   const std::array<Counter, N> &counters, const auto &finish) {
+  std::array<FieldValue, N> values{};
+  for (std::size_t i = 0; i < N; ++i) {
+    values[i].field = counters[i].field;
+    values[i].scope = counters[i].scope;
+    values[i].result = Return::no_data;
+  }
+  const auto code = driver.api->field_values(device.handle, static_cast<int>(N), values.data());
+  auto outcome = code == Return::success ? Outcome::unsupported : outcome_of(code);
+  for (std::size_t i = 0; i < N; ++i) {
+    const auto &counter = counters[i];
+    const auto result = code == Return::success ? values[i].result : code;
+    auto &reading = frame.row[counter.metric];
+    if (result != Return::success) {
+      reading = reason_of(result);
+      if (outcome_of(result) != Outcome::unsupported) outcome = outcome_of(result);
+      continue;
+    }
+    outcome = Outcome::ok;
+    reading = rate(*counter.state, static_cast<std::uint64_t>(number_of(values[i])), counter.unit, now, counter.modulus,
+                   device.link_bytes_per_second);
+    if (reading.has_value()) reading = finish(counter, reading.value());
+  }
+  return outcome;
+}
+
 }  // namespace
 
 std::span<const MetricId> fast_field_metrics() { return kFastMetrics; }
@@ -200,6 +238,7 @@ std::span<const MetricId> smoothing_field_metrics() { return kSmoothingMetrics; 
 std::span<const MetricId> module_field_metrics() { return kModuleMetrics; }
 std::span<const MetricId> pcie_field_metrics() { return kPcieMetrics; }
 std::span<const MetricId> link_counter_metrics() { return kLinkMetrics; }
+std::span<const MetricId> held_share_metrics() { return kHeldMetrics; }
 
 Outcome read_fast_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
   return read_batch(Batch::fast, driver, device, frame);
@@ -221,44 +260,28 @@ Outcome read_pcie_fields(const Driver &driver, DeviceData &device, Monotonic /*n
   return read_batch(Batch::pcie, driver, device, frame);
 }
 
+Outcome read_held_shares(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
+  const std::array counters{
+      Counter{.field = field::kHeldPower, .state = &device.held_power, .unit = kNano, .metric = kHeldMetrics[0]},
+      Counter{.field = field::kHeldThermal, .state = &device.held_thermal, .unit = kNano, .metric = kHeldMetrics[1]}};
+  // Seconds per second; the driver's clock runs a little apart from ours.
+  return read_rates(driver, device, now, frame, counters, [](const Counter &counter, double rate) {
+    return checked(counter.metric, std::min(100.0, 100 * rate));
+  });
+}
+
 Outcome read_link_counters(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
   if (device.gpm != nullptr) return Outcome::unsupported;  // GPM tells the same, and cannot wrap
-  struct Counter {
-    std::uint32_t field, scope;
-    CounterState *state;
-    double unit;
-    std::uint64_t modulus;
-  };
   constexpr std::uint64_t kWrap = std::uint64_t{1} << 32U;
-  const std::array counters{Counter{field::kPcieRxBytes, 0, &device.pcie_rx, 1, kWrap},
-                            Counter{field::kPcieTxBytes, 0, &device.pcie_tx, 1, kWrap},
-                            Counter{field::kNvlinkDataRx, kAllLinks, &device.nvlink_rx, 1024, 0},
-                            Counter{field::kNvlinkDataTx, kAllLinks, &device.nvlink_tx, 1024, 0}};
-  std::array<FieldValue, counters.size()> values{};
-  for (std::size_t i = 0; i < counters.size(); ++i) {
-    values[i].field = counters[i].field;
-    values[i].scope = counters[i].scope;
-    values[i].result = Return::no_data;
-  }
-  const auto code = driver.api->field_values(device.handle, static_cast<int>(values.size()), values.data());
-  auto outcome = code == Return::success ? Outcome::unsupported : outcome_of(code);
-  for (std::size_t i = 0; i < counters.size(); ++i) {
-    const auto result = code == Return::success ? values[i].result : code;
-    auto &reading = frame.row[kLinkMetrics[i]];
-    if (result != Return::success) {
-      reading = reason_of(result);
-      if (outcome_of(result) != Outcome::unsupported) outcome = outcome_of(result);
-      continue;
-    }
-    outcome = Outcome::ok;
-    reading = rate(*counters[i].state, static_cast<std::uint64_t>(number_of(values[i])), counters[i].unit, now,
-                   counters[i].modulus, device.link_bytes_per_second);
-    if (!reading.has_value()) continue;
+  const std::array counters{Counter{field::kPcieRxBytes, 0, &device.pcie_rx, 1, kWrap, kLinkMetrics[0]},
+                            Counter{field::kPcieTxBytes, 0, &device.pcie_tx, 1, kWrap, kLinkMetrics[1]},
+                            Counter{field::kNvlinkDataRx, kAllLinks, &device.nvlink_rx, 1024, 0, kLinkMetrics[2]},
+                            Counter{field::kNvlinkDataTx, kAllLinks, &device.nvlink_tx, 1024, 0, kLinkMetrics[3]}};
+  return read_rates(driver, device, now, frame, counters, [&](const Counter &counter, double rate) -> Reading {
     // The clock that the counters follow is not ours: a little above what the link carries may be, but no more.
-    const bool too_much = counters[i].modulus != 0 && reading.value() > 1.1 * device.link_bytes_per_second;
-    reading = too_much ? Reason::out_of_range : checked(kLinkMetrics[i], reading.value());
-  }
-  return outcome;
+    if (counter.modulus != 0 && rate > 1.1 * device.link_bytes_per_second) return Reason::out_of_range;
+    return checked(counter.metric, rate);
+  });
 }
 
 }  // namespace gpulse::nvml

@@ -16,6 +16,8 @@ Outcome read_module_fields(const Driver &driver, DeviceData &device, Monotonic n
 Outcome read_pcie_fields(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 // Rates from byte counters, for devices that have no GPM.
 Outcome read_link_counters(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+// The share of time in which power or heat held the clocks down.
+Outcome read_held_shares(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 
 std::span<const MetricId> fast_field_metrics();
 std::span<const MetricId> slow_field_metrics();
@@ -23,5 +25,6 @@ std::span<const MetricId> smoothing_field_metrics();
 std::span<const MetricId> module_field_metrics();
 std::span<const MetricId> pcie_field_metrics();
 std::span<const MetricId> link_counter_metrics();
+std::span<const MetricId> held_share_metrics();
 
 }  // namespace gpulse::nvml

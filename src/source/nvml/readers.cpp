@@ -207,6 +207,8 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
       // After the link's width is known: it bounds what the counters can tell.
       differential({{.call = "GetFieldValues link counters", .tier = Tier::second, .fills = {}}, read_link_counters},
                    link_counter_metrics()),
+      differential({{.call = "GetFieldValues throttle shares", .tier = Tier::slow, .fills = {}}, read_held_shares},
+                   held_share_metrics()),
       simple<&Api::virtualization_mode, device_metric("virtualization_mode")>("GetVirtualizationMode", Tier::once),
       simple<&Api::minor_number, device_metric("minor_number")>("GetMinorNumber", Tier::once),
       simple<&Api::cores, device_metric("cuda_core_count")>("GetNumGpuCores", Tier::once),

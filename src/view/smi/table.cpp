@@ -120,14 +120,14 @@ void add_instances(const Scene &scene, std::string &out) {
       }
       const auto part = [&](MetricId id) { return in_cell(*instance, id, form::integer); };
       out += fmt::format(
-          "|{:>3}  {:>3} {:>3} {:>3}  |  {:>16} / {:>8}    |{:>3}  {:>5} | {:>2} {:>3}  {:>3}  {:>3}  {:>3} |\n",
+          "|{:>3}  {:>3} {:>3} {:>3}  |  {:>17} / {:>8}    |{:>3}  {:>5} | {:>2} {:>3}  {:>3}  {:>3}  {:>3} |\n",
           device->index, part(detail_metric("gpu_instance_id")), part(detail_metric("compute_instance_id")), place++,
           in_cell(*instance, device_metric("memory_used_bytes"), mib),
           in_cell(*instance, device_metric("memory_total_bytes"), mib), part(device_metric("multiprocessor_count")),
           part(device_metric("ecc_uncorrected_volatile_total")), part(detail_metric("copy_engine_count")),
           part(detail_metric("encoder_count")), part(detail_metric("decoder_count")), part(detail_metric("ofa_count")),
           part(detail_metric("jpeg_count")));
-      out += fmt::format("|{:18}|  {:>16} / {:>8}    |{:11}|{:23}|\n", "",
+      out += fmt::format("|{:18}|  {:>17} / {:>8}    |{:11}|{:23}|\n", "",
                          in_cell(*instance, device_metric("bar1_used_bytes"), mib_down),
                          in_cell(*instance, device_metric("bar1_total_bytes"), mib_down), "", "");
       out += kInstanceRule;
