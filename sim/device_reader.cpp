@@ -124,6 +124,7 @@ void read_fields(Loader &loader, const Node &table, Target &target) {
   loader.members(table, {}, [&](const std::string &name, const Node &node) {
     const std::size_t id = std::strtoul(name.c_str(), nullptr, 10);
     if (id != 0 && id < kFieldCount) {
+      std::erase_if(target.fields, [&](const auto &field) { return field.first == id; });
       target.fields.emplace_back(static_cast<std::uint32_t>(id), loader.value(node));
     }
     return id != 0 && id < kFieldCount;

@@ -14,6 +14,7 @@ class FakeRoot {
   Sysroot sysroot() const { return folder_.root(); }
 
   void write(std::string_view path, std::string_view text) const { folder_.write(path, text); }
+  void link(std::string_view path, std::string_view target) const { folder_.link(path, target); }
   void add_gpu(const std::string &pci, std::string_view status = "active") const {
     const auto folder = "/sys/bus/pci/devices/" + pci;
     write(folder + "/vendor", "0x10de\n");

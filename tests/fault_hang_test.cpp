@@ -17,9 +17,11 @@ RunnerOptions hasty() {
 
 std::unique_ptr<Sampler> with_host(bool events) {
   std::vector<std::shared_ptr<Source>> sources{
-      nvml::make_source(empty_root(), SourceOptions{.texts = true, .events = events}),
+      nvml::make_source(empty_root(), SourceOptions{.only = everything(), .events = events}),
       host::make_host_source(Sysroot())};
-  return std::make_unique<Sampler>(std::move(sources), Sysroot(), hasty());
+  auto options = hasty();
+  options.only = everything();
+  return std::make_unique<Sampler>(std::move(sources), Sysroot(), options);
 }
 
 class Hang : public testing::Test {

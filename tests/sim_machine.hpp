@@ -48,6 +48,22 @@ inline std::unique_ptr<Sampler> make_sampler(const RunnerOptions &options, bool 
   return std::make_unique<Sampler>(std::move(sources), root, options);
 }
 
+// All that a command could ask of the sources, details as well.
+inline MetricSet everything() {
+  MetricSet all;
+  for (const auto scope : {Scope::device, Scope::process, Scope::detail, Scope::host, Scope::core}) {
+    for_each_metric(scope, [&](MetricId id, const Metric &) { all.add(id); });
+  }
+  return all;
+}
+
+inline std::unique_ptr<Sampler> make_sampler_of(const MetricSet &only, RunnerOptions options, bool events = false,
+                                                const Sysroot &root = empty_root()) {
+  options.only = only;
+  std::vector<std::shared_ptr<Source>> sources{nvml::make_source(root, SourceOptions{.only = only, .events = events})};
+  return std::make_unique<Sampler>(std::move(sources), root, options);
+}
+
 inline const Device *device_at(const Snapshot &snapshot, std::uint32_t index) {
   for (const auto &device : snapshot.devices) {
     if (device.index == index) return &device;
@@ -76,6 +92,52 @@ nvlink_rx_kibs = 0
 encoder_sessions = 1
 encoder_fps = 60
 encoder_latency_us = 4100
+pdi = "0x1234"
+hostname = "node-7"
+inforom_power = "3.3"
+inforom_valid = 1
+flush_time_s = 1700000123
+flush_duration_us = 4500
+numa_node = 4
+platform_slot = 1
+platform_tray = 2
+platform_host = 3
+platform_peer_type = 1
+platform_module = 4
+display_mode = 1
+addressing_mode = 1
+operation_mode = 0
+operation_mode_pending = 1
+c2c_mode = 1
+capability_mask = 1
+dram_encryption = 1
+dram_encryption_pending = 0
+auto_boost = 1
+auto_boost_default = 0
+workload_requested = 3
+workload_enforced = 1
+fbc_sessions = 2
+remapped_corrected_inactive = 1
+remapped_uncorrected_inactive = 2
+repair_channel = 1
+repair_tpc = 1
+memory_unrepairable = 1
+threshold_acoustic_min = 65
+threshold_acoustic_current = 83
+threshold_acoustic_max = 90
+module_power_limit_w = 1000
+fabric_state = 3
+fabric_status = 0
+fabric_clique = 1
+fabric_health = 2
+fabric_summary = 1
+accounting_mode = 1
+accounted = [{ pid = 77, gpu = 40, memory = 12, memory_mib = 900, seconds = 31.5 }]
+supported_memory_clocks = [3201, 2201]
+supported_graphics_clocks = [1980, 1965]
+protected_total_mib = 10
+protected_used_mib = 1
+module_id = 3
 )";
 }
 
