@@ -20,22 +20,23 @@ namespace {
 constexpr std::uint32_t kUtilizationPeriodUs = 200000;
 
 struct Ring {
+  Key own;  // what the buffer holds, if it is not the same as:
   Key key;
   double scale, period_s;
   std::uint32_t length;
 };
 
 // By sampling type: on an H200 power keeps 119 samples of 20 ms, utilization 71 of 200 ms.
-constexpr auto kRings = std::to_array<Ring>({{Key::power_w, 1000, 0.02, 119},
-                                             {Key::gpu_util, 1, 0.2, 71},
-                                             {Key::memory_util, 1, 0.2, 71},
-                                             {Key::encoder_util, 1, 0.2, 71},
-                                             {Key::decoder_util, 1, 0.2, 71},
-                                             {Key::sample_clock_sm, 1, 0.2, 71},
-                                             {Key::sample_clock_memory, 1, 0.2, 71},
-                                             {Key::module_power_w, 1000, 0.02, 119},
-                                             {Key::jpeg_util, 1, 0.2, 71},
-                                             {Key::ofa_util, 1, 0.2, 71}});
+constexpr auto kRings = std::to_array<Ring>({{Key::sample_power_w, Key::power_w, 1000, 0.02, 119},
+                                             {Key::sample_gpu_util, Key::gpu_util, 1, 0.2, 71},
+                                             {Key::sample_memory_util, Key::memory_util, 1, 0.2, 71},
+                                             {Key::encoder_util, Key::encoder_util, 1, 0.2, 71},
+                                             {Key::decoder_util, Key::decoder_util, 1, 0.2, 71},
+                                             {Key::sample_clock_sm, Key::sample_clock_sm, 1, 0.2, 71},
+                                             {Key::sample_clock_memory, Key::sample_clock_memory, 1, 0.2, 71},
+                                             {Key::module_power_w, Key::module_power_w, 1000, 0.02, 119},
+                                             {Key::jpeg_util, Key::jpeg_util, 1, 0.2, 71},
+                                             {Key::ofa_util, Key::ofa_util, 1, 0.2, 71}});
 
 Return newest_samples(const Number &number, const Ring &ring, std::uint64_t last_seen_us, std::span<Sample> out,
                       std::uint32_t &count) {
@@ -195,7 +196,7 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetSamples(Handle device, std::uint32_t type,
   GPULSE_SIM_BEGIN(nvmlDeviceGetSamples, device)
   GPULSE_SIM_NEED(value_type != nullptr && count != nullptr && type < kRings.size())
   const Ring &ring = kRings[type];
-  const Number &number = call.target()[ring.key];
+  const Number &number = call.target()[call.target()[ring.own].supported() ? ring.own : ring.key];
   if (!number.supported()) {
     return number.code;
   }
