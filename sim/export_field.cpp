@@ -122,7 +122,7 @@ void write(FieldValue &field, ValueType type, double value) {
 }
 
 // Counters the scenario gives as a start and a rate.
-double counter(const Call &call, const Rule &rule, double value, std::uint32_t scope) {
+double counter(const Call &call, const Rule &rule, double value, std::uint32_t scope, double now) {
   const Target &target = call.target();
   switch (rule.key) {
     case Key::energy_mj:
@@ -131,7 +131,7 @@ double counter(const Call &call, const Rule &rule, double value, std::uint32_t s
     case Key::pcie_rx_bytes: {
       const Number &rate = target[rule.key == Key::pcie_tx_bytes ? Key::pcie_tx_kbs : Key::pcie_rx_kbs];
       const bool recorded = target[rule.key].series != nullptr || !rate.supported();
-      return recorded ? value : value + std::floor(rate.integral(call.now()) * 1000);
+      return recorded ? value : value + std::floor(rate.integral(now) * 1000);
     }
     case Key::nvlink_tx_kibs:
     case Key::nvlink_rx_kibs: {
@@ -163,7 +163,7 @@ const Number *behind(const Call &call, const Rule &rule, std::uint32_t scope) {
   return &target[rule.key];
 }
 
-void answer(const Call &call, FieldValue &field) {
+void answer(const Call &call, FieldValue &field, double now) {
   for (const auto &[id, number] : call.target().fields) {
     if (id == field.field) {
       write(field, ValueType::u64, call.at(number));
@@ -184,7 +184,7 @@ void answer(const Call &call, FieldValue &field) {
     field.result = number->code;
   }
   if (field.result == Return::success) {
-    write(field, rule.type, counter(call, rule, call.at(*number), field.scope));
+    write(field, rule.type, counter(call, rule, call.at(*number), field.scope, now));
   }
 }
 
@@ -193,12 +193,14 @@ void answer(const Call &call, FieldValue &field) {
 GPULSE_SIM_EXPORT Return nvmlDeviceGetFieldValues(Handle device, int count, FieldValue *fields) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetFieldValues, device)
   GPULSE_SIM_NEED(fields != nullptr && count > 0)
-  const auto stamp = static_cast<std::int64_t>(wall_us(call.now()));
+  // Counters are those of the very moment that the time stamp tells.
+  const double now = std::floor(call.now() * 1e6) / 1e6;
+  const auto stamp = static_cast<std::int64_t>(wall_us(now));
   const std::vector<std::uint64_t> &costs = call.scenario().costs.field_ns;
   for (FieldValue &field : std::span(fields, static_cast<std::size_t>(count))) {
     field.time_us = stamp;
     field.latency_us = 0;
-    answer(call, field);
+    answer(call, field, now);
     if (field.field < costs.size() && costs[field.field] != 0) {
       spin_ns(costs[field.field]);
       field.latency_us = static_cast<std::int64_t>(costs[field.field] / 1000);

@@ -68,6 +68,16 @@ Outcome pci_ids(const Driver &driver, DeviceData &device, Monotonic, Frame &fram
 }
 
 Outcome pci_class(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  // The kernel has it at hand; the driver takes milliseconds to tell.
+  if (const auto text =
+          device.pci.empty() ? std::nullopt : driver.root.read("/sys/bus/pci/devices/" + device.pci + "/class", 64)) {
+    auto number = trim(*text);
+    if (number.starts_with("0x")) number.remove_prefix(2);
+    if (const auto all = parse_integer<std::uint32_t>(number, 16)) {
+      put(frame, detail_metric("pci_sub_class"), Return::success, *all >> 8U & 0xFFU);
+      return put(frame, detail_metric("pci_base_class"), Return::success, *all >> 16U);
+    }
+  }
   PciInfoExt info{};
   info.version = version_word<PciInfoExt>(1);
   const auto code = driver.api->pci_ext(device.handle, &info);
@@ -170,12 +180,14 @@ Outcome fabric(const Driver &driver, DeviceData &device, Monotonic, Frame &frame
             .health_mask = old.health_mask,
             .health_summary = 0};
   }
-  put_text(frame, detail_metric("fabric_cluster"), code, uuid_text(info.cluster_uuid));
-  put(frame, detail_metric("fabric_status"), code, info.status);
-  put(frame, detail_metric("fabric_clique"), code, info.clique);
-  put(frame, detail_metric("fabric_health"), code, info.health_mask);
+  // A device that is not made for a fabric answers with zeros.
+  const auto rest = code == Return::success && info.state == 0 ? Return::not_supported : code;
+  put_text(frame, detail_metric("fabric_cluster"), rest, uuid_text(info.cluster_uuid));
+  put(frame, detail_metric("fabric_status"), rest, info.status);
+  put(frame, detail_metric("fabric_clique"), rest, info.clique);
+  put(frame, detail_metric("fabric_health"), rest, info.health_mask);
   put(frame, detail_metric("fabric_health_summary"),
-      code == Return::success && !tells_summary ? Return::not_supported : code, info.health_summary);
+      rest == Return::success && !tells_summary ? Return::not_supported : rest, info.health_summary);
   return put(frame, detail_metric("fabric_state"), code, info.state);
 }
 

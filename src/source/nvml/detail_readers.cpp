@@ -2,6 +2,7 @@
 #include "source/nvml/detail_readers.hpp"
 
 #include <thread>
+#include <utility>
 
 #include "source/nvml/code.hpp"
 #include "source/nvml/detail_calls.hpp"
@@ -35,8 +36,11 @@ Outcome dram_encryption(const Driver &driver, DeviceData &device, Monotonic, Fra
   return put(frame, detail_metric("dram_encryption"), code, current.state);
 }
 
-// The driver counts for 20 ms in each direction, and does both at the same time when asked by two threads.
-Outcome pcie_throughput(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+constexpr auto kThroughputTx = detail_metric("pcie_throughput_tx_bytes_per_second");
+constexpr auto kThroughputRx = detail_metric("pcie_throughput_rx_bytes_per_second");
+
+// The driver measures for 20 ms in each direction; both at the same time when asked by two threads.
+Outcome measured_throughput(const Driver &driver, DeviceData &device, Frame &frame) {
   constexpr std::uint32_t kTransmit = 0, kReceive = 1;
   constexpr double kKilo = 1000;
   std::uint32_t tx = 0;
@@ -45,9 +49,44 @@ Outcome pcie_throughput(const Driver &driver, DeviceData &device, Monotonic, Fra
   std::jthread other([&] { tx_code = driver.api->pcie_throughput(device.handle, kTransmit, &tx); });
   const auto rx_code = driver.api->pcie_throughput(device.handle, kReceive, &rx);
   other.join();
-  put(frame, detail_metric("pcie_throughput_tx_bytes_per_second"), tx_code, tx * kKilo);
-  const auto outcome = put(frame, detail_metric("pcie_throughput_rx_bytes_per_second"), rx_code, rx * kKilo);
+  put(frame, kThroughputTx, tx_code, tx * kKilo);
+  const auto outcome = put(frame, kThroughputRx, rx_code, rx * kKilo);
   return outcome == Outcome::ok ? outcome_of(tx_code) : outcome;
+}
+
+struct ByteCounts {
+  FieldValue tx, rx;
+};
+
+std::optional<ByteCounts> byte_counts(const Driver &driver, const DeviceData &device) {
+  std::array<FieldValue, 2> values{};
+  values[0].field = field::kPcieTxBytes;
+  values[1].field = field::kPcieRxBytes;
+  for (auto &value : values) value.result = Return::no_data;
+  const auto code = driver.api->field_values(device.handle, static_cast<int>(values.size()), values.data());
+  const bool good =
+      code == Return::success && values[0].result == Return::success && values[1].result == Return::success;
+  return good && values[0].type == ValueType::u32 ? std::optional(ByteCounts{values[0], values[1]}) : std::nullopt;
+}
+
+// Bytes per second between two looks at a counter that wraps, by the driver's own clock.
+Reading rate_between(const FieldValue &before, const FieldValue &after) {
+  const auto microseconds = static_cast<double>(after.time_us - before.time_us);
+  if (microseconds <= 0) return Reason::not_sampled;
+  return (after.value.u32 - before.value.u32) * 1e6 / microseconds;
+}
+
+// Two looks at the byte counters, with a pause in which nothing of ours goes over the link.
+Outcome pcie_throughput(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  constexpr auto kPause = std::chrono::milliseconds(5);
+  const auto before = byte_counts(driver, device);
+  if (!before) return measured_throughput(driver, device, frame);
+  std::this_thread::sleep_for(kPause);
+  const auto after = byte_counts(driver, device);
+  if (!after) return measured_throughput(driver, device, frame);
+  *frame.find(kThroughputTx) = rate_between(before->tx, after->tx);
+  *frame.find(kThroughputRx) = rate_between(before->rx, after->rx);
+  return Outcome::ok;
 }
 
 Outcome fbc(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -171,8 +210,7 @@ std::vector<Reader> make_link_and_memory_readers() {
   return {
       row<detail_metric("pcie_link_generation_host_max")>("max_link_speed of the port", Tier::once, pcie_host_max),
       {{.call = "GetFieldValues PCIe", .tier = Tier::slow, .fills = pcie_field_metrics()}, read_pcie_fields},
-      row<detail_metric("pcie_throughput_tx_bytes_per_second"), detail_metric("pcie_throughput_rx_bytes_per_second")>(
-          "GetPcieThroughput", Tier::slow, pcie_throughput),
+      row<kThroughputTx, kThroughputRx>("PCIe byte counters, GetPcieThroughput", Tier::slow, pcie_throughput),
       row<detail_metric("fbc_sessions"), detail_metric("fbc_average_fps"), detail_metric("fbc_latency_seconds")>(
           "GetFBCStats", Tier::slow, fbc),
       row<detail_metric("protected_memory_total_bytes"), detail_metric("protected_memory_used_bytes"),

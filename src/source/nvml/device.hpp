@@ -83,7 +83,8 @@ struct DeviceData {
 // Context of every reader: the library, and which field numbers this driver means.
 struct Driver {
   std::shared_ptr<Api> api;
-  int major = 0, minor = 0;  // of the driver's version
+  std::optional<MetricSet> only{};  // nothing else is asked for
+  int major = 0, minor = 0;         // of the driver's version
   Sysroot root;
 };
 

@@ -145,6 +145,7 @@ Outcome read_batch(Batch batch, const Driver &driver, DeviceData &device, Frame 
   };
   for (std::size_t i = 0; i < kRows.size(); ++i) {
     if (kRows[i].batch != batch || (device.refused_fields >> i & 1U) != 0) continue;
+    if (driver.only && !driver.only->contains(kRows[i].metric)) continue;
     const auto number = number_on(driver, kRows[i].field);
     if (number == 0) {
       tell(kRows[i].metric, Reason::not_supported);

@@ -39,6 +39,7 @@ class NvmlSource final : public Source {
  public:
   NvmlSource(Sysroot root, const SourceOptions &options) : root_(std::move(root)), options_(options) {
     driver_.root = root_;
+    driver_.only = options_.only;
     for (const auto &reader : nvml::readers()) infos_.push_back(reader.info);
   }
   ~NvmlSource() override { close(); }
@@ -333,7 +334,7 @@ void NvmlSource::find_by_address(Discovery &found) {
 }
 
 Discovery NvmlSource::discover() {
-  const Hurry hurry(options_.hurry);
+  const Hurry hurry(options_.hurry, options_.wants_text(device_metric("cuda_version")));
   Discovery found;
   close();
   left_to_others_ = false;

@@ -210,11 +210,6 @@ Cell bit(const Device &device, MetricId id, std::uint64_t mask) {
   return {(static_cast<std::uint64_t>(value.value()) & mask) != 0 ? "Active" : "Not Active"};
 }
 
-Cell fabric_cell(const Device &device, MetricId id, const Form &form) {
-  const auto state = reading(device, detail_metric("fabric_state"));
-  return state.value_or(0) == 0 ? not_available() : cell(device, id, form);
-}
-
 Cell fabric_health(const Device &device, unsigned place) {
   const auto mask = reading(device, detail_metric("fabric_health"));
   if (!mask) return in_words(mask.reason(), mask.code());

@@ -66,8 +66,6 @@ Cell cell(const Device &device, MetricId id, const Form &form);
 // A bit of a set, or of a mask: "Active".
 Cell bit(const Device &device, MetricId id, std::uint64_t mask);
 
-// A value of the fabric counts only where the device is to join one.
-Cell fabric_cell(const Device &device, MetricId id, const Form &form);
 // A part of the fabric's health, two bits each: "True", "False".
 Cell fabric_health(const Device &device, unsigned place);
 

@@ -17,6 +17,10 @@ enum class NodeKind : std::uint8_t {
 };
 
 struct Node {
+  using Special = Cell (*)(const Snapshot &, const Device &);
+  using List = void (*)(const Snapshot &, const Device &, std::string &out);
+  using More = std::array<std::optional<MetricId>, 6>;
+
   std::uint8_t depth = 1;
   NodeKind kind = NodeKind::value;
   std::string_view label = {};  // empty: not in the text
@@ -26,12 +30,12 @@ struct Node {
   std::optional<MetricId> metric = {};
   Form form = {};
   Form xml_form = {};  // where XML writes it otherwise
-  Cell (*special)(const Snapshot &, const Device &) = nullptr;
+  Special special = nullptr;
   // Lines of a list, for one of the two renderings.
-  void (*text_list)(const Snapshot &, const Device &, std::string &out) = nullptr;
-  void (*xml_list)(const Snapshot &, const Device &, std::string &out) = nullptr;
+  List text_list = nullptr;
+  List xml_list = nullptr;
   // Metrics beside `metric` that it needs.
-  std::array<std::optional<MetricId>, 3> more = {};
+  More more = {};
 };
 
 std::span<const Node> log_nodes();

@@ -124,7 +124,8 @@ class Line {
     out_ += fmt::format("{:<{}}", text, columns);
     first_ = false;
   }
-  std::string end() { return out_ + (csv_ ? "\n" : " \n"); }
+  std::string end() { return end_with(csv_ ? "\n" : " \n"); }
+  std::string end_with(std::string_view tail) { return out_ += tail; }
 
  private:
   bool csv_;
@@ -242,10 +243,14 @@ bool shown(const ProcessColumn &column, const ProcessColumns &wanted) {
   return column.memory ? wanted.memory : wanted.use;
 }
 
-// The engines of a process that does not use them are not worth a zero.
-std::string use_cell(const Reading &value, const ProcessColumn &column) {
-  const bool engine = column.name != "sm" && column.name != "mem" && !column.memory;
-  if (engine && value.value_or(0) == 0) return "-";
+// A process that did nothing has no line of zeros, nor one that did nothing on an engine.
+std::string use_cell(const Process &process, const ProcessColumn &column) {
+  const auto &value = process.row[column.metric];
+  if (column.memory) return in_cell(value, column.text);
+  const bool idle = process.row[process_metric("gpu_utilization_percent")].value_or(0) == 0 &&
+                    process.row[process_metric("memory_utilization_percent")].value_or(0) == 0;
+  const bool engine = column.name != "sm" && column.name != "mem";
+  if ((engine || idle) && value.value_or(0) == 0) return "-";
   return in_cell(value, column.text);
 }
 
@@ -290,15 +295,15 @@ std::string process_lines(const Scene &scene, const ProcessColumns &columns, con
       line.add(process != nullptr ? type_letters(*process) : "-", 5);
       for (const auto &column : kProcessColumns) {
         if (!shown(column, columns)) continue;
-        line.add(process != nullptr ? use_cell(process->row[column.metric], column) : "-", 6);
+        line.add(process != nullptr ? use_cell(*process, column) : "-", 6);
       }
       // Memory for confidential computing is part of what every process has: none of it.
       if (columns.memory) line.add(process != nullptr ? "0" : "-", 6);
       auto name = process != nullptr ? base_name(program(*process)) : "-";
-      constexpr std::size_t kNameColumns = 14;
+      constexpr std::size_t kNameColumns = 15;
       if (name.size() > kNameColumns) name.resize(kNameColumns);
-      line.add_left(fmt::format("    {:<14}", name), 0);
-      out += line.end();
+      line.add_left(fmt::format("    {:<15}", name), 0);
+      out += line.end_with("\n");
     };
     if (all.empty()) add(nullptr);
     for (const auto &holder : all) add(holder.process);

@@ -129,8 +129,6 @@ MetricSet needs(QueryKind kind, std::span<const QueryField *const> fields) {
   MetricSet set;
   for (const auto *field : fields) {
     if (field->metric) set.add(*field->metric);
-    // Whether the fabric counts at all.
-    if (field->name.starts_with("fabric.")) set.add(detail_metric("fabric_state"));
   }
   switch (kind) {
     case QueryKind::compute_apps:

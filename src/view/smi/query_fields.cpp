@@ -101,13 +101,6 @@ consteval QueryField health(std::string_view name, std::string_view help) {
   return field;
 }
 
-template <MetricId Id, std::string (*How)(double) = integer>
-consteval QueryField fabric(std::string_view name) {
-  auto field = bare(name);
-  field.special = [](const QueryRow &row) { return fabric_cell(*row.device, Id, {"", How}); };
-  return field;
-}
-
 Cell time_of(const QueryRow &row) { return {stamp(row.scene->snapshot->time)}; }
 Cell name_of(const QueryRow &row) { return {row.device->identity->name}; }
 Cell uuid_of(const QueryRow &row) { return {row.device->identity->uuid}; }
@@ -363,11 +356,11 @@ constexpr std::array kGpuFields{
     plain("protected_memory.total"),
     plain("protected_memory.used"),
     plain("protected_memory.free"),
-    fabric<of("fabric.state"), fabric_state>("fabric.state"),
-    fabric<of("fabric.status"), fabric_status>("fabric.status"),
-    fabric<of("fabric.cliqueId")>("fabric.cliqueId"),
-    fabric<of("fabric.clusterUuid")>("fabric.clusterUuid"),
-    fabric<of("fabric.health.summary"), health_summary>("fabric.health.summary"),
+    bare("fabric.state", fabric_state),
+    bare("fabric.status", fabric_status),
+    bare("fabric.cliqueId"),
+    bare("fabric.clusterUuid"),
+    bare("fabric.health.summary", health_summary),
     health<0>("fabric.health.bandwidth", "Whether the fabric runs at a lower bandwidth than it should."),
     health<1>("fabric.health.route_recovery_in_progress", "Whether routes of the fabric are being mended."),
     health<2>("fabric.health.route_unhealthy", "Whether a route of the fabric is broken."),

@@ -150,8 +150,8 @@ void add_processes(const Scene &scene, std::string &out) {
         const auto text = on->parent ? in_cell(*on, metric, form::integer) : "N/A";
         return text == "N/A" ? fmt::format("{:>{}} ", text, columns + 1) : fmt::format("{:>{}}  ", text, columns);
       };
-      constexpr int kNameColumns = 36;
-      out += fmt::format("|{:>5}{}{}{:>15}{:>7}   {}{:>10} |\n", device->index, id(detail_metric("gpu_instance_id"), 5),
+      constexpr int kNameColumns = 32;
+      out += fmt::format("|{:>5}{}{}{:>15}{:>7}   {}{:>14} |\n", device->index, id(detail_metric("gpu_instance_id"), 5),
                          id(detail_metric("compute_instance_id"), 3), process->pid, type_letters(*process),
                          term::pad(keep_tail(program(*process), kNameColumns), kNameColumns),
                          in_cell(process->row[process_metric("gpu_memory_bytes")], mib));
