@@ -81,7 +81,8 @@ TEST_F(FaultSystem, Handle) {
     EXPECT_EQ(other.row[device_metric("power_draw_watts")], Reading(433.0));
     if (lost) {
       EXPECT_EQ(snapshot->devices[0].state, DeviceState::lost);
-      EXPECT_EQ(snapshot->devices[0].row[device_metric("power_draw_watts")], Reading(Reason::lost));
+      EXPECT_EQ(snapshot->devices[0].row[device_metric("power_draw_watts")],
+                code == 999 ? Reading(Reason::error, 999) : Reading(Reason::lost));
     } else {
       EXPECT_THAT(source.problem, HasSubstr("NVIDIA GPU 0 cannot be used"));
     }

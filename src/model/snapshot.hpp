@@ -52,8 +52,11 @@ struct Process {
   bool foreign = false;
   // Gone from /proc, though the driver still lists it.
   bool gone = false;
+  std::uint32_t place = 0;  // in the driver's own list; 0 in a recording
   Row row{Scope::process};
   std::shared_ptr<const TextRow> texts;
+  // As the kernel has them, not safe to print; null where /proc does not tell, and in a recording.
+  std::shared_ptr<const std::vector<std::string>> arguments{};
 };
 // "compute", "graphics", "compute+graphics", "mps", …
 std::string type_word(std::uint8_t types);
@@ -80,6 +83,7 @@ struct SourceStatus {
   std::string remedy;
   std::uint32_t devices = 0;
   bool mistake = false;  // the problem is a mistake of the user's, not a state of the machine
+  std::string driver{};  // version of the driver it talks to; none in a recording
 };
 
 struct Snapshot {

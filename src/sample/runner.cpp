@@ -63,7 +63,8 @@ SourceReport Runner::report() {
   report.status = {.name = std::string(core_->source->name()),
                    .problem = core_->problem,
                    .remedy = core_->remedy,
-                   .mistake = core_->mistake};
+                   .mistake = core_->mistake,
+                   .driver = core_->driver};
   if (core_->discovery_hangs) {
     report.status.problem = fmt::format("{} driver not responding for {:.0f} s", core_->source->name(),
                                         Seconds(now - core_->discovery_hangs_since).count());

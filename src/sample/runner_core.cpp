@@ -150,7 +150,7 @@ void Runner::Core::adopt(Discovery found) {
     entity->place = place;
     set_state(*entity, one.state);
     if (one.state != DeviceState::ok) {
-      entity->seen.fill(reason_for(one.state));
+      entity->seen.fill(one.code != 0 ? Reading(Reason::error, one.code) : reason_for(one.state));
       entity->processes.clear();
     }
     now.push_back(std::move(entity));
@@ -174,6 +174,7 @@ void Runner::Core::adopt(Discovery found) {
   entities = std::move(now);
   problem = std::move(found.problem);
   remedy = std::move(found.remedy);
+  driver = std::move(found.driver);
   mistake = found.mistake;
   absent = found.absent;
   discovered = true;
@@ -246,7 +247,11 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
   if (state == DeviceState::ok && process_table != nullptr) {
     listed.reserve(entity.frame.processes.size());
     for (const auto &use : entity.frame.processes) {
-      Process process{.pid = use.pid, .types = use.types, .row = use.row, .texts = nullptr};
+      Process process{.pid = use.pid,
+                      .types = use.types,
+                      .place = static_cast<std::uint32_t>(listed.size()),
+                      .row = use.row,
+                      .texts = nullptr};
       process_table->look_up(process, now, use.own_namespace, use.name);
       listed.push_back(std::move(process));
     }

@@ -85,6 +85,7 @@ struct Runner::Core {
   std::vector<Event> events;
   std::string problem = "not looked for yet";
   std::string remedy;
+  std::string driver;
   bool mistake = false;
   bool absent = false;
   bool discovered = false;

@@ -80,12 +80,14 @@ struct Found {
   Scope scope = Scope::device;
   DeviceState state = DeviceState::ok;
   std::shared_ptr<const DeviceIdentity> identity;  // null for the host
+  std::uint16_t code = 0;                          // the driver's own, where it gives no better reason for the state
 };
 
 struct Discovery {
   std::vector<Found> entities;
   std::string problem;  // why there is nothing, in one line; empty when all is well
   std::string remedy;
+  std::string driver{};  // version, where it answered
   bool mistake = false;  // the user's: no later look will find it mended
   bool absent = false;   // nothing of its kind is in this machine: no trouble where there is something else
 };

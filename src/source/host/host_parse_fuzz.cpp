@@ -49,6 +49,8 @@ void fuzz_process(std::string_view text) {
   if (const auto stat = parse_process_stat(text)) require(stat->name.size() < text.size());
   parse_status_user(text);
   require_printable(parse_command(text));
+  parse_arguments(text);
+  parse_resident_pages(text);
   require_printable(find_user(text, 1000));
   require_printable(parse_environment_job(text));
   const auto placement = parse_cgroup(text);

@@ -20,6 +20,7 @@ namespace {
 
 constexpr auto kShortest = std::chrono::milliseconds(20);
 constexpr std::size_t kMostCommand = 4096;
+constexpr std::size_t kMostArguments = 1U << 17U;
 constexpr std::size_t kMostEnvironment = 1U << 18U;
 
 constexpr auto kUser = process_metric("user");
@@ -78,12 +79,14 @@ struct ProcessTable::Entry {
   Reading memory_bytes;
   Reading running_seconds;
   std::shared_ptr<const TextRow> texts;
+  std::shared_ptr<const std::vector<std::string>> arguments;
 
   void set_numbers(Reason reason) { cpu_percent = memory_bytes = running_seconds = reason; }
   void answer(Process &process) const {
     process.foreign = false;
     process.gone = gone;
     process.texts = texts;
+    process.arguments = arguments;
     process.row[process_metric("cpu_percent")] = cpu_percent;
     process.row[process_metric("host_memory_bytes")] = memory_bytes;
     process.row[process_metric("running_seconds")] = running_seconds;
@@ -142,14 +145,14 @@ void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
   }
   if (other || renamed) {
     entry.name = stat->name;
-    entry.texts = read_texts(pid, *stat);
+    read_texts(entry, pid, *stat);
   }
   entry.gone = stat->is_over();
   if (entry.gone) {
     entry.cpu_at.reset();
     return entry.set_numbers(Reason::lost);
   }
-  measure(entry, *stat, now);
+  measure(entry, pid, *stat, now);
 }
 
 // The file of its state cannot be read: the process is over, or not for us to see.
@@ -159,11 +162,12 @@ void ProcessTable::refuse(Entry &entry, std::uint32_t pid, int error) {
   if (missing && is_hidden(root_, pid)) reason = Reason::no_permission;
   entry.gone = reason == Reason::lost;
   entry.cpu_at.reset();
+  entry.arguments.reset();
   entry.set_numbers(reason);
   if (!entry.start_ticks) entry.texts = all_texts(reason);
 }
 
-void ProcessTable::measure(Entry &entry, const ProcessStat &stat, Monotonic now) {
+void ProcessTable::measure(Entry &entry, std::uint32_t pid, const ProcessStat &stat, Monotonic now) {
   entry.cpu_percent = Reason::not_sampled;
   if (entry.cpu_at && now > *entry.cpu_at && stat.cpu_ticks >= entry.cpu_ticks) {
     const auto used = static_cast<double>(stat.cpu_ticks - entry.cpu_ticks) / ticks_per_second();
@@ -171,7 +175,10 @@ void ProcessTable::measure(Entry &entry, const ProcessStat &stat, Monotonic now)
   }
   entry.cpu_ticks = stat.cpu_ticks;
   entry.cpu_at = now;
-  entry.memory_bytes = static_cast<double>(stat.resident_pages) * page_bytes();
+  // The count in the first file may be off by many pages per processor; newer kernels give the second exactly.
+  const bool exact = root_.read_piece(text_, fmt::format("/proc/{}/statm", pid));
+  const auto pages = exact ? parse_resident_pages(text_) : std::nullopt;
+  entry.memory_bytes = static_cast<double>(pages.value_or(stat.resident_pages)) * page_bytes();
   entry.running_seconds = running_seconds(stat.start_ticks, now);
 }
 
@@ -184,21 +191,23 @@ Reading ProcessTable::running_seconds(std::uint64_t start_ticks, Monotonic now) 
   return std::max(0.0, *uptime_seconds_ - static_cast<double>(start_ticks) / ticks_per_second());
 }
 
-std::shared_ptr<const TextRow> ProcessTable::read_texts(std::uint32_t pid, const ProcessStat &stat) {
+void ProcessTable::read_texts(Entry &entry, std::uint32_t pid, const ProcessStat &stat) {
   const auto folder = fmt::format("/proc/{}", pid);
   auto texts = std::make_shared<TextRow>(Scope::process);
   const auto name = printable(stat.name);
   (*texts)[kName] = name;
   (*texts)[kUser] = read_user(folder);
-  const bool readable = root_.read_into(text_, folder + "/cmdline", kMostCommand);
-  auto command = readable ? parse_command(text_) : std::string();
-  auto program = readable ? parse_command(text_.substr(0, text_.find('\0'))) : std::string();
-  (*texts)[kProgram] = program.empty() ? name : std::move(program);
+  const bool readable = root_.read_into(text_, folder + "/cmdline", kMostArguments);
+  const std::string_view line = readable ? std::string_view(text_) : std::string_view();
+  entry.arguments = std::make_shared<const std::vector<std::string>>(parse_arguments(line));
+  auto command = parse_command(line.substr(0, kMostCommand));
+  auto program = parse_command(line.substr(0, std::min(line.find('\0'), kMostCommand)));
+  (*texts)[kProgram] = program.empty() ? name : program;
   // Kernel threads have no command line, and what is over has none any more.
   if (command.empty()) command = stat.is_over() ? name : "[" + name + "]";
   (*texts)[kCommand] = std::move(command);
   read_placement(folder, *texts);
-  return texts;
+  entry.texts = std::move(texts);
 }
 
 TextReading ProcessTable::read_user(const std::string &folder) {

@@ -39,9 +39,9 @@ class ProcessTable {
   struct Entry;
   void refresh(Entry &entry, std::uint32_t pid, Monotonic now);
   void refuse(Entry &entry, std::uint32_t pid, int error);
-  void measure(Entry &entry, const ProcessStat &stat, Monotonic now);
+  void measure(Entry &entry, std::uint32_t pid, const ProcessStat &stat, Monotonic now);
   Reading running_seconds(std::uint64_t start_ticks, Monotonic now);
-  std::shared_ptr<const TextRow> read_texts(std::uint32_t pid, const ProcessStat &stat);
+  void read_texts(Entry &entry, std::uint32_t pid, const ProcessStat &stat);
   TextReading read_user(const std::string &folder);
   void read_placement(const std::string &folder, TextRow &texts);
 

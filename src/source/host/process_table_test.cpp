@@ -73,6 +73,8 @@ TEST_F(ProcessTableTest, TellsWhoAndWhat) {
   EXPECT_EQ(told(process, "user"), "ann");
   EXPECT_EQ(told(process, "name"), "python3");
   EXPECT_EQ(told(process, "command"), "python3 train.py --name a [1mb");
+  ASSERT_NE(process.arguments, nullptr);
+  EXPECT_EQ(*process.arguments, (std::vector<std::string>{"python3", "train.py", "--name", "a\x1B[1mb"}));
   EXPECT_EQ(told(process, "container"), "3f4e1a2b5c6d");
   EXPECT_EQ(told(process, "pod"), "<not supported>");
   EXPECT_EQ(told(process, "job"), "77");
@@ -91,6 +93,16 @@ TEST_F(ProcessTableTest, ProcessorUseSinceTheLookUpBefore) {
   now += 19ms;
   put("python3", "R", 9999999, 1000);
   EXPECT_EQ(number(look_up(), "cpu_percent"), Reading(150.0));
+}
+
+TEST_F(ProcessTableTest, TheExactCountOfPagesWhereThereIsOne) {
+  EXPECT_EQ(number(look_up(), "host_memory_bytes"), Reading(2500 * kPage));
+  folder.write("/proc/560/statm", "219726 2617 1800 1 0 300 0\n");
+  now += 1s;
+  EXPECT_EQ(number(look_up(), "host_memory_bytes"), Reading(2617 * kPage));
+  folder.write("/proc/560/statm", "nonsense\n");
+  now += 1s;
+  EXPECT_EQ(number(look_up(), "host_memory_bytes"), Reading(2500 * kPage));
 }
 
 TEST_F(ProcessTableTest, CountersThatGoBackGiveNoRate) {

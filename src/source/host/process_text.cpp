@@ -165,9 +165,22 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   return stat;
 }
 
+std::optional<std::uint64_t> parse_resident_pages(std::string_view text) {
+  next_word(text);
+  return parse_integer<std::uint64_t>(next_word(text));
+}
+
 std::string parse_command(std::string_view text) {
   // printable() makes a blank of every NUL.
   return std::string(trim(printable(text)));
+}
+
+std::vector<std::string> parse_arguments(std::string_view text) {
+  if (text.empty()) return {};
+  if (text.back() == '\0' || text.back() == ' ') text.remove_suffix(1);
+  // A program that wrote over its own arguments leaves one line of words.
+  const auto pieces = split(text, text.contains('\0') ? '\0' : ' ');
+  return {pieces.begin(), pieces.end()};
 }
 
 std::optional<std::uint32_t> parse_status_user(std::string_view text) {

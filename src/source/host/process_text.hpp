@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpulse::host {
 
@@ -23,8 +24,13 @@ struct ProcessStat {
 };
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
 
+// The second number of /proc/PID/statm.
+std::optional<std::uint64_t> parse_resident_pages(std::string_view text);
+
 // /proc/PID/cmdline with blanks between the arguments; empty for kernel threads.
 std::string parse_command(std::string_view text);
+// The arguments themselves, not safe to print; none for kernel threads.
+std::vector<std::string> parse_arguments(std::string_view text);
 
 // The effective user of /proc/PID/status.
 std::optional<std::uint32_t> parse_status_user(std::string_view text);

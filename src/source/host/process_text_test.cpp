@@ -213,6 +213,18 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"0::/user.slice/user-1000.slice/user@1000.service/app.slice/train.scope\n", job("", "train.scope")},
         Case{"0::/system.slice/nightly-train.scope\n", job("", "nightly-train.scope")}));
 
+TEST(ParseArguments, AsTheKernelHasThem) {
+  using namespace std::string_view_literals;
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(parse_arguments("python3\0-c\0import this\0\0"sv), (Words{"python3", "-c", "import this", ""}));
+  EXPECT_EQ(parse_arguments("sleep\0"sv), Words{"sleep"});
+  EXPECT_EQ(parse_arguments("nginx: worker process\0"sv), (Words{"nginx:", "worker", "process"}));
+  EXPECT_EQ(parse_arguments("nginx: worker "sv), (Words{"nginx:", "worker"}));
+  EXPECT_EQ(parse_arguments("\x1B[1m\xFF\0"sv), Words{"\x1B[1m\xFF"});
+  EXPECT_EQ(parse_arguments("\0"sv), Words{""});
+  EXPECT_EQ(parse_arguments(""sv), Words{});
+}
+
 TEST(ParseEnvironmentJob, WholeNumbersOnly) {
   using namespace std::string_view_literals;
   EXPECT_EQ(parse_environment_job("A=1\0SLURM_JOB_ID=77\0B=2\0"sv), "77");

@@ -190,6 +190,7 @@ void NvmlSource::find_unreachable(const std::string &which, IdentityPtr known, R
       known->driver = versions_.driver;
     }
     add({}, std::move(known), DeviceState::lost, found);
+    if (code == Return::unknown) found.entities.back().code = static_cast<std::uint16_t>(code);
     return;
   }
   found.problem = "NVIDIA GPU " + which + " cannot be used: " + std::string(code_text(code));
@@ -302,6 +303,7 @@ bool NvmlSource::open_driver(Discovery &found) {
   driver_.major = parse_integer<int>(parts[0]).value_or(0);
   driver_.minor = parts.size() > 1 ? parse_integer<int>(parts[1]).value_or(0) : 0;
   if (const auto code = device_count(count_); code != Return::success) return fail(no_count(code));
+  found.driver = versions_.driver;
   return true;
 }
 
