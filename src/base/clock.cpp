@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <ctime>
 #include <string_view>
 #include <utility>
 
@@ -20,6 +21,16 @@ std::string iso8601_utc(WallTime time) {
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
                      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
                      clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
+}
+
+std::string local_time(WallTime time, const char *format) {
+  const std::time_t seconds =
+      std::chrono::system_clock::to_time_t(std::chrono::time_point_cast<std::chrono::system_clock::duration>(
+          std::chrono::floor<std::chrono::seconds>(time)));
+  std::tm parts{};
+  if (localtime_r(&seconds, &parts) == nullptr) return {};
+  std::array<char, 64> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), format, &parts)};
 }
 
 bool parse_duration(std::string_view text, std::chrono::nanoseconds &out) {

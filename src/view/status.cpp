@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 
+#include "base/clock.hpp"
 #include "term/width.hpp"
 #include "view/status_parts.hpp"
 
@@ -23,16 +22,6 @@ constexpr std::size_t kEventsShown = 3;
 constexpr std::size_t kDevicesWithDetails = 4;
 // Fewer process rows than this are not worth a second row per device.
 constexpr std::size_t kProcessesAtLeast = 3;
-
-std::string local_time(WallTime time, const char *format) {
-  const std::time_t seconds =
-      std::chrono::system_clock::to_time_t(std::chrono::time_point_cast<std::chrono::system_clock::duration>(
-          std::chrono::floor<std::chrono::seconds>(time)));
-  std::tm parts{};
-  if (localtime_r(&seconds, &parts) == nullptr) return {};
-  std::array<char, 64> text{};
-  return {text.data(), std::strftime(text.data(), text.size(), format, &parts)};
-}
 
 // "nvidia 580.159.04": each vendor's driver once.
 std::vector<std::string> drivers(const Snapshot &snapshot) {
