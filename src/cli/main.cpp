@@ -181,6 +181,7 @@ struct DropIn {
 
 constexpr std::array kDropIns{
     DropIn{"nvidia-smi", "smi", "nvidia-smi's own options and formats (also when called nvidia-smi)", run_smi},
+    DropIn{"gpustat", "gpustat", "a line per GPU, with gpustat's own options (also when called gpustat)", run_gpustat},
 };
 
 constexpr const char *kFooter =

@@ -53,5 +53,6 @@ int run_explain(const Options &options);
 
 // Those that speak another program's command line get what stands behind the command's word.
 int run_smi(std::span<char *> arguments);
+int run_gpustat(std::span<char *> arguments);
 
 }  // namespace gpulse::cli

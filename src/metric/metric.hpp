@@ -98,6 +98,9 @@ enum class Role : std::uint8_t {
   container,
   pod,
   job,
+  encoder,
+  decoder,
+  process_count,
 };
 
 inline constexpr double kNoThreshold = std::numeric_limits<double>::infinity();

@@ -7,7 +7,7 @@ namespace {
 
 class Indenter {
  public:
-  explicit Indenter(std::string_view text) : text_(text) { out_.reserve(text.size() * 2); }
+  Indenter(std::string_view text, std::size_t blanks) : text_(text), blanks_(blanks) { out_.reserve(text.size() * 2); }
 
   std::string run() {
     for (at_ = 0; at_ < text_.size(); ++at_) step(text_[at_]);
@@ -58,10 +58,11 @@ class Indenter {
   }
   void break_line(int depth) {
     out_ += '\n';
-    out_.append(static_cast<std::size_t>(depth) * 2, ' ');
+    out_.append(static_cast<std::size_t>(depth) * blanks_, ' ');
   }
 
   std::string_view text_;
+  std::size_t blanks_;
   std::string out_;
   std::size_t at_ = 0;
   int depth_ = 0;
@@ -71,6 +72,6 @@ class Indenter {
 
 }  // namespace
 
-std::string indent_json(std::string_view compact) { return Indenter(compact).run(); }
+std::string indent_json(std::string_view compact, std::size_t blanks) { return Indenter(compact, blanks).run(); }
 
 }  // namespace gpulse::view

@@ -7,7 +7,7 @@
 
 namespace gpulse::view {
 
-// Two blanks per level, one member per line, empty objects and arrays on one line, a newline at the end.
-std::string indent_json(std::string_view compact);
+// So many blanks per level, one member per line, empty objects and arrays on one line, a newline at the end.
+std::string indent_json(std::string_view compact, std::size_t blanks = 2);
 
 }  // namespace gpulse::view

@@ -9,6 +9,7 @@
 #include "view/csv.hpp"
 #include "view/doctor.hpp"
 #include "view/explain.hpp"
+#include "view/gpustat.hpp"
 #include "view/json.hpp"
 #include "view/status.hpp"
 #include "view/testing.hpp"
@@ -162,6 +163,24 @@ TEST(EverySnapshot, FitsTheScreenAndIsCleanText) {
     }
     if (round % 10 == 0) expect_sound(render_doctor(snapshot, {}, options.style), options.style);
     if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(EverySnapshot, HasCleanLinesAsGpustat) {
+  Chance chance(11);
+  for (int round = 0; round < 500; ++round) {
+    auto snapshot = random_snapshot(chance);
+    for (auto &process : snapshot.processes) {
+      if (!chance.once_in(3)) process.arguments = std::make_shared<const std::vector<std::string>>(2, chance.text());
+    }
+    GpustatOptions options;
+    options.command = options.full_command = options.power = options.fan = true;
+    if (chance.once_in(2)) options.name_width = chance.up_to(20);
+    options.colour = chance.once_in(2);
+    expect_sound(render_gpustat(snapshot, options), {.colour = options.colour, .width = 100'000});
+    if (::testing::Test::HasFatalFailure()) return;
+    const auto json = gpustat_json(snapshot, {});
+    ASSERT_TRUE(std::all_of(json.begin(), json.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
   }
 }
 
