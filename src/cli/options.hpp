@@ -50,6 +50,8 @@ int run_status(const Options &options);
 int run_record(const Options &options);
 int run_doctor(const Options &options);
 int run_explain(const Options &options);
+// What is in a log of nvidia-smi, as JSON, a line per moment; "-" is the standard input.
+int run_parse(const std::string &file);
 
 // Those that speak another program's command line get what stands behind the command's word.
 int run_smi(std::span<char *> arguments);

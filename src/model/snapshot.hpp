@@ -87,9 +87,9 @@ struct SourceStatus {
 };
 
 struct Snapshot {
-  WallTime time{};
+  WallTime time{};  // 0: unknown, of a log that does not tell
   std::string hostname;
-  std::string origin;  // empty: this machine, now; else "DEMO", "REPLAY"
+  std::string origin;  // empty: this machine, now; else "DEMO", "REPLAY", "LOG"
   Row host{Scope::host};
   std::vector<CpuCore> cores;
   Row self{Scope::self};
@@ -98,6 +98,8 @@ struct Snapshot {
   std::vector<SourceStatus> sources;
   std::vector<Event> events;  // the newest last
 };
+
+inline bool has_time(const Snapshot &snapshot) { return snapshot.time != WallTime{}; }
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -40,7 +41,8 @@ std::unexpected<Error> cannot_read(const std::string &path) {
 }  // namespace
 
 Result<ByteSource> ByteSource::open(const std::string &path) {
-  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  UniqueFd file(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                            : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   struct stat info{};
   if (!file || ::fstat(file.get(), &info) != 0) return cannot_read(path);
   if (S_ISDIR(info.st_mode)) return failure(fmt::format("cannot read {}", path), "it is a folder");

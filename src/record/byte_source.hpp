@@ -19,7 +19,7 @@ class ByteSource {
   // The bytes must stay where they are for as long as the source lives.
   explicit ByteSource(std::span<const std::byte> memory) : memory_(memory), size_(memory.size()) {}
   explicit ByteSource(std::vector<std::byte> owned) : owned_(std::move(owned)), memory_(owned_), size_(owned_.size()) {}
-  // The file's length is what it is now: what is written later is not seen.
+  // "-" is the standard input. The file's length is what it is now: what is written later is not seen.
   static Result<ByteSource> open(const std::string &path);
   ByteSource(UniqueFd file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
 

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
 #include "record/demo.hpp"
+#include "record/smi_log.hpp"
 #include "record/trace.hpp"
 
 namespace gpulse::record {
@@ -54,6 +56,13 @@ Result<ReplayFeed> ReplayFeed::open(const std::string &path) {
     if (!trace) return std::unexpected(trace.error());
     if (trace->empty()) return no_sample();
     return ReplayFeed(std::move(*trace));
+  }
+  if (!is_recording(start) && is_smi_log(characters(start))) {
+    const auto size =
+        std::min<std::uint64_t>(bytes->size(), kLargestSmiLog + 1);  // one more: it says that it is too large
+    auto log = read_smi_log(characters(bytes->view(0, static_cast<std::size_t>(size))), path);
+    if (!log) return std::unexpected(log.error());
+    return ReplayFeed(std::move(*log));
   }
   auto reader = RecordingReader::open(std::move(*bytes), path);
   if (!reader) return std::unexpected(reader.error());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `--replay FILE` and `--demo` give to a command in place of a sampler: the samples of a recording or a trace, by
-// number, or one after the other in time with the clock. One thread.
+// What `--replay FILE` and `--demo` give to a command in place of a sampler: the samples of a recording, a trace or
+// a log of nvidia-smi, by number, or one after the other in time with the clock. One thread.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ PlayClock &steady_play_clock();
 
 class ReplayFeed {
  public:
-  // A recording or a trace, by what is in it. A file without any sample is an error.
+  // A recording, a trace or a log of nvidia-smi, by what is in it. A file without any sample is an error.
   static Result<ReplayFeed> open(const std::string &path);
   // The recording in the binary; its samples say DEMO.
   static Result<ReplayFeed> demo();
@@ -62,7 +62,7 @@ class ReplayFeed {
   explicit ReplayFeed(Trace trace) : trace_(std::move(trace)) {}
   std::chrono::nanoseconds pause_before(std::size_t index) const;
 
-  std::unique_ptr<RecordingReader> reader_;  // null: it is a trace
+  std::unique_ptr<RecordingReader> reader_;  // null: it is a trace or a log
   Trace trace_;
   double speed_ = 1;
   std::size_t position_ = 0;

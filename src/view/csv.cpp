@@ -55,7 +55,7 @@ std::string identity_text(const Snapshot &snapshot, const Device &device, CsvIde
   const auto &identity = device.identity ? *device.identity : kNobody;
   switch (column) {
     case CsvIdentity::time:
-      return iso8601_utc(snapshot.time);
+      return has_time(snapshot) ? iso8601_utc(snapshot.time) : "";
     case CsvIdentity::hostname:
       return snapshot.hostname;
     case CsvIdentity::index:

@@ -159,7 +159,7 @@ void write_compact(const Snapshot &snapshot, std::string &out) {
   JsonWriter json(out);
   json.begin_object();
   json.member("schema", "gpulse/1");
-  json.member("time", iso8601_utc(snapshot.time));
+  write_text(json, "time", has_time(snapshot) ? iso8601_utc(snapshot.time) : "");
   json.member("hostname", snapshot.hostname);
   write_text(json, "origin", snapshot.origin);
   write_host(json, snapshot);

@@ -13,6 +13,8 @@ namespace gpulse::view {
 
 namespace {
 
+constexpr std::string_view kTimePattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$";
+
 using Keys = std::vector<std::string_view>;
 
 // Every object is closed and every member required: what is not there is null, never left out.
@@ -218,13 +220,16 @@ void definitions(SchemaWriter &schema) {
   });
   schema.member("time", [&] {
     schema.json().member("type", "string");
-    schema.json().member("pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$");
+    schema.json().member("pattern", kTimePattern);
   });
 }
 
 void top_members(SchemaWriter &schema) {
   schema.member("schema", [&] { schema.json().member("const", "gpulse/1"); });
-  schema.reference("time", "time");
+  schema.member("time", [&] {
+    schema.nullable("string");
+    schema.json().member("pattern", kTimePattern);
+  });
   schema.plain("hostname", "string");
   schema.optional("origin", "string");
   schema.reference("host", "host");

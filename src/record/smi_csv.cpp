@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row is a device of --query-gpu or a process of --query-compute-apps. A moment ends where a device (or a process)
+// comes again. Rows that do not say which device they are of are all of one moment, unless they have times 100 ms
+// apart.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "record/smi_csv_columns.hpp"
+#include "record/smi_parts.hpp"
+#include "record/smi_value.hpp"
+
+namespace gpulse::record::smi {
+
+namespace {
+
+constexpr std::size_t kMostRows = std::size_t{1} << 17U;  // each takes some 4 kB
+constexpr auto kSweep = std::chrono::milliseconds(100);
+constexpr const char *kRemedy = "make it with nvidia-smi --query-gpu=… --format=csv";
+
+using Cells = std::vector<std::string_view>;
+
+class CsvLog {
+ public:
+  explicit CsvLog(const std::string &name) : name_(name) {}
+
+  Result<std::vector<SnapshotPtr>> run(std::string_view text);
+
+ private:
+  std::unexpected<Error> wrong(std::string_view what, std::string remedy = {}) const {
+    return failure(fmt::format("{}: line {}: {}", name_, line_, what), std::move(remedy));
+  }
+  Result<void> read_header(std::string_view line);
+  Result<void> read_row(std::string_view line);
+  Result<Cells> split_row(std::string_view line) const;
+  std::string_view cell(const Cells &cells, Column::What what) const;
+  void begin_moment(std::optional<WallTime> time);
+  void end_moment();
+  Result<Device *> device_of(const Cells &cells, const std::string &key);
+  void fill(const Cells &cells, Device &device) const;
+  Result<void> add_process(const Cells &cells, const Device &device);
+  bool has(Column::What what) const {
+    return std::any_of(columns_.begin(), columns_.end(), [&](const Column &column) { return column.what == what; });
+  }
+
+  std::string name_;
+  std::size_t line_ = 0;
+  std::size_t rows_ = 0;
+  std::string_view header_;
+  std::vector<Column> columns_;
+  std::vector<SnapshotPtr> snapshots_;
+  // The moment being read.
+  std::shared_ptr<Snapshot> now_;
+  Uuids uuids_;
+  std::map<std::string, std::size_t> devices_;  // by what the row says of them
+  std::set<std::pair<std::size_t, std::string>> processes_;
+};
+
+Result<std::vector<SnapshotPtr>> CsvLog::run(std::string_view text) {
+  while (!text.empty()) {
+    const auto line = trim(next_piece(text, '\n'));
+    ++line_;
+    if (line.empty()) continue;
+    if (columns_.empty()) {
+      if (const auto good = read_header(line); !good) return std::unexpected(good.error());
+    } else if (line == header_) {
+      end_moment();  // another run was added to the file
+    } else if (const auto good = read_row(line); !good) {
+      return std::unexpected(good.error());
+    }
+  }
+  end_moment();
+  if (snapshots_.empty()) {
+    begin_moment({});
+    end_moment();
+  }
+  return std::move(snapshots_);
+}
+
+Result<void> CsvLog::read_header(std::string_view line) {
+  header_ = line;
+  if (!is_csv_header(line)) {
+    if (is_csv_row(line)) {
+      return failure(fmt::format("{}: no line with the names of the columns", name_), "leave noheader out of --format");
+    }
+    return failure(
+        fmt::format("{}: no log of nvidia-smi: it begins with \"{}\"", name_, short_text(line.substr(0, 60))),
+        "make one with nvidia-smi -q -x");
+  }
+  const auto titles = split(line, ',');
+  columns_ = csv_columns(titles);
+  if (has(Column::What::other_query)) {
+    return failure(fmt::format("{}: a list that is not read", name_), kRemedy);
+  }
+  return {};
+}
+
+std::string_view CsvLog::cell(const Cells &cells, Column::What what) const {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].what == what) return cells[i];
+  }
+  return {};
+}
+
+// nvidia-smi quotes nothing: commas too many belong to the one column that is a command line.
+Result<Cells> CsvLog::split_row(std::string_view line) const {
+  auto cells = split(line, ',');
+  const auto size = columns_.size();
+  if (cells.size() > size) {
+    const auto at = std::find_if(columns_.begin(), columns_.end(),
+                                 [](const Column &column) { return column.what == Column::What::process_name; });
+    if (at != columns_.end()) {
+      const auto first = static_cast<std::size_t>(at - columns_.begin());
+      const auto last = first + cells.size() - size;
+      const auto length = static_cast<std::size_t>(cells[last].data() + cells[last].size() - cells[first].data());
+      cells[first] = line.substr(static_cast<std::size_t>(cells[first].data() - line.data()), length);
+      cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+                  cells.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+    }
+  }
+  if (cells.size() != size) {
+    return wrong(fmt::format("{} cells under {} titles", cells.size(), size), "is the file whole?");
+  }
+  for (auto &one : cells) one = trim(one);
+  return cells;
+}
+
+void CsvLog::begin_moment(std::optional<WallTime> time) {
+  now_ = new_snapshot();
+  now_->time = time.value_or(WallTime{});
+  uuids_ = {};
+  devices_.clear();
+  processes_.clear();
+}
+
+void CsvLog::end_moment() {
+  if (now_ == nullptr) return;
+  finish(*now_);
+  snapshots_.push_back(std::move(now_));
+  now_ = nullptr;
+}
+
+Result<void> CsvLog::read_row(std::string_view line) {
+  if (++rows_ > kMostRows) return wrong(fmt::format("more than {} rows", kMostRows), "cut the file");
+  const auto cells = split_row(line);
+  if (!cells) return std::unexpected(cells.error());
+  std::string key;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].is_key()) key.append((*cells)[i]).append(",");
+  }
+  const auto time = read_time(cell(*cells, Column::What::timestamp));
+  const auto pid = cell(*cells, Column::What::pid);
+  if (now_ != nullptr) {
+    const auto known = devices_.find(key);
+    const bool again = !key.empty() && known != devices_.end() &&
+                       (!has(Column::What::pid) || processes_.contains({known->second, std::string(pid)}));
+    if (again || (key.empty() && time && *time - now_->time >= kSweep)) end_moment();
+  }
+  if (now_ == nullptr) begin_moment(time);
+  if (key.empty()) key = fmt::format("row {}", line_);
+  auto device = device_of(*cells, key);
+  if (!device) return std::unexpected(device.error());
+  return has(Column::What::pid) ? add_process(*cells, **device) : Result<void>{};
+}
+
+Result<Device *> CsvLog::device_of(const Cells &cells, const std::string &key) {
+  if (const auto known = devices_.find(key); known != devices_.end()) return &now_->devices[known->second];
+  if (now_->devices.size() >= kMostDevices) {
+    return wrong(fmt::format("more than {} GPUs in one moment", kMostDevices),
+                 "add index or uuid to --query-gpu, so that it is seen which is which");
+  }
+  auto device = new_device(static_cast<std::uint32_t>(now_->devices.size()));
+  // nvidia-smi's own number, unless it is taken.
+  const auto index_text = cell(cells, Column::What::index);
+  const auto index = parse_integer<std::uint32_t>(index_text);
+  if (!index && !reason_in(index_text)) return wrong("the index is no number", "is the file whole?");
+  const auto taken = [&](std::uint32_t number) {
+    return std::any_of(now_->devices.begin(), now_->devices.end(), [&](const Device &d) { return d.index == number; });
+  };
+  if (index && *index < kMostDevices && !taken(*index)) device.index = *index;
+  while (taken(device.index)) ++device.index;
+  fill(cells, device);
+  devices_[key] = now_->devices.size();
+  now_->devices.push_back(std::move(device));
+  if (now_->time == WallTime{}) now_->time = read_time(cell(cells, Column::What::timestamp)).value_or(WallTime{});
+  auto identity = std::make_shared<DeviceIdentity>(*now_->devices.back().identity);
+  identity->uuid = uuids_.give(identity->uuid, identity->pci, now_->devices.back().index);
+  now_->devices.back().identity = std::move(identity);
+  return &now_->devices.back();
+}
+
+void CsvLog::fill(const Cells &cells, Device &device) const {
+  auto identity = std::make_shared<DeviceIdentity>();
+  std::shared_ptr<DeviceDetails> details;
+  identity->source = "nvidia-smi";
+  identity->vendor = "nvidia";
+  identity->name = read_text(cell(cells, Column::What::name)).value_or("NVIDIA GPU");
+  identity->uuid = read_text(cell(cells, Column::What::uuid)).value_or("");
+  identity->pci = pci_address(cell(cells, Column::What::pci));
+  identity->driver = read_text(cell(cells, Column::What::driver)).value_or("");
+  std::uint64_t active = 0;
+  std::uint64_t told = 0;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto &column = columns_[i];
+    if (column.what == Column::What::event_reason) {
+      const auto flag = read_flag(cells[i]);
+      if (flag) told |= column.bit;
+      if (flag && *flag) active |= column.bit;
+    }
+    if (column.what != Column::What::metric) continue;
+    const auto id = column.metric;
+    const bool detail = describe(id).scope == Scope::detail;
+    if (detail && details == nullptr) details = std::make_shared<DeviceDetails>();
+    if (is_text(describe(id))) {
+      (detail ? details->texts : identity->texts)[id] = read_text(cells[i]);
+      continue;
+    }
+    auto &reading = (detail ? details->row : device.row)[id];
+    // Two names of one metric: what one tells the other does not take back.
+    if (!reading) reading = read_number(id, cells[i], column.unit);
+  }
+  auto &reasons = device.row[device_metric("throttle_reasons")];
+  if (!reasons && told != 0) reasons = static_cast<double>(active);
+  device.identity = std::move(identity);
+  device.details = std::move(details);
+}
+
+Result<void> CsvLog::add_process(const Cells &cells, const Device &device) {
+  const auto text = cell(cells, Column::What::pid);
+  const auto pid = parse_integer<std::uint32_t>(text);
+  if (!pid) {
+    if (reason_in(text)) return {};
+    return wrong("the pid is no number");
+  }
+  if (now_->processes.size() >= kMostProcesses) return wrong(fmt::format("more than {} processes", kMostProcesses));
+  // The query lists those that compute; it has no column for the type.
+  auto process = new_process(*pid, "C", cell(cells, Column::What::process_name));
+  process.device = device.index;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].what != Column::What::process_memory) continue;
+    process.row[process_metric("gpu_memory_bytes")] =
+        read_number(process_metric("gpu_memory_bytes"), cells[i], columns_[i].unit);
+  }
+  processes_.emplace(static_cast<std::size_t>(&device - now_->devices.data()), std::string(text));
+  now_->processes.push_back(std::move(process));
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<SnapshotPtr>> read_csv(std::string_view text, const std::string &name) {
+  return CsvLog(name).run(text);
+}
+
+}  // namespace gpulse::record::smi

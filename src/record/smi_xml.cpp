@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// pugixml knows no entities but the five of XML itself and numbers, and never opens another file: a DOCTYPE is passed
+// by.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <pugixml.hpp>
+
+#include "base/text.hpp"
+#include "record/smi_parts.hpp"
+#include "record/smi_value.hpp"
+#include "record/smi_xml_lists.hpp"
+#include "record/smi_xml_tree.hpp"
+
+namespace gpulse::record::smi {
+
+namespace {
+
+// Each costs up to 128 bytes in memory; a log of 1,024 GPUs has about three million.
+constexpr std::int64_t kMostNodes = std::int64_t{1} << 22U;
+
+constexpr const char *kRoot = "nvidia_smi_log";
+
+// What nvidia-smi says of the machine rather than of a device.
+struct Versions {
+  std::string driver;
+  TextReading cuda = Reason::not_supported;
+};
+
+class XmlLog {
+ public:
+  explicit XmlLog(pugi::xml_node root) : root_(root), snapshot_(new_snapshot()) {}
+
+  Result<SnapshotPtr> run();
+
+ private:
+  Result<void> add_device(pugi::xml_node gpu);
+  void add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std::uint32_t index);
+  Result<void> add_processes(pugi::xml_node gpu, std::uint32_t index);
+  std::uint32_t place(pugi::xml_node process, std::uint32_t index) const;
+
+  // An instance of a device, in the order of the document until all whole devices have their numbers.
+  struct Instance {
+    std::uint32_t parent;
+    std::string gpu_instance, compute_instance;
+    Device device;
+  };
+
+  pugi::xml_node root_;
+  std::shared_ptr<Snapshot> snapshot_;
+  Versions versions_;
+  Uuids uuids_;
+  std::vector<Instance> instances_;
+  std::vector<pugi::xml_node> gpus_;
+};
+
+// Sums that older versions of the document have, and newer ones leave to the reader.
+void add_sums(Row &row, Row &details) {
+  const auto add = [](Reading &sum, const Reading &a, const Reading &b) {
+    if (!sum && a && b) sum = a.value() + b.value();
+  };
+  auto &sram = row[device_metric("ecc_sram_uncorrected_total")];
+  auto &sram_now = details[detail_metric("ecc_sram_uncorrected_volatile_total")];
+  add(sram, details[detail_metric("ecc_sram_parity_total")], details[detail_metric("ecc_sram_secded_total")]);
+  add(sram_now, details[detail_metric("ecc_sram_parity_volatile_total")],
+      details[detail_metric("ecc_sram_secded_volatile_total")]);
+  add(row[device_metric("ecc_corrected_total")], row[device_metric("ecc_sram_corrected_total")],
+      row[device_metric("ecc_dram_corrected_total")]);
+  add(row[device_metric("ecc_uncorrected_total")], sram, row[device_metric("ecc_dram_uncorrected_total")]);
+  add(row[device_metric("ecc_corrected_volatile_total")], details[detail_metric("ecc_sram_corrected_volatile_total")],
+      row[device_metric("ecc_dram_corrected_volatile_total")]);
+  add(row[device_metric("ecc_uncorrected_volatile_total")], sram_now,
+      row[device_metric("ecc_dram_uncorrected_volatile_total")]);
+}
+
+std::string text_or(pugi::xml_node node, const char *name, std::string_view other) {
+  const auto text = child_text(node, name);
+  return text ? read_text(*text).value_or(other) : std::string(other);
+}
+
+bool is_lost(pugi::xml_node gpu) {
+  for (const auto *name : {"product_name", "uuid"}) {
+    const auto text = child_text(gpu, name);
+    const auto reason = text ? reason_in(*text) : std::nullopt;
+    if (reason && reason->is(Reason::lost)) return true;
+  }
+  return false;
+}
+
+Result<SnapshotPtr> XmlLog::run() {
+  versions_.driver = text_or(root_, "driver_version", "");
+  if (const auto cuda = child_text(root_, "cuda_version")) versions_.cuda = read_text(*cuda);
+  snapshot_->time = read_time(child_text(root_, "timestamp").value_or("")).value_or(WallTime{});
+  for (const auto gpu : root_.children("gpu")) gpus_.push_back(gpu);
+  if (gpus_.size() > kMostDevices) return failure(fmt::format("more than {} GPUs", kMostDevices));
+  for (const auto gpu : gpus_) {
+    if (const auto good = add_device(gpu); !good) return std::unexpected(good.error());
+  }
+  // Whole devices have the first numbers, so that they match nvidia-smi's own.
+  auto index = static_cast<std::uint32_t>(snapshot_->devices.size());
+  for (auto &instance : instances_) {
+    instance.device.index = index++;
+    snapshot_->devices.push_back(instance.device);
+  }
+  for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
+    if (const auto good = add_processes(gpus_[i], i); !good) return std::unexpected(good.error());
+  }
+  finish(*snapshot_);
+  for (const auto &process : snapshot_->processes) {
+    auto &count = snapshot_->devices[process.device].row[device_metric("process_count")];
+    if (count) count = count.value() + 1;
+  }
+  return snapshot_;
+}
+
+Result<void> XmlLog::add_device(pugi::xml_node gpu) {
+  auto device = new_device(static_cast<std::uint32_t>(snapshot_->devices.size()));
+  auto identity = std::make_shared<DeviceIdentity>();
+  auto details = std::make_shared<DeviceDetails>();
+  identity->source = "nvidia-smi";
+  identity->vendor = "nvidia";
+  identity->driver = versions_.driver;
+  identity->name = text_or(gpu, "product_name", "NVIDIA GPU");
+  identity->pci = pci_address(gpu.attribute("id").value());
+  if (identity->pci.empty()) identity->pci = pci_address(child_text(gpu.child("pci"), "pci_bus_id").value_or(""));
+  identity->uuid = uuids_.give(text_or(gpu, "uuid", ""), identity->pci, device.index);
+  fill_device(gpu, xml_rows::kDevice, device.row, identity->texts, *details);
+  identity->texts[device_metric("cuda_version")] = versions_.cuda;
+  add_sums(device.row, details->row);
+  fill_event_reasons(gpu, device.row, details->row);
+  fill_lists(gpu, *details);
+  if (is_lost(gpu)) device.state = DeviceState::lost;
+  add_instances(gpu, *identity, device.index);
+  if (instances_.size() > kMostInstances) return failure(fmt::format("more than {} MIG devices", kMostInstances));
+  device.identity = std::move(identity);
+  device.details = std::move(details);
+  snapshot_->devices.push_back(std::move(device));
+  return {};
+}
+
+void XmlLog::add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std::uint32_t index) {
+  for (const auto node : gpu.child("mig_devices").children("mig_device")) {
+    Instance instance{.parent = index,
+                      .gpu_instance = text_or(node, "gpu_instance_id", "?"),
+                      .compute_instance = text_or(node, "compute_instance_id", "?"),
+                      .device = new_device(0)};
+    auto identity = std::make_shared<DeviceIdentity>();
+    auto details = std::make_shared<DeviceDetails>();
+    identity->source = parent.source;
+    identity->vendor = parent.vendor;
+    identity->driver = parent.driver;
+    identity->pci = parent.pci;
+    identity->parent = parent.uuid;
+    identity->label = instance.gpu_instance + "/" + instance.compute_instance;
+    identity->name = parent.name + " MIG " + identity->label;
+    // The log has none; this is the form that drivers before 470 used.
+    identity->uuid = uuids_.give("MIG-" + parent.uuid + "/" + identity->label, {}, index);
+    identity->texts[device_metric("cuda_version")] = versions_.cuda;
+    fill_device(node, xml_rows::kInstance, instance.device.row, identity->texts, *details);
+    instance.device.parent = index;
+    instance.device.identity = std::move(identity);
+    instance.device.details = std::move(details);
+    instances_.push_back(std::move(instance));
+    if (instances_.size() > kMostInstances) return;
+  }
+}
+
+// The number of the device that a process is listed under: an instance, if it says which.
+std::uint32_t XmlLog::place(pugi::xml_node process, std::uint32_t index) const {
+  const auto gpu_instance = text_or(process, "gpu_instance_id", "");
+  if (gpu_instance.empty()) return index;
+  const auto compute_instance = text_or(process, "compute_instance_id", "?");
+  for (const auto &instance : instances_) {
+    if (instance.parent == index && instance.gpu_instance == gpu_instance &&
+        instance.compute_instance == compute_instance) {
+      return instance.device.index;
+    }
+  }
+  return index;
+}
+
+// Processes are counted when all are known; here is only said whether they can be.
+Result<void> XmlLog::add_processes(pugi::xml_node gpu, std::uint32_t index) {
+  const auto list = gpu.child("processes");
+  const auto text = trim(plain_text(list).value_or(""));
+  Reading count = 0.0;
+  if (!list || !text.empty()) count = list ? reason_in(text).value_or(Reason::error) : Reason::not_supported;
+  for (const auto node : list.children("process_info")) {
+    const auto pid = parse_integer<std::uint32_t>(trim(child_text(node, "pid").value_or("")));
+    if (!pid) {
+      count = Reason::error;
+      continue;
+    }
+    auto process =
+        new_process(*pid, child_text(node, "type").value_or(""), child_text(node, "process_name").value_or(""));
+    process.device = place(node, index);
+    if (const auto memory = node.child("used_memory")) {
+      const auto used = plain_text(memory);
+      process.row[process_metric("gpu_memory_bytes")] =
+          used ? read_number(process_metric("gpu_memory_bytes"), *used) : Reading(Reason::error);
+    }
+    snapshot_->processes.push_back(std::move(process));
+    if (snapshot_->processes.size() > kMostProcesses) {
+      return failure(fmt::format("more than {} processes", kMostProcesses));
+    }
+  }
+  for (auto &device : snapshot_->devices) {
+    if (device.index == index || device.parent == index) device.row[device_metric("process_count")] = count;
+  }
+  return {};
+}
+
+std::size_t line_at(std::string_view text, std::ptrdiff_t offset) {
+  text = text.substr(0, static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0)));
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
+}
+
+}  // namespace
+
+Result<std::vector<SnapshotPtr>> read_xml(std::string_view text, const std::string &name) {
+  const auto nodes = std::count_if(text.begin(), text.end(), [](char c) { return c == '<' || c == '='; });
+  if (nodes > kMostNodes) return failure(fmt::format("{}: too many elements for a log of nvidia-smi", name));
+  pugi::xml_document document;
+  const auto parsed = document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
+  if (!parsed) {
+    auto why = std::string(parsed.description());
+    return failure(fmt::format("{}: line {}: bad XML: {}", name, line_at(text, parsed.offset), why),
+                   "is the file whole?");
+  }
+  std::vector<SnapshotPtr> snapshots;
+  for (const auto root : document.children()) {
+    if (root.type() != pugi::node_element) continue;
+    if (std::string_view(root.name()) != kRoot) {
+      return failure(fmt::format("{}: XML, but no log of nvidia-smi: it has <{}> where <{}> should be", name,
+                                 short_text(std::string_view(root.name()).substr(0, 40)), kRoot),
+                     "make one with nvidia-smi -q -x");
+    }
+    auto snapshot = XmlLog(root).run();
+    if (!snapshot) return failure(fmt::format("{}: {}", name, snapshot.error().what));
+    snapshots.push_back(std::move(*snapshot));
+  }
+  return snapshots;
+}
+
+}  // namespace gpulse::record::smi

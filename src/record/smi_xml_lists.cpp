@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/smi_xml_lists.hpp"
+
+#include <optional>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "record/smi_value.hpp"
+#include "record/smi_xml_tree.hpp"
+
+namespace gpulse::record::smi {
+
+namespace {
+
+// What a list without entries says of itself: a reason, or that it is empty.
+Reading count_of(pugi::xml_node list, std::size_t entries) {
+  if (!list) return Reason::not_supported;
+  if (entries > 0) return static_cast<double>(entries);
+  const auto text = trim(plain_text(list).value_or(""));
+  if (text.empty()) return 0.0;
+  return reason_in(text).value_or(Reason::error);
+}
+
+void fill_clocks(pugi::xml_node gpu, DeviceDetails &details) {
+  const auto list = gpu.child("supported_clocks");
+  std::size_t pairs = 0;
+  for (const auto node : list.children("supported_mem_clock")) {
+    const auto memory = read_quantity(Unit::mhz, child_text(node, "value").value_or(""));
+    if (!memory) continue;
+    auto &clocks = details.clocks.emplace_back();
+    clocks.memory_mhz = memory.value();
+    for (const auto graphics : node.children("supported_graphics_clock")) {
+      const auto clock = read_quantity(Unit::mhz, plain_text(graphics).value_or(""));
+      if (clock) clocks.graphics_mhz.push_back(clock.value());
+    }
+    pairs += clocks.graphics_mhz.size();
+  }
+  details.row[detail_metric("supported_clock_count")] = count_of(list, pairs);
+}
+
+std::optional<std::uint64_t> address_of(pugi::xml_node node) {
+  const auto text = trim(plain_text(node).value_or(""));
+  return text.starts_with("0x") ? parse_integer<std::uint64_t>(text.substr(2), 16) : std::nullopt;
+}
+
+void fill_pages(pugi::xml_node retirement, bool double_bit, DeviceDetails &details) {
+  // Before v10 only the addresses are told.
+  for (const auto node : retirement.child("retired_page_addresses").children("retired_page_address")) {
+    if (const auto address = address_of(node)) {
+      details.retired_pages.push_back({.address = *address, .time = 0, .double_bit = double_bit});
+    }
+  }
+  for (const auto node : retirement.child("retired_pagelist").children("retired_page")) {
+    const auto address = address_of(node.child("retired_page_address"));
+    if (!address) continue;
+    const auto time = read_time(child_text(node, "retired_page_timestamp").value_or(""));
+    details.retired_pages.push_back(
+        {.address = *address,
+         .time = time ? std::chrono::floor<std::chrono::seconds>(time->time_since_epoch()).count() : 0,
+         .double_bit = double_bit});
+  }
+}
+
+void fill_retired_pages(pugi::xml_node gpu, DeviceDetails &details) {
+  const auto retired = gpu.child("retired_pages");
+  const auto single = retired.child("multiple_single_bit_retirement");
+  const auto twice = retired.child("double_bit_retirement");
+  fill_pages(single, false, details);
+  fill_pages(twice, true, details);
+  auto &count = details.row[detail_metric("retired_page_count")];
+  const auto told = child_text(twice, "retired_count");
+  if (!details.retired_pages.empty()) {
+    count = static_cast<double>(details.retired_pages.size());
+  } else if (told) {
+    // The number of pages is a metric of its own; this one is of the list, which may be left out.
+    count = reason_in(*told).value_or(0.0);
+  }
+}
+
+void fill_accounted(pugi::xml_node gpu, DeviceDetails &details) {
+  const auto list = gpu.child("accounted_processes");
+  for (const auto node : list.children("accounted_process_info")) {
+    const auto pid = parse_integer<std::uint32_t>(trim(child_text(node, "pid").value_or("")));
+    if (!pid) continue;
+    const auto quantity = [&](const char *name, Unit unit, std::string_view default_unit = {}) -> Reading {
+      const auto text = child_text(node, name).value_or("");
+      if (const auto reason = reason_in(text)) return *reason;
+      return read_quantity(unit, text, default_unit);
+    };
+    details.accounted.push_back({.pid = *pid,
+                                 .gpu_percent = quantity("gpu_util", Unit::percent),
+                                 .memory_percent = quantity("memory_util", Unit::percent),
+                                 .memory_max_bytes = quantity("max_memory_usage", Unit::bytes),
+                                 .running_seconds = quantity("time", Unit::seconds, "ms"),
+                                 .running = read_flag(child_text(node, "is_running").value_or("")).value_or(false)});
+  }
+  details.row[detail_metric("accounted_process_count")] = count_of(list, details.accounted.size());
+}
+
+TextReading profiles_of(pugi::xml_node list) {
+  if (!list) return Reason::not_supported;
+  if (const auto text = plain_text(list)) return read_text(*text);
+  std::string joined;
+  for (const auto node : list.children()) {
+    const auto text = plain_text(node);
+    if (text && !trim(*text).empty()) joined += (joined.empty() ? "" : ", ") + std::string(trim(*text));
+  }
+  return read_text(joined);
+}
+
+}  // namespace
+
+void fill_event_reasons(pugi::xml_node gpu, Row &row, Row &details) {
+  auto list = gpu.child("clocks_event_reasons");
+  std::string_view prefix = "clocks_event_reason_";
+  if (!list) {
+    list = gpu.child("clocks_throttle_reasons");
+    prefix = "clocks_throttle_reason_";
+  }
+  if (!list) return;
+  std::uint64_t active = 0;
+  std::uint64_t told = 0;
+  Reading reason = plain_text(list) ? reason_in(*plain_text(list)).value_or(Reason::error) : Reason::not_supported;
+  bool broken = false;
+  for (const auto node : list.children()) {
+    std::string_view name(node.name());
+    if (!name.starts_with(prefix)) continue;
+    name.remove_prefix(prefix.size());
+    // One that is not known here still holds the clocks back.
+    const auto known = event_reason_bit(name);
+    const auto bit = known != 0 ? known : words::throttle_bit("other");
+    const auto text = plain_text(node).value_or("?");
+    if (const auto flag = read_flag(text)) {
+      told |= bit;
+      if (*flag) active |= bit;
+    } else if (const auto why = reason_in(text)) {
+      reason = *why;
+    } else {
+      broken = true;
+    }
+  }
+  const auto whole = [&](std::uint64_t bits) {
+    return broken ? Reading(Reason::error) : Reading(static_cast<double>(bits));
+  };
+  row[device_metric("throttle_reasons")] = told == 0 && !broken ? reason : whole(active);
+  details[detail_metric("event_reasons_supported")] = told == 0 && !broken ? reason : whole(told);
+}
+
+void fill_lists(pugi::xml_node gpu, DeviceDetails &details) {
+  fill_clocks(gpu, details);
+  fill_retired_pages(gpu, details);
+  fill_accounted(gpu, details);
+  const auto profiles = gpu.child("power_profiles");
+  details.texts[detail_metric("workload_profiles_requested")] =
+      profiles_of(profiles.child("power_profile_requested_profiles"));
+  details.texts[detail_metric("workload_profiles_enforced")] =
+      profiles_of(profiles.child("power_profile_enforced_profiles"));
+}
+
+}  // namespace gpulse::record::smi
