@@ -110,7 +110,7 @@ Device new_device(std::uint32_t index) {
 std::string Uuids::give(std::string told, std::string_view pci, std::uint32_t index) {
   if (told.empty()) told = pci.empty() ? fmt::format("LOG-{}", index) : fmt::format("PCI-{}", pci);
   auto uuid = told;
-  for (int more = 2; !taken_.insert(uuid).second; ++more) uuid = fmt::format("{}#{}", told, more);
+  while (!taken_.try_emplace(uuid, 1).second) uuid = fmt::format("{}#{}", told, ++taken_[told]);
   return uuid;
 }
 

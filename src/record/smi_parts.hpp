@@ -2,8 +2,8 @@
 // What the readers of nvidia-smi's XML and CSV share: how a device, a process and a snapshot come about from a log.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +30,7 @@ class Uuids {
   std::string give(std::string told, std::string_view pci, std::uint32_t index);
 
  private:
-  std::set<std::string> taken_;
+  std::map<std::string, int> taken_;  // and how often it was asked for
 };
 
 // A process of a type such as "C", "G", "C+G" or "M+C", by the name nvidia-smi calls it.

@@ -19,6 +19,9 @@ namespace {
 // Each costs up to 128 bytes in memory; a log of 1,024 GPUs has about three million.
 constexpr std::int64_t kMostNodes = std::int64_t{1} << 22U;
 
+// In all moments of a log; 64 MiB hold some three thousand.
+constexpr std::size_t kMostInAll = 16384;
+
 constexpr const char *kRoot = "nvidia_smi_log";
 
 // What nvidia-smi says of the machine rather than of a device.
@@ -228,6 +231,7 @@ Result<std::vector<SnapshotPtr>> read_xml(std::string_view text, const std::stri
                    "is the file whole?");
   }
   std::vector<SnapshotPtr> snapshots;
+  std::size_t devices = 0;
   for (const auto root : document.children()) {
     if (root.type() != pugi::node_element) continue;
     if (std::string_view(root.name()) != kRoot) {
@@ -237,6 +241,8 @@ Result<std::vector<SnapshotPtr>> read_xml(std::string_view text, const std::stri
     }
     auto snapshot = XmlLog(root).run();
     if (!snapshot) return failure(fmt::format("{}: {}", name, snapshot.error().what));
+    devices += (*snapshot)->devices.size() + 1;
+    if (devices > kMostInAll) return failure(fmt::format("{}: too many moments", name), "cut the file");
     snapshots.push_back(std::move(*snapshot));
   }
   return snapshots;

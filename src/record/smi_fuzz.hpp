@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for every log that is read, however broken it was: for the fuzzers.
+#pragma once
+
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include "record/snapshot_codec.hpp"
+
+namespace gpulse::record::smi {
+
+inline void must(bool holds) {
+  if (!holds) std::abort();
+}
+
+inline void must_be_finite(const Row &row) {
+  for (const auto &reading : row.readings()) must(!reading || std::isfinite(reading.value()));
+}
+
+// Devices are told apart, what belongs to one finds it, and all of it can be recorded.
+inline void must_be_sound(const Result<std::vector<SnapshotPtr>> &log) {
+  if (!log) {
+    must(!log.error().what.empty() && log.error().line().find('\n') == std::string::npos);
+    return;
+  }
+  SnapshotEncoder encoder;
+  WireWriter out;
+  for (const auto &snapshot : *log) {
+    std::set<std::uint32_t> numbers;
+    std::set<std::string> uuids;
+    for (const auto &device : snapshot->devices) {
+      must(numbers.insert(device.index).second && uuids.insert(device.identity->uuid).second);
+      must(!device.parent || numbers.contains(*device.parent));
+      must_be_finite(device.row);
+      if (device.details) must_be_finite(device.details->row);
+    }
+    for (const auto &process : snapshot->processes) {
+      must(numbers.contains(process.device) && process.texts);
+      must_be_finite(process.row);
+    }
+    out.clear();
+    must(encoder.encode(out, *snapshot).has_value());
+  }
+}
+
+}  // namespace gpulse::record::smi
