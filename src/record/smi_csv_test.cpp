@@ -2,36 +2,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "record/smi_log.hpp"
+#include "record/smi_testing.hpp"
 
-namespace gpulse::record {
+namespace gpulse::record::smi {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kMiB = 1048576;
-
-std::vector<SnapshotPtr> read(const std::string &text) {
+std::vector<SnapshotPtr> read_csv(const std::string &text) {
   ::setenv("TZ", "UTC", 1);
   ::tzset();
-  auto log = read_smi_log(text, "log.csv");
+  auto log = read_smi_log(text, "log");
   EXPECT_TRUE(log) << log.error().line();
   return log ? std::move(*log) : std::vector<SnapshotPtr>{};
 }
 
-std::string refusal(const std::string &text) {
-  const auto log = read_smi_log(text, "log.csv");
-  EXPECT_FALSE(log);
-  return log ? "" : log.error().line();
-}
-
-Reading number(const Device &device, std::string_view key) {
-  if (const auto id = find_metric(Scope::device, key)) return device.row[*id];
-  return device.details->row[find_metric(Scope::detail, key).value()];
-}
-
 TEST(SmiCsv, AnOrdinaryQuery) {
-  const auto log = read(
+  const auto log = read_csv(
       "timestamp, driver_version, index, name, uuid, pci.bus_id, memory.used [MiB], power.draw [W], temperature.gpu, "
       "utilization.gpu [%], pstate, clocks_event_reasons.active, ecc.mode.current, serial, vgpu.some_thing\n"
       "2026/11/15 02:30:27.016, 580.1, 0, NVIDIA X, GPU-1, 00000000:0A:00.0, 12 MiB, 33.10 W, 37, 5 %, P0, "
@@ -67,7 +54,7 @@ TEST(SmiCsv, AnOrdinaryQuery) {
 }
 
 TEST(SmiCsv, WithoutUnitsTheTitleTellsThem) {
-  const auto log = read(
+  const auto log = read_csv(
       "index, memory.used [MiB], clocks_event_reasons_counters.sw_power_cap [us], power_smoothing.window_multiplier "
       "[ms]\n"
       "0, 12, 1500000, 20\n");
@@ -78,7 +65,7 @@ TEST(SmiCsv, WithoutUnitsTheTitleTellsThem) {
 }
 
 TEST(SmiCsv, OldAndShortNames) {
-  const auto log = read(
+  const auto log = read_csv(
       "index, clocks.gr [MHz], clocks.mem [MHz], clocks_throttle_reasons.active, pcie.link.gen.current, "
       "ecc.errors.corrected.volatile.dram, ecc.errors.corrected.volatile.device_memory\r\n"
       "0, 1980 MHz, 3201 MHz, 0x0000000000000201, 4, 3, [N/A]\r\n");
@@ -92,7 +79,7 @@ TEST(SmiCsv, OldAndShortNames) {
 }
 
 TEST(SmiCsv, ReasonsForLowerClocksOneByOne) {
-  const auto log = read(
+  const auto log = read_csv(
       "index, clocks_event_reasons.sw_power_cap, clocks_event_reasons.hw_slowdown\n0, Active, Not Active\n1, [N/A], "
       "[N/A]\n");
   EXPECT_EQ(number(log.at(0)->devices.at(0), "throttle_reasons"), Reading(4.0));
@@ -100,7 +87,7 @@ TEST(SmiCsv, ReasonsForLowerClocksOneByOne) {
 }
 
 TEST(SmiCsv, ADeviceThatComesAgainBeginsAMoment) {
-  const auto log = read(
+  const auto log = read_csv(
       "timestamp, index, utilization.gpu [%]\n2026/11/15 02:30:36.175, 0, 1 %\n2026/11/15 02:30:36.176, 1, 2 %\n"
       "2026/11/15 02:30:37.179, 0, 3 %\n2026/11/15 02:30:37.180, 1, 4 %\n");
   ASSERT_EQ(log.size(), 2U);
@@ -110,8 +97,8 @@ TEST(SmiCsv, ADeviceThatComesAgainBeginsAMoment) {
 }
 
 TEST(SmiCsv, RowsThatDoNotSayTheirDevice) {
-  EXPECT_EQ(read("utilization.gpu [%]\n1 %\n2 %\n3 %\n").at(0)->devices.size(), 3U);
-  const auto log = read(
+  EXPECT_EQ(read_csv("utilization.gpu [%]\n1 %\n2 %\n3 %\n").at(0)->devices.size(), 3U);
+  const auto log = read_csv(
       "timestamp, utilization.gpu [%]\n2026/11/15 02:30:36.175, 1 %\n2026/11/15 02:30:36.178, 2 %\n"
       "2026/11/15 02:30:37.175, 3 %\n2026/11/15 02:30:37.178, 4 %\n");
   ASSERT_EQ(log.size(), 2U);
@@ -120,7 +107,7 @@ TEST(SmiCsv, RowsThatDoNotSayTheirDevice) {
 }
 
 TEST(SmiCsv, NumbersAreNvidiaSmisOwn) {
-  const auto log = read("index, temperature.gpu\n3, 40\n1, 50\n");
+  const auto log = read_csv("index, temperature.gpu\n3, 40\n1, 50\n");
   ASSERT_EQ(log.at(0)->devices.size(), 2U);
   EXPECT_EQ(log[0]->devices[0].index, 1U);
   EXPECT_EQ(number(log[0]->devices[0], "temperature_gpu_celsius"), Reading(50.0));
@@ -129,13 +116,13 @@ TEST(SmiCsv, NumbersAreNvidiaSmisOwn) {
 }
 
 TEST(SmiCsv, AHeaderInTheMiddleBeginsAnotherRun) {
-  const auto log = read("utilization.gpu [%]\n1 %\nutilization.gpu [%]\n2 %\n");
+  const auto log = read_csv("utilization.gpu [%]\n1 %\nutilization.gpu [%]\n2 %\n");
   ASSERT_EQ(log.size(), 2U);
   EXPECT_EQ(number(log[1]->devices.at(0), "gpu_utilization_percent"), Reading(2.0));
 }
 
 TEST(SmiCsv, Processes) {
-  const auto log = read(
+  const auto log = read_csv(
       "timestamp, gpu_name, gpu_bus_id, gpu_serial, gpu_uuid, pid, process_name, used_gpu_memory [MiB]\n"
       "2026/11/15 02:31:18.757, NVIDIA X, 00000000:00:06.0, 1, GPU-1, 560, python3 a, b, 1130 MiB\n"
       "2026/11/15 02:31:18.757, NVIDIA X, 00000000:00:06.0, 1, GPU-1, 561, C:\\Program Files\\x y.exe, [N/A]\n"
@@ -157,17 +144,17 @@ TEST(SmiCsv, Processes) {
 }
 
 TEST(SmiCsv, TitlesAloneAreAnEmptyLog) {
-  const auto log = read("index, name\n");
+  const auto log = read_csv("index, name\n");
   ASSERT_EQ(log.size(), 1U);
   EXPECT_TRUE(log[0]->devices.empty());
 }
 
 TEST(SmiCsv, RefusedInOneLine) {
   EXPECT_EQ(refusal("0, NVIDIA H200, 5 %\n"),
-            "log.csv: no line with the names of the columns: leave noheader out of --format");
+            "log: no line with the names of the columns: leave noheader out of --format");
   EXPECT_EQ(refusal("No devices were found\n"),
-            "log.csv: no log of nvidia-smi: it begins with \"No devices were found\": make one with nvidia-smi -q -x");
-  EXPECT_EQ(refusal("index, name\n0, X\n1\n"), "log.csv: line 3: 1 cells under 2 titles: is the file whole?");
+            "log: no log of nvidia-smi: it begins with \"No devices were found\": make one with nvidia-smi -q -x");
+  EXPECT_EQ(refusal("index, name\n0, X\n1\n"), "log: line 3: 1 cells under 2 titles: is the file whole?");
   EXPECT_THAT(refusal("index, name\nx, X\n"), HasSubstr("line 2: the index is no number"));
   EXPECT_THAT(refusal("gpu_uuid, pid\nGPU-1, x\n"), HasSubstr("line 2: the pid is no number"));
   EXPECT_THAT(refusal("gpu_uuid, retired_pages.address, retired_pages.cause\n"), HasSubstr("not read"));
@@ -189,4 +176,4 @@ TEST(SmiCsv, IsRecognisedByItsFirstLine) {
 }
 
 }  // namespace
-}  // namespace gpulse::record
+}  // namespace gpulse::record::smi

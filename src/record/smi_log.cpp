@@ -126,14 +126,17 @@ Process new_process(std::uint32_t pid, std::string_view type, std::string_view n
   auto texts = std::make_shared<TextRow>(Scope::process);
   auto command = read_text(name);
   auto program = command;
+  auto short_name = command;
   if (command) {
     // Windows' names are paths with blanks in them, Linux' may go on with arguments.
     std::string_view path = command.value();
     if (path.find('\\') == std::string_view::npos) path = path.substr(0, path.find(' '));
+    program = std::string(path);
     path.remove_prefix(path.find_last_of("/\\") + 1);
-    if (!path.empty()) program = std::string(path);
+    if (!path.empty()) short_name = std::string(path);
   }
-  (*texts)[process_metric("name")] = std::move(program);
+  (*texts)[process_metric("name")] = std::move(short_name);
+  (*texts)[process_metric("program")] = std::move(program);
   (*texts)[process_metric("command")] = std::move(command);
   process.texts = std::move(texts);
   return process;

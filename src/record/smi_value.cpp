@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <ctime>
@@ -53,7 +54,7 @@ constexpr std::array kReasons{
     ReasonWords{"not available in wddm driver model", Reason::not_supported},
     ReasonWords{"not found", Reason::not_supported},
     ReasonWords{"function not found", Reason::not_supported},
-    ReasonWords{"requested functionality has been deprecated", Reason::not_supported},
+    ReasonWords{"requested functionality has been deprecated", Reason::deprecated},
     ReasonWords{"insufficient permissions", Reason::no_permission},
     ReasonWords{"no permission", Reason::no_permission},
     ReasonWords{"gpu is lost", Reason::lost},
@@ -154,6 +155,19 @@ std::optional<std::uint64_t> whole_number(std::string_view text, int base) {
   return parse_integer<std::uint64_t>(text, base);
 }
 
+// The words of a mask, in the order of its bits.
+Reading read_atomics(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> kNames{
+      "FETCHADD_32", "FETCHADD_64", "SWAP_32", "SWAP_64", "CAS_32", "CAS_64", "CAS_128", "FETCHADD_128", "SWAP_128"};
+  std::uint64_t bits = 0;
+  for (const auto name : split_words(text)) {
+    const auto *const at = std::find(kNames.begin(), kNames.end(), name);
+    if (at == kNames.end()) return Reason::error;
+    bits |= std::uint64_t{1} << static_cast<unsigned>(at - kNames.begin());
+  }
+  return static_cast<double>(bits);
+}
+
 Reading read_set(MetricId id, std::string_view text) {
   constexpr std::uint64_t kNamed = 0x1FF;  // the driver's bits are in the order of the words
   const auto bits = whole_number(text, 16);
@@ -219,6 +233,9 @@ Reading read_number(MetricId id, std::string_view text, std::string_view unit, i
   if (metric.kind == Kind::set) return read_set(id, text);
   for (const auto &known : kNumberWords) {
     if (known.metric == id && bare(text) == known.word) return known.value;
+  }
+  if (id == detail_metric("pcie_atomics_outbound") || id == detail_metric("pcie_atomics_inbound")) {
+    return read_atomics(text);
   }
   if (id == detail_metric("inforom_flush_time_seconds")) {
     const auto time = read_time(text);

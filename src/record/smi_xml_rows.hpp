@@ -218,6 +218,8 @@ inline constexpr std::array kDevice{
     XmlRow{det("pcie_replay_rollover_total"), {"pci/replay_rollover_counter"}},
     XmlRow{det("pcie_throughput_tx_bytes_per_second"), {"pci/tx_util"}},
     XmlRow{det("pcie_throughput_rx_bytes_per_second"), {"pci/rx_util"}},
+    XmlRow{det("pcie_atomics_outbound"), {"pci/atomic_caps_outbound"}},
+    XmlRow{det("pcie_atomics_inbound"), {"pci/atomic_caps_inbound"}},
     XmlRow{det("fabric_state"), {"fabric/state"}},
     XmlRow{det("fabric_status"), {"fabric/status"}},
     XmlRow{det("fabric_clique"), {"fabric/cliqueId"}},
@@ -299,6 +301,13 @@ inline constexpr std::array kInstance{
     XmlRow{dev("bar1_total_bytes"), {"bar1_memory_usage/total"}},
     XmlRow{dev("bar1_used_bytes"), {"bar1_memory_usage/used"}},
     XmlRow{dev("multiprocessor_count"), {"device_attributes/shared/multiprocessor_count"}},
+    XmlRow{det("copy_engine_count"), {"device_attributes/shared/copy_engine_count"}},
+    XmlRow{det("encoder_count"), {"device_attributes/shared/encoder_count"}},
+    XmlRow{det("decoder_count"), {"device_attributes/shared/decoder_count"}},
+    XmlRow{det("ofa_count"), {"device_attributes/shared/ofa_count"}},
+    XmlRow{det("jpeg_count"), {"device_attributes/shared/jpg_count"}},
+    XmlRow{det("gpu_instance_id"), {"gpu_instance_id"}},
+    XmlRow{det("compute_instance_id"), {"compute_instance_id"}},
     XmlRow{det("ecc_sram_uncorrected_volatile_total"), {"ecc_error_count/volatile_count/sram_uncorrectable"}},
 };
 // clang-format on

@@ -2,212 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "record/smi_log.hpp"
+#include "record/smi_testing.hpp"
 
-namespace gpulse::record {
+namespace gpulse::record::smi {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr double kMiB = 1048576;
-
-std::string document(const std::string &inside) {
-  return "<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"nvsmi_device_v12.dtd\">\n<nvidia_smi_log>\n" +
-         inside + "</nvidia_smi_log>\n";
-}
-
-Snapshot read(const std::string &inside) {
-  const auto log = read_smi_log(document(inside), "log.xml");
-  EXPECT_TRUE(log) << log.error().line();
-  if (!log || log->size() != 1) return {};
-  return *log->front();
-}
-
-Device gpu(const std::string &inside) {
-  auto snapshot = read("<gpu id=\"00000000:0A:00.0\"><uuid>GPU-1</uuid>" + inside + "</gpu>");
-  EXPECT_EQ(snapshot.devices.size(), 1U);
-  return snapshot.devices.empty() ? Device{} : snapshot.devices.front();
-}
-
-std::string refusal(const std::string &text) {
-  const auto log = read_smi_log(text, "log.xml");
-  EXPECT_FALSE(log);
-  return log ? "" : log.error().line();
-}
-
-Reading number(const Device &device, std::string_view key) {
-  if (const auto id = find_metric(Scope::device, key)) return device.row[*id];
-  return device.details->row[find_metric(Scope::detail, key).value()];
-}
-
-TEST(SmiXml, QuantitiesGetOurUnits) {
-  const auto device = gpu(
-      "<fan_speed>41 %</fan_speed><pci><tx_util>25000 KB/s</tx_util><replay_counter>7</replay_counter>"
-      "<pci_device_id>233510DE</pci_device_id>"
-      "<pci_gpu_link_info><link_widths><current_link_width>16x</current_link_width></link_widths></pci_gpu_link_info>"
-      "</pci><fb_memory_usage><total>4096 MiB</total><reserved>66 MiB</reserved><used>42 MiB</used><free>3988 "
-      "MiB</free>"
-      "</fb_memory_usage><utilization><gpu_util>33.4 %</gpu_util></utilization>"
-      "<temperature><gpu_temp>-3 C</gpu_temp></temperature><clocks><sm_clock>1620 MHz</sm_clock></clocks>"
-      "<voltage><graphics_volt>631.250 mV</graphics_volt></voltage><board_id>0x2d00</board_id>"
-      "<clocks_event_reasons_counters><clocks_event_reasons_counters_sw_power_cap>19438307 us"
-      "</clocks_event_reasons_counters_sw_power_cap></clocks_event_reasons_counters>"
-      "<encoder_stats><average_latency>1500</average_latency></encoder_stats>"
-      "<remapped_rows><row_remapper_histogram><row_remapper_histogram_max>192 bank(s)</row_remapper_histogram_max>"
-      "</row_remapper_histogram></remapped_rows>");
-  EXPECT_EQ(number(device, "fan_speed_percent"), Reading(41.0));
-  EXPECT_EQ(number(device, "pcie_throughput_tx_bytes_per_second"), Reading(25e6));
-  EXPECT_EQ(number(device, "pcie_replay_total"), Reading(7.0));
-  EXPECT_EQ(number(device, "pci_device_id"), Reading(double{0x233510DE}));
-  EXPECT_EQ(number(device, "pcie_link_width"), Reading(16.0));
-  EXPECT_EQ(number(device, "memory_total_bytes"), Reading(4096 * kMiB));
-  EXPECT_EQ(number(device, "memory_reserved_bytes"), Reading(66 * kMiB));
-  EXPECT_EQ(number(device, "memory_used_bytes"), Reading(42 * kMiB));
-  EXPECT_EQ(number(device, "memory_free_bytes"), Reading(3988 * kMiB));
-  EXPECT_EQ(number(device, "gpu_utilization_percent"), Reading(33.4));
-  EXPECT_EQ(number(device, "temperature_gpu_celsius"), Reading(-3.0));
-  EXPECT_EQ(number(device, "clock_sm_mhz"), Reading(1620.0));
-  EXPECT_EQ(number(device, "voltage_graphics_volts"), Reading(0.63125));
-  EXPECT_EQ(number(device, "board_id"), Reading(double{0x2d00}));
-  EXPECT_EQ(number(device, "throttled_power_seconds"), Reading(19.438307));
-  EXPECT_EQ(number(device, "encoder_latency_seconds"), Reading(0.0015));
-  EXPECT_EQ(number(device, "remapped_banks_max"), Reading(192.0));
-}
-
-TEST(SmiXml, WordsInPlaceOfAValueAreReasons) {
-  const auto of = [](const std::string &text) {
-    return number(gpu("<fan_speed>" + text + "</fan_speed>"), "fan_speed_percent");
-  };
-  EXPECT_EQ(of("N/A"), Reading(Reason::not_supported));
-  EXPECT_EQ(of("[N/A]"), Reading(Reason::not_supported));
-  EXPECT_EQ(of("Not Supported"), Reading(Reason::not_supported));
-  EXPECT_EQ(of("Requested functionality has been deprecated"), Reading(Reason::not_supported));
-  EXPECT_EQ(of(""), Reading(Reason::not_supported));
-  EXPECT_EQ(of("Insufficient Permissions"), Reading(Reason::no_permission));
-  EXPECT_EQ(of("GPU is lost"), Reading(Reason::lost));
-  EXPECT_EQ(of("GPU requires reset"), Reading(Reason::reset_required));
-  EXPECT_EQ(of("Unknown Error"), Reading(Reason::error, 999));
-  EXPECT_EQ(of("ERR!"), Reading(Reason::error));
-  EXPECT_EQ(number(gpu(""), "fan_speed_percent"), Reading(Reason::not_supported));
-}
-
-TEST(SmiXml, WhatIsNoValueIsNeverZero) {
-  const auto of = [](const std::string &text) {
-    return number(gpu("<fan_speed>" + text + "</fan_speed>"), "fan_speed_percent");
-  };
-  EXPECT_EQ(of("quick"), Reading(Reason::error));
-  EXPECT_EQ(of("%"), Reading(Reason::error));
-  EXPECT_EQ(of("41 C"), Reading(Reason::error));
-  EXPECT_EQ(of("41 % 2"), Reading(Reason::error));
-  EXPECT_EQ(of("4<b/>1 %"), Reading(Reason::error));
-  EXPECT_EQ(of("<b>41 %</b>"), Reading(Reason::error));
-  EXPECT_EQ(of("nan %"), Reading(Reason::error));
-  EXPECT_EQ(of("-1 %"), Reading(Reason::out_of_range));
-  EXPECT_EQ(of("1e300 %"), Reading(Reason::out_of_range));
-  EXPECT_EQ(number(gpu("<fb_memory_usage><used>-5 MiB</used></fb_memory_usage>"), "memory_used_bytes"),
-            Reading(Reason::out_of_range));
-}
-
-TEST(SmiXml, StatesByTheirWords) {
-  const auto device =
-      gpu("<persistence_mode>Enabled</persistence_mode><display_active>Disabled</display_active>"
-          "<compute_mode>Exclusive_Process</compute_mode><performance_state>P8</performance_state>"
-          "<gpu_virtualization_mode><virtualization_mode>Pass-Through</virtualization_mode></gpu_virtualization_mode>"
-          "<gpu_recovery_action>Drain and Reset</gpu_recovery_action><addressing_mode>HMM</addressing_mode>"
-          "<retired_pages><pending_retirement>Yes</pending_retirement></retired_pages>"
-          "<platformInfo><peer_type>Switch Connected</peer_type></platformInfo>"
-          "<fabric><state>Not Supported</state><status>Success</status></fabric>"
-          "<display_mode>Enabled</display_mode><mig_mode><current_mig>Perhaps</current_mig></mig_mode>");
-  EXPECT_EQ(number(device, "persistence_mode"), Reading(1.0));
-  EXPECT_EQ(number(device, "display_active"), Reading(0.0));
-  EXPECT_EQ(number(device, "compute_mode"), Reading(3.0));
-  EXPECT_EQ(number(device, "performance_state"), Reading(8.0));
-  EXPECT_EQ(number(device, "virtualization_mode"), Reading(1.0));
-  EXPECT_EQ(number(device, "recovery_action"), Reading(4.0));
-  EXPECT_EQ(number(device, "addressing_mode"), Reading(1.0));
-  EXPECT_EQ(number(device, "retired_pages_pending"), Reading(1.0));
-  EXPECT_EQ(number(device, "platform_peer_type"), Reading(1.0));
-  EXPECT_EQ(number(device, "fabric_state"), Reading(0.0));
-  EXPECT_EQ(number(device, "fabric_status"), Reading(0.0));
-  EXPECT_EQ(number(device, "display_attached"), Reading(1.0));
-  EXPECT_EQ(number(device, "mig_mode"), Reading(Reason::error));
-}
-
-TEST(SmiXml, OldNames) {
-  const auto device =
-      gpu("<clocks_throttle_reasons><clocks_throttle_reason_gpu_idle>Active</clocks_throttle_reason_gpu_idle>"
-          "<clocks_throttle_reason_sw_power_cap>Not Active</clocks_throttle_reason_sw_power_cap>"
-          "<clocks_throttle_reason_unknown>Active</clocks_throttle_reason_unknown></clocks_throttle_reasons>"
-          "<power_readings><power_state>P2</power_state><power_management>Supported</power_management>"
-          "<power_draw>119.47 W</power_draw><power_limit>150.00 W</power_limit><enforced_power_limit>140.00 W"
-          "</enforced_power_limit></power_readings>"
-          "<ecc_errors><volatile><single_bit><device_memory>1</device_memory><register_file>2</register_file><total>3</"
-          "total>"
-          "</single_bit></volatile><aggregate><double_bit><total>7627</total></double_bit></aggregate></ecc_errors>");
-  EXPECT_EQ(number(device, "throttle_reasons"),
-            Reading(static_cast<double>(words::throttle_bit("idle") | words::throttle_bit("other"))));
-  EXPECT_EQ(number(device, "performance_state"), Reading(2.0));
-  EXPECT_EQ(number(device, "power_management"), Reading(1.0));
-  EXPECT_EQ(number(device, "power_draw_watts"), Reading(119.47));
-  EXPECT_EQ(number(device, "power_average_watts"), Reading(Reason::not_supported));
-  EXPECT_EQ(number(device, "power_limit_requested_watts"), Reading(150.0));
-  EXPECT_EQ(number(device, "power_limit_watts"), Reading(140.0));
-  EXPECT_EQ(number(device, "ecc_dram_corrected_volatile_total"), Reading(1.0));
-  EXPECT_EQ(number(device, "ecc_register_file_corrected_volatile_total"), Reading(2.0));
-  EXPECT_EQ(number(device, "ecc_corrected_volatile_total"), Reading(3.0));
-  EXPECT_EQ(number(device, "ecc_uncorrected_total"), Reading(7627.0));
-}
-
-TEST(SmiXml, NewNames) {
-  const auto device = gpu(
-      "<clocks_event_reasons><clocks_event_reason_sw_power_cap>Active</clocks_event_reason_sw_power_cap>"
-      "<clocks_event_reason_hw_slowdown>Not Active</clocks_event_reason_hw_slowdown></clocks_event_reasons>"
-      "<gpu_power_readings><average_power_draw>692.70 W</average_power_draw><instant_power_draw>680.28 W"
-      "</instant_power_draw><current_power_limit>650.00 W</current_power_limit><requested_power_limit>700.00 W"
-      "</requested_power_limit></gpu_power_readings>"
-      "<ecc_errors><volatile><sram_correctable>1</sram_correctable><sram_uncorrectable_parity>2</"
-      "sram_uncorrectable_parity>"
-      "<sram_uncorrectable_secded>3</sram_uncorrectable_secded><dram_correctable>4</dram_correctable>"
-      "<dram_uncorrectable>5</dram_uncorrectable></volatile>"
-      "<aggregate><sram_uncorrectable>6</sram_uncorrectable><dram_uncorrectable>N/A</dram_uncorrectable></aggregate>"
-      "</ecc_errors><temperature><gpu_temp_tlimit>20 C</gpu_temp_tlimit>"
-      "<gpu_temp_max_tlimit_threshold>-8 C</gpu_temp_max_tlimit_threshold></temperature>");
-  EXPECT_EQ(number(device, "throttle_reasons"), Reading(4.0));
-  EXPECT_EQ(number(device, "event_reasons_supported"), Reading(12.0));
-  EXPECT_EQ(number(device, "power_draw_watts"), Reading(692.70));
-  EXPECT_EQ(number(device, "power_average_watts"), Reading(692.70));
-  EXPECT_EQ(number(device, "power_instant_watts"), Reading(680.28));
-  EXPECT_EQ(number(device, "power_limit_watts"), Reading(650.0));
-  EXPECT_EQ(number(device, "power_limit_requested_watts"), Reading(700.0));
-  EXPECT_EQ(number(device, "ecc_sram_uncorrected_volatile_total"), Reading(5.0));
-  EXPECT_EQ(number(device, "ecc_corrected_volatile_total"), Reading(5.0));
-  EXPECT_EQ(number(device, "ecc_uncorrected_volatile_total"), Reading(10.0));
-  // A sum of which a part is missing is none.
-  EXPECT_EQ(number(device, "ecc_uncorrected_total"), Reading(Reason::not_supported));
-  EXPECT_EQ(number(device, "temperature_margin_celsius"), Reading(20.0));
-  EXPECT_EQ(number(device, "temperature_margin_shutdown_celsius"), Reading(-8.0));
-  EXPECT_EQ(number(device, "temperature_shutdown_celsius"), Reading(Reason::not_supported));
-}
-
-TEST(SmiXml, AReasonInPlaceOfElementsHoldsForAllOfThem) {
-  const auto device =
-      gpu("<remapped_rows>Insufficient Permissions</remapped_rows>"
-          "<clocks_event_reasons>Unknown Error</clocks_event_reasons>");
-  EXPECT_EQ(number(device, "remapped_rows_pending"), Reading(Reason::no_permission));
-  EXPECT_EQ(number(device, "remapped_banks_max"), Reading(Reason::no_permission));
-  EXPECT_EQ(number(device, "throttle_reasons"), Reading(Reason::error, 999));
-}
-
-TEST(SmiXml, AHalfReadSetOfReasonsIsNone) {
-  const auto device =
-      gpu("<clocks_event_reasons><clocks_event_reason_sw_power_cap>Active</clocks_event_reason_sw_power_cap>"
-          "<clocks_event_reason_hw_slowdown>Actve</clocks_event_reason_hw_slowdown></clocks_event_reasons>");
-  EXPECT_EQ(number(device, "throttle_reasons"), Reading(Reason::error));
-}
-
-TEST(SmiXml, TheFirstOfTwoEqualElementsCounts) {
-  EXPECT_EQ(number(gpu("<fan_speed>41 %</fan_speed><fan_speed>42 %</fan_speed>"), "fan_speed_percent"), Reading(41.0));
-}
 
 TEST(SmiXml, Identity) {
   const auto snapshot = read(
@@ -269,7 +69,8 @@ TEST(SmiXml, LocalTimeIsThatOfThisMachine) {
 constexpr const char *kInstances =
     "<gpu><uuid>GPU-a</uuid><product_name>A100</product_name><mig_devices>"
     "<mig_device><index>0</index><gpu_instance_id>3</gpu_instance_id><compute_instance_id>0</compute_instance_id>"
-    "<device_attributes><shared><multiprocessor_count>14</multiprocessor_count></shared></device_attributes>"
+    "<device_attributes><shared><multiprocessor_count>14</multiprocessor_count><jpg_count>1</jpg_count></shared></"
+    "device_attributes>"
     "<ecc_error_count><volatile_count><sram_uncorrectable>2</sram_uncorrectable></volatile_count></ecc_error_count>"
     "<fb_memory_usage><total>19968 MiB</total><used>12 MiB</used></fb_memory_usage></mig_device>"
     "<mig_device><gpu_instance_id>4</gpu_instance_id><compute_instance_id>1</compute_instance_id></mig_device>"
@@ -292,6 +93,8 @@ TEST(SmiXml, InstancesComeAfterAllWholeDevices) {
   EXPECT_EQ(number(instance, "memory_total_bytes"), Reading(19968 * kMiB));
   EXPECT_EQ(number(instance, "memory_used_bytes"), Reading(12 * kMiB));
   EXPECT_EQ(number(instance, "multiprocessor_count"), Reading(14.0));
+  EXPECT_EQ(number(instance, "jpeg_count"), Reading(1.0));
+  EXPECT_EQ(number(instance, "gpu_instance_id"), Reading(3.0));
   EXPECT_EQ(number(instance, "ecc_sram_uncorrected_volatile_total"), Reading(2.0));
   EXPECT_EQ(number(instance, "gpu_utilization_percent"), Reading(Reason::not_supported));
   EXPECT_EQ(snapshot.devices[3].identity->label, "4/1");
@@ -328,6 +131,7 @@ TEST(SmiXml, Processes) {
   EXPECT_EQ(type_word(snapshot.processes[0].types), "compute+mps");
   EXPECT_EQ(name(0), TextReading("python3"));
   EXPECT_EQ(command(0), TextReading("/usr/bin/python3 train.py --a=/b"));
+  EXPECT_EQ((*snapshot.processes[0].texts)[process_metric("program")], TextReading("/usr/bin/python3"));
   EXPECT_EQ(memory(0), Reading(2283 * kMiB));
   EXPECT_EQ(type_word(snapshot.processes[1].types), "graphics");
   EXPECT_EQ(name(1), TextReading(Reason::no_permission));
@@ -398,7 +202,7 @@ TEST(SmiXml, NoGpuIsNoError) {
 }
 
 TEST(SmiXml, ALogMadeInALoopHoldsSeveralMoments) {
-  const auto log = read_smi_log(document("<gpu/>") + document("<gpu/><gpu/>"), "log.xml");
+  const auto log = read_smi_log(document("<gpu/>") + document("<gpu/><gpu/>"), "log");
   ASSERT_TRUE(log);
   ASSERT_EQ(log->size(), 2U);
   EXPECT_EQ((*log)[1]->devices.size(), 2U);
@@ -406,11 +210,11 @@ TEST(SmiXml, ALogMadeInALoopHoldsSeveralMoments) {
 
 TEST(SmiXml, RefusedInOneLine) {
   EXPECT_EQ(refusal("<nvidia_smi_log>\n<gpu></nvidia_smi_log>"),
-            "log.xml: line 2: bad XML: Start-end tags mismatch: is the file whole?");
+            "log: line 2: bad XML: Start-end tags mismatch: is the file whole?");
   EXPECT_THAT(refusal("<html><body/></html>"), HasSubstr("no log of nvidia-smi"));
   EXPECT_THAT(refusal("<html\x1b[2J><body/></html\x1b[2J>"), ::testing::Not(HasSubstr("\x1b")));
   EXPECT_THAT(refusal("<?xml version=\"1.0\"?>"), HasSubstr("bad XML"));
-  EXPECT_THAT(refusal(""), HasSubstr("log.xml: empty"));
+  EXPECT_THAT(refusal(""), HasSubstr("log: empty"));
   EXPECT_THAT(refusal(std::string(kLargestSmiLog + 1, ' ')), HasSubstr("too large"));
 }
 
@@ -418,7 +222,7 @@ TEST(SmiXml, EntitiesAreNotExpanded) {
   const auto log = read_smi_log(
       "<!DOCTYPE nvidia_smi_log [<!ENTITY a \"ha\"><!ENTITY b SYSTEM \"file:///etc/hostname\">]>"
       "<nvidia_smi_log><gpu><product_name>&a;&b;&amp;</product_name></gpu></nvidia_smi_log>",
-      "log.xml");
+      "log");
   ASSERT_TRUE(log) << log.error().line();
   EXPECT_EQ(log->front()->devices.at(0).identity->name, "&a;&b;&");
 }
@@ -451,11 +255,11 @@ TEST(SmiXml, OtherEncodingsAndWhatStandsBefore) {
   for (const char c : text) wide += std::string(1, c) + '\0';
   for (const auto &form : {wide, "\xEF\xBB\xBF" + text, "WARNING: infoROM is corrupted at gpu 0000:02:00.0\n" + text}) {
     EXPECT_TRUE(is_smi_log(form));
-    const auto log = read_smi_log(form, "log.xml");
+    const auto log = read_smi_log(form, "log");
     ASSERT_TRUE(log) << log.error().line();
     EXPECT_EQ(log->front()->devices.at(0).identity->name, "A");
   }
 }
 
 }  // namespace
-}  // namespace gpulse::record
+}  // namespace gpulse::record::smi
