@@ -378,7 +378,6 @@ LOGS: dict[str, tuple[str | None, list[dict[str, Any]]]] = {
                 "power_instant_watts": 11.63,
                 "power_limit_max_watts": 190,
                 "recovery_action": "none",
-                "clock_application_graphics_mhz": "!deprecated by the driver",
             }
         ],
     ),
@@ -418,6 +417,7 @@ LOGS: dict[str, tuple[str | None, list[dict[str, Any]]]] = {
                 "power_draw_watts": 139.62,
                 "power_instant_watts": 142.33,
                 "memory_power_watts": NO,
+                "clock_application_graphics_mhz": "!deprecated by the driver",
                 "clock_sm_mhz": 1950,
                 "clock_memory_mhz": 9251,
                 "throttled_power_seconds": 0,

@@ -15,7 +15,8 @@ from smi_log_values import LOGS, NO
 
 FIXTURES = ROOT.parent / "shared" / "fixtures" / "nvidia-smi"
 OURS = ROOT / "src" / "record"
-PROMETHEUS_SCALE = {"_hz": 1e-6, "_ratio": 100.0}
+# The exporter leaves microseconds as they are.
+PROMETHEUS_SCALE = {"_hz": 1e-6, "_ratio": 100.0, "_average_latency": 1e-6}
 
 needs_fixtures = pytest.mark.skipif(not FIXTURES.is_dir(), reason="no shared fixtures")
 
@@ -122,6 +123,43 @@ def test_the_standard_input() -> None:
     command = [GPULSE, "--replay", "-", "--json"]
     piped = subprocess.run(command, input=log.read_bytes(), capture_output=True, env=environment(TZ="UTC"), check=True)
     assert piped.stdout.decode() == parse(log).out
+
+
+def test_a_real_log_comes_back_as_it_was() -> None:
+    """Read, and printed in nvidia-smi's own form: all that gpulse has a metric for is the same."""
+    log = OURS / "smi_xml_corpus" / "h200_load.xml"
+    back = gpulse("smi", "--replay", log, "-q", "-x", TZ="UTC").lines
+    differing = {line.strip() for line in set(log.read_text().splitlines()) - set(back)}
+    assert differing == {
+        "<gpu_part_number>2335-895-A1</gpu_part_number>",
+        "<sparse_operation_mode>Disabled</sparse_operation_mode>",
+    }
+
+
+@pytest.mark.parametrize("name", ["driver-440", "driver-535.54", "faulty", "mig", "old-driver", "single"])
+def test_what_we_write_in_its_form_reads_back(name: str, tmp_path: Path) -> None:
+    scenario = ROOT / "sim" / "scenarios" / f"{name}.toml"
+    log = tmp_path / "log.xml"
+    log.write_text(gpulse("smi", "-q", "-x", scenario=scenario).out)
+    document = parse(log).json
+    live = gpulse("--json", scenario=scenario).json
+    assert [one["index"] for one in document["devices"]] == [one["index"] for one in live["devices"]]
+    compared = 0
+    for found, expected in zip(document["devices"], live["devices"]):
+        assert found["parent"] == expected["parent"] and found["pci"] == expected["pci"]
+        for key, value in found["metrics"].items():
+            if value is None:
+                continue
+            other = expected["metrics"][key]
+            if isinstance(value, (int, float)):
+                # nvidia-smi rounds to MiB, whole percent and hundredths of a watt; the simulator's time goes on.
+                other = pytest.approx(other, rel=0.02, abs=MIB if key.endswith("_bytes") else 1)
+            assert value == other, key
+            compared += 1
+    assert compared > 70
+    assert [(one["device"], one["pid"]) for one in document["processes"]] == [
+        (one["device"], one["pid"]) for one in live["processes"]
+    ]
 
 
 def sections(capture: str) -> dict[str, str]:
