@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/text.hpp"
 #include "cli/drop_in.hpp"
 #include "cli/feed.hpp"
 #include "cli/output.hpp"
 #include "cli/smi_arguments.hpp"
+#include "source/nvml/excluded.hpp"
 #include "view/smi/log.hpp"
 #include "view/smi/monitor.hpp"
 #include "view/smi/table.hpp"
@@ -20,7 +22,7 @@ namespace {
 
 using namespace view::smi;
 
-constexpr int kNotFound = 6, kNoDriver = 9, kLost = 15, kOther = 255;
+constexpr int kNotFound = 6, kNoDriver = 9, kNoLibrary = 12, kLost = 15, kOther = 255;
 
 // Where the output goes: the standard output, or a file that is written anew.
 class Output {
@@ -51,12 +53,24 @@ int say(const SmiRefusal &refusal) {
 // What the original says where it finds nothing to work with.
 SmiRefusal nothing_found(const Snapshot &snapshot) {
   const auto driver = std::find_if(snapshot.sources.begin(), snapshot.sources.end(),
-                                   [](const SourceStatus &source) { return !source.problem.empty(); });
+                                   [](const SourceStatus &source) { return source.code != 0; });
   if (driver == snapshot.sources.end()) return {"No devices were found\n", kNotFound};
-  return {
-      "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA "
-      "driver is installed and running.\n\n",
-      kNoDriver};
+  switch (driver->code) {
+    case kNoDriver:
+      return {
+          "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest "
+          "NVIDIA driver is installed and running.\n\n",
+          kNoDriver};
+    case kNoLibrary:
+      return {
+          "NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the NVIDIA Display "
+          "Driver is properly installed and present in your system.\nPlease also try adding directory that contains "
+          "libnvidia-ml.so to your system PATH.\n\n",
+          kNoLibrary};
+    default:
+      return {fmt::format("Failed to initialize NVML: {}\n", driver_words(driver->code)),
+              std::min<int>(driver->code, kOther)};
+  }
 }
 
 // A second look where a chosen reading is a rate; most are not.
@@ -109,9 +123,10 @@ class Session {
     complaint_.clear();
     std::erase_if(scene.devices, [&](const Device *device) {
       if (device->state != DeviceState::lost) return false;
+      const auto &why = device->row[device_metric("memory_total_bytes")];
       complaint_ += fmt::format(
-          "Unable to determine the device handle for GPU{}: {}: GPU is lost.  Reboot the system to recover this GPU\n",
-          device->index, bus_id(*device));
+          "Unable to determine the device handle for GPU{}: {}: {}\n", device->index, bus_id(*device),
+          why.is(Reason::error) ? driver_words(why.code()) : "GPU is lost.  Reboot the system to recover this GPU");
       return true;
     });
     return scene;
@@ -236,9 +251,45 @@ int run_pmon(std::span<const std::string_view> arguments, const Options &options
                      [&](const Scene &scene) { return process_lines(scene, columns, style); });
 }
 
+int run_excluded() {
+  const auto excluded = nvml::excluded_devices();
+  if (!excluded) return say({excluded.error().line() + "\n", kOther});
+  std::string out = excluded->empty() ? "No excluded devices found.\n" : "";
+  for (const auto &device : *excluded) out += fmt::format("GPU {} (UUID: {})\n", device.pci, device.uuid);
+  return say({out, kGood});
+}
+
+// Whether a processor is in "0-15,32-47".
+bool is_in(std::string_view ranges, std::uint32_t number) {
+  for (const auto piece : split(ranges, ',')) {
+    auto rest = piece;
+    const auto first = parse_integer<std::uint32_t>(next_piece(rest, '-'));
+    const auto last = rest.empty() ? first : parse_integer<std::uint32_t>(rest);
+    if (first && last && *first <= number && number <= *last) return true;
+  }
+  return false;
+}
+
+int run_near_processor(std::string_view word, const Options &options) {
+  const auto number = parse_integer<std::uint32_t>(word);
+  if (!number) return say({fmt::format("\"{}\" is not a valid CPU number.\n", word), kUsage});
+  auto session = Session::open(options, {device_metric("cpu_affinity")});
+  if (!session) return say(session.error());
+  const auto scene = session->look("");
+  if (!scene) return say(scene.error());
+  std::string near;
+  for (const auto *device : scene->devices) {
+    const auto affinity = text_reading(*device, device_metric("cpu_affinity"));
+    if (affinity && is_in(affinity.value(), *number))
+      near += fmt::format("{}{}", near.empty() ? "" : ", ", device->index);
+  }
+  return say({fmt::format("The GPUs that have an affinity with CPU {} are:\n{}\n\n", *number, near), kGood});
+}
+
 int run_topo(std::span<const std::string_view> arguments, const Options &options) {
   const auto word = arguments.empty() ? std::string_view("-h") : arguments[0];
   if (word == "-h" || word == "--help") return say({topo_help(), kGood});
+  if ((word == "-c" || word == "--cpu") && arguments.size() == 2) return run_near_processor(arguments[1], options);
   const bool matrix = word == "-m" || word == "--matrix";
   const bool pci = word == "-mp" || word == "--matrix_pci";
   if (!matrix && !pci) return say({fmt::format("Option \"{}\" is not recognized.\n", word), kUsage});
@@ -272,7 +323,9 @@ int run_smi(std::span<char *> arguments) {
     case SmiCommand::Mode::help_query:
       return say({query_help(command->kind), kGood});
     case SmiCommand::Mode::excluded:
-      return say({"No excluded devices found.\n", kGood});
+      return run_excluded();
+    case SmiCommand::Mode::parse:
+      return run_parse(command->file);
     default:
       return run_views(*command, options);
   }

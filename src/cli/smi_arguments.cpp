@@ -25,7 +25,6 @@ enum class Meaning : std::uint8_t {
   excluded,
   log,
   xml,
-  dtd,
   unit,
   display,
   devices,
@@ -55,7 +54,6 @@ constexpr std::array kOptions{
     Option{"-B", "--list-excluded-gpus", Takes::nothing, Meaning::excluded},
     Option{"-q", "--query", Takes::nothing, Meaning::log},
     Option{"-x", "--xml-format", Takes::nothing, Meaning::xml},
-    Option{"", "--dtd", Takes::nothing, Meaning::dtd},
     Option{"-u", "--unit", Takes::nothing, Meaning::unit},
     Option{"-d", "--display", Takes::value, Meaning::display},
     Option{"-i", "--id", Takes::value, Meaning::devices},
@@ -142,7 +140,7 @@ const Given *find(std::span<const Given> given, Meaning meaning) {
 struct Purpose {
   Meaning meaning;
   Mode mode;
-  std::array<Meaning, 7> allows;
+  std::array<Meaning, 6> allows;
 };
 constexpr std::array kPurposes{
     Purpose{Meaning::help, Mode::help, {}},
@@ -157,8 +155,7 @@ constexpr std::array kPurposes{
             {Meaning::format, Meaning::devices, Meaning::file, Meaning::loop, Meaning::loop_ms, Meaning::warnings}},
     Purpose{Meaning::log,
             Mode::log,
-            {Meaning::xml, Meaning::dtd, Meaning::display, Meaning::devices, Meaning::file, Meaning::loop,
-             Meaning::loop_ms}},
+            {Meaning::xml, Meaning::display, Meaning::devices, Meaning::file, Meaning::loop, Meaning::loop_ms}},
 };
 
 SmiResult<void> check_combination(std::span<const Given> given, const Purpose *purpose) {

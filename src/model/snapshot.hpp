@@ -82,8 +82,9 @@ struct SourceStatus {
   std::string problem;  // empty: all is well
   std::string remedy;
   std::uint32_t devices = 0;
-  bool mistake = false;  // the problem is a mistake of the user's, not a state of the machine
-  std::string driver{};  // version of the driver it talks to; none in a recording
+  bool mistake = false;    // the problem is a mistake of the user's, not a state of the machine
+  std::uint16_t code = 0;  // the driver's own for the problem; none in a recording
+  std::string driver{};    // version of the driver it talks to; none in a recording
 };
 
 struct Snapshot {

@@ -64,6 +64,7 @@ SourceReport Runner::report() {
                    .problem = core_->problem,
                    .remedy = core_->remedy,
                    .mistake = core_->mistake,
+                   .code = core_->code,
                    .driver = core_->driver};
   if (core_->discovery_hangs) {
     report.status.problem = fmt::format("{} driver not responding for {:.0f} s", core_->source->name(),

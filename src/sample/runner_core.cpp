@@ -176,6 +176,7 @@ void Runner::Core::adopt(Discovery found) {
   remedy = std::move(found.remedy);
   driver = std::move(found.driver);
   mistake = found.mistake;
+  code = found.code;
   absent = found.absent;
   discovered = true;
 }

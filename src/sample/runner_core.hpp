@@ -87,6 +87,7 @@ struct Runner::Core {
   std::string remedy;
   std::string driver;
   bool mistake = false;
+  std::uint16_t code = 0;
   bool absent = false;
   bool discovered = false;
   bool discovery_hangs = false;

@@ -87,9 +87,10 @@ struct Discovery {
   std::vector<Found> entities;
   std::string problem;  // why there is nothing, in one line; empty when all is well
   std::string remedy;
-  std::string driver{};  // version, where it answered
-  bool mistake = false;  // the user's: no later look will find it mended
-  bool absent = false;   // nothing of its kind is in this machine: no trouble where there is something else
+  std::string driver{};    // version, where it answered
+  bool mistake = false;    // the user's: no later look will find it mended
+  std::uint16_t code = 0;  // the driver's own for the problem
+  bool absent = false;     // nothing of its kind is in this machine: no trouble where there is something else
 };
 
 // What a command needs of the sources.

@@ -91,6 +91,12 @@ struct PciInfo {
   std::array<char, 32> bus_id;
 };
 
+struct ExcludedInfo {
+  PciInfo pci;
+  std::array<char, 80> uuid;
+};
+static_assert(sizeof(ExcludedInfo) == 148);
+
 struct PciInfoExt {
   std::uint32_t version, domain, bus, device, pci_device_id, pci_subsystem_id, base_class, sub_class;
   std::array<char, 32> bus_id;

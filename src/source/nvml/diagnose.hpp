@@ -14,6 +14,7 @@ namespace gpulse::nvml {
 struct Problem {
   std::string what, remedy;
   bool absent = false;  // there is no such GPU in this machine
+  Return code = Return::library_not_found;
 };
 
 // The library could not be opened. None when the machine has no NVIDIA hardware and nothing is amiss.

@@ -279,6 +279,7 @@ bool NvmlSource::open_driver(Discovery &found) {
     found.problem = std::move(problem.what);
     found.remedy = std::move(problem.remedy);
     found.absent = problem.absent;
+    found.code = static_cast<std::uint16_t>(problem.code);
     return false;
   };
   if (driver_.api == nullptr) {
@@ -294,6 +295,7 @@ bool NvmlSource::open_driver(Discovery &found) {
   if (const auto code = open(); code != Return::success) {
     versions_ = read_versions(*driver_.api, false);
     auto problem = no_init(root_, code, versions_.library, driver_.api->resolver.library().path());
+    problem.code = code;
     // A library loaded before an upgrade never matches the new module: load it anew next time.
     driver_.api.reset();
     return fail(std::move(problem));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/smi/cell.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 
 namespace gpulse::view::smi {
@@ -22,13 +22,6 @@ template <std::size_t N>
 std::string pick(const std::array<std::string_view, N> &names, double value) {
   const auto place = static_cast<std::size_t>(std::max(0.0, value));
   return place < N ? std::string(names[place]) : fmt::format("{:.0f}", value);
-}
-
-std::tm local(WallTime time) {
-  const auto seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts{};
-  ::localtime_r(&seconds, &parts);
-  return parts;
 }
 
 std::string lower(std::string_view text) {
@@ -230,11 +223,11 @@ std::string bus_id(const Device &device) {
   return fmt::format("{:08X}:{:02X}:{:02X}.0", at->domain, at->bus, at->device);
 }
 
-std::string long_time(WallTime time) { return fmt::format("{:%a %b %e %H:%M:%S %Y}", local(time)); }
+std::string long_time(WallTime time) { return local_time(time, "%a %b %e %H:%M:%S %Y"); }
 
 std::string stamp(WallTime time) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count() % 1000;
-  return fmt::format("{:%Y/%m/%d %H:%M:%S}.{:03}", local(time), ms);
+  return fmt::format("{}.{:03}", local_time(time, "%Y/%m/%d %H:%M:%S"), ms);
 }
 
 std::optional<Scene> choose(const Snapshot &snapshot, std::string_view which) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/smi/monitor.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 
 namespace gpulse::view::smi {
@@ -100,13 +100,6 @@ std::string in_cell(const Reading &value, std::string (*text)(double)) {
   return value && std::isfinite(value.value()) ? text(value.value()) : "-";
 }
 
-std::tm local(WallTime time) {
-  const auto seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts{};
-  ::localtime_r(&seconds, &parts);
-  return parts;
-}
-
 // The pieces of a line with what separates them.
 class Line {
  public:
@@ -155,9 +148,8 @@ Line header_line(const MonitorStyle &style, std::string_view date, std::string_v
 Line value_line(const MonitorStyle &style, const Snapshot &snapshot, std::uint32_t device) {
   const auto number = fmt::format("{}", device);
   Line line(style, style.csv || style.date || style.time ? " " : "");
-  const auto at = local(snapshot.time);
-  if (style.date) line.add_left(fmt::format("{:%Y%m%d}", at), 12);
-  if (style.time) line.add_left(fmt::format("{:%H:%M:%S}", at), 12);
+  if (style.date) line.add_left(local_time(snapshot.time, "%Y%m%d"), 12);
+  if (style.time) line.add_left(local_time(snapshot.time, "%H:%M:%S"), 12);
   if (style.csv) {
     line.add(number, 0);
   } else if (style.date || style.time) {

@@ -19,7 +19,11 @@ bool asks_for(std::span<const QueryField *const> fields, std::string_view name) 
 }
 
 void add_processes(const QueryRow &base, Rows &rows) {
-  for (const auto &holder : holders(*base.scene->snapshot, *base.device)) {
+  auto all = holders(*base.scene->snapshot, *base.device);
+  // Here they come as the driver lists them.
+  std::sort(all.begin(), all.end(),
+            [](const Holder &a, const Holder &b) { return a.process->place < b.process->place; });
+  for (const auto &holder : all) {
     constexpr auto kWorks =
         static_cast<std::uint8_t>(ProcessType::compute) | static_cast<std::uint8_t>(ProcessType::mps);
     if ((holder.process->types & kWorks) == 0) continue;

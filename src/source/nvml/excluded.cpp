@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/nvml/excluded.hpp"
+
+#include <algorithm>
+
+#include "source/nvml/code.hpp"
+#include "source/nvml/identity.hpp"
+#include "source/nvml/library.hpp"
+
+namespace gpulse::nvml {
+
+Result<std::vector<ExcludedDevice>> excluded_devices() {
+  const auto api = load_library();
+  if (!api) return std::unexpected(api.error());
+  if (const auto code = (*api)->init_v2(); code != Return::success) return failure(std::string(code_text(code)));
+  std::vector<ExcludedDevice> all;
+  std::uint32_t count = 0;
+  if ((*api)->excluded_count(&count) != Return::success) count = 0;
+  constexpr std::uint32_t kMost = 1024;
+  for (std::uint32_t i = 0; i < std::min(count, kMost); ++i) {
+    ExcludedInfo info{};
+    if ((*api)->excluded_info(i, &info) == Return::success)
+      all.push_back({text_of(info.pci.bus_id), text_of(info.uuid)});
+  }
+  (*api)->shutdown();
+  return all;
+}
+
+}  // namespace gpulse::nvml
