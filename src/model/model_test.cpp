@@ -29,6 +29,7 @@ TEST(Reading, ReasonsAsText) {
   EXPECT_EQ(text(Reason::not_responding), "not responding");
   EXPECT_EQ(text(Reason::out_of_range), "error: value out of range");
   EXPECT_EQ(text(Reason::reset_required), "error: device requires a reset");
+  EXPECT_EQ(text(Reason::deprecated), "deprecated by the driver");
   EXPECT_EQ(text(Reason::error), "error");
   EXPECT_EQ(reason_text(Reading(Reason::error, 999)), "error: driver code 999");
 }

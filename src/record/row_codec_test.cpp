@@ -104,7 +104,7 @@ TEST(RowCodec, RejectsNonsense) {
   EXPECT_TRUE(rejects({5}));           // more changes than slots
   EXPECT_TRUE(rejects({1, 0x40, 2}));  // beyond the last slot
   EXPECT_TRUE(rejects({2, 0x30, 2, 0, 2}));
-  EXPECT_TRUE(rejects({1, 0x08, 9}));     // no such reason
+  EXPECT_TRUE(rejects({1, 0x08, 10}));    // no such reason
   EXPECT_TRUE(rejects({1, 0x07, 0}));     // no such form
   EXPECT_TRUE(rejects({1, 0x0A, 0x44}));  // no bytes
   EXPECT_FALSE(rejects({1, 0x30, 2}));

@@ -251,6 +251,27 @@ TEST_F(ProcessTableTest, AnotherNamespaceIsNotLookedInto) {
   EXPECT_EQ(number(process, "gpu_memory_bytes"), Reading(5.0));
 }
 
+TEST_F(ProcessTableTest, TheDriversNameStandsInForWhatProcDoesNotShow) {
+  const auto named = [&](ProcessTable &from, std::uint32_t pid) {
+    Process process;
+    process.pid = pid;
+    from.look_up(process, now, false, "/usr/bin/python3");
+    return process;
+  };
+  const auto gone = named(table, 777);
+  EXPECT_TRUE(gone.gone);
+  EXPECT_EQ(told(gone, "name"), "python3");
+  EXPECT_EQ(told(gone, "program"), "/usr/bin/python3");
+  EXPECT_EQ(told(gone, "command"), "/usr/bin/python3");
+  EXPECT_EQ(told(gone, "user"), "<lost>");
+  folder.link("/proc/self/ns/pid", "pid:[4026532555]");
+  ProcessTable inner(folder.root());
+  const auto foreign = named(inner, 560);
+  EXPECT_TRUE(foreign.foreign);
+  EXPECT_EQ(told(foreign, "name"), "python3");
+  EXPECT_EQ(told(foreign, "user"), "<no permission>");
+}
+
 TEST_F(ProcessTableTest, TheFirstNamespaceIsLookedInto) {
   folder.link("/proc/self/ns/pid", "pid:[4026531836]");
   EXPECT_TRUE(ProcessTable(folder.root()).sees_host_pids());
