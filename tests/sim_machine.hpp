@@ -71,7 +71,8 @@ inline const Device *device_at(const Snapshot &snapshot, std::uint32_t index) {
   return nullptr;
 }
 
-// A device that answers every call of the source. The two differ, so that a mix-up shows.
+// A device that answers every call of the source. The two differ, so that a mix-up shows. Without counters of bytes the
+// driver is asked for the throughput, and nobody waits between two looks at them.
 inline std::string full_device(int temperature, int power, bool linked = true) {
   return "[[device]]\nprofile = \"h100\"\ntemperature = " + std::to_string(temperature) +
          "\npower_w = " + std::to_string(power) + (linked ? "" : "\nnvlink_links = \"not supported\"") + R"(
@@ -87,6 +88,8 @@ retired_dbe = 1
 retired_pending = 0
 pcie_tx_kbs = 0
 pcie_rx_kbs = 0
+pcie_tx_bytes = "not supported"
+pcie_rx_bytes = "not supported"
 nvlink_tx_kibs = 0
 nvlink_rx_kibs = 0
 encoder_sessions = 1

@@ -76,8 +76,6 @@ TEST_F(Details, OfAnH200) {
                            {detail_metric("auto_boost"), Reason::not_supported},
                            {detail_metric("pcie_link_generation_host_max"), Reason::not_supported},
                            {detail_metric("pcie_replay_rollover_total"), 0},
-                           {detail_metric("pcie_throughput_tx_bytes_per_second"), 8768e3},
-                           {detail_metric("pcie_throughput_rx_bytes_per_second"), 11327e3},
                            {detail_metric("pcie_atomics_outbound"), 0},
                            {detail_metric("fbc_sessions"), 0},
                            {detail_metric("protected_memory_total_bytes"), 0},
@@ -347,6 +345,24 @@ TEST_F(Details, TheHostsPortIsAskedOfTheKernel) {
   root_.link("/sys/bus/pci/devices/0000:10:00.0", "../../../devices/pci0000:0f/0000:0f:01.0/0000:10:00.0");
   const auto &all = details(kH200, {detail_metric("pcie_link_generation_host_max")});
   EXPECT_EQ(all.row[detail_metric("pcie_link_generation_host_max")], Reading(4));
+}
+
+TEST_F(Details, PcieThroughputByCountersOrByTheDriver) {
+  constexpr auto kTx = detail_metric("pcie_throughput_tx_bytes_per_second");
+  constexpr auto kRx = detail_metric("pcie_throughput_rx_bytes_per_second");
+  const MetricSet both{kTx, kRx};
+  // Without counters the driver measures; with them the clock must run.
+  const std::string none = "pcie_tx_bytes = \"not supported\"\npcie_rx_bytes = \"not supported\"\n";
+  const auto &measured = details(kH200 + none, both);
+  EXPECT_EQ(measured.row[kTx], Reading(8768e3));
+  EXPECT_EQ(measured.row[kRx], Reading(11327e3));
+  EXPECT_EQ(sim_calls("nvmlDeviceGetPcieThroughput"), 2U);
+  details(kH200, both);
+  EXPECT_EQ(sim_calls("nvmlDeviceGetPcieThroughput"), 0U);
+  sim_time(-1);
+  const auto counted = sampler_->sample(Pass::everything)->devices[0].details;
+  EXPECT_NEAR(counted->row[kTx].value_or(0), 8768e3, 1e3);
+  EXPECT_NEAR(counted->row[kRx].value_or(0), 11327e3, 1e3);
 }
 
 TEST_F(Details, CodesBecomeReasons) {
