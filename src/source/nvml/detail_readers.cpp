@@ -84,7 +84,9 @@ Outcome pcie_throughput(const Driver &driver, DeviceData &device, Monotonic, Fra
   std::this_thread::sleep_for(kPause);
   const auto after = byte_counts(driver, device);
   if (!after) return measured_throughput(driver, device, frame);
-  *frame.find(kThroughputTx) = rate_between(before->tx, after->tx);
+  const auto tx = rate_between(before->tx, after->tx);
+  if (!tx) return measured_throughput(driver, device, frame);
+  *frame.find(kThroughputTx) = tx;
   *frame.find(kThroughputRx) = rate_between(before->rx, after->rx);
   return Outcome::ok;
 }

@@ -74,8 +74,6 @@ struct Api {
   Function<Return(int *)> cuda_version_v2{resolver, "nvmlSystemGetCudaDriverVersion_v2"};
   Function<Return(int *)> cuda_version{resolver, "nvmlSystemGetCudaDriverVersion"};
 
-  Function<Return(U32 *)> excluded_count{resolver, "nvmlGetExcludedDeviceCount"};
-  Function<Return(U32, ExcludedInfo *)> excluded_info{resolver, "nvmlGetExcludedDeviceInfoByIndex"};
   Function<Return(U32 *)> count_v2{resolver, "nvmlDeviceGetCount_v2"};
   Function<Return(U32 *)> count{resolver, "nvmlDeviceGetCount"};
   Function<Return(U32, Handle *)> handle_by_index_v2{resolver, "nvmlDeviceGetHandleByIndex_v2"};

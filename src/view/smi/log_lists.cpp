@@ -2,6 +2,8 @@
 // The parts of the log that have as many lines as there is to tell.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "view/smi/log_nodes.hpp"
 
 namespace gpulse::view::smi {
@@ -67,7 +69,9 @@ void text_samples(const Device &device, SampleKind kind, std::string_view title,
   out += text_line(2, "Number of Samples", known(window.count, {"", form::integer}).text);
   out += text_line(2, "Max", known(window.max, form).with(form.unit));
   out += text_line(2, "Min", known(window.min, form).with(form.unit));
-  out += text_line(2, "Avg", known(window.mean, form).with(form.unit));
+  // Means of whole numbers are cut, not rounded.
+  const auto mean = window.mean && form.text == form::integer ? Reading(std::floor(window.mean.value())) : window.mean;
+  out += text_line(2, "Avg", known(mean, form).with(form.unit));
 }
 
 void text_processes(const Snapshot &snapshot, const Device &device, std::string &out) {
