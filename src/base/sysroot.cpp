@@ -89,6 +89,15 @@ bool Sysroot::is_live() const {
   return is_machine() || (::statfs(path("/sys").c_str(), &facts) == 0 && facts.f_type == kSysfs);
 }
 
+bool Sysroot::write(std::string_view absolute, std::string_view text) const {
+  const UniqueFd file(::open(path(absolute).c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY));
+  if (!file) return false;
+  ssize_t put = -1;
+  do put = ::write(file.get(), text.data(), text.size());
+  while (put < 0 && errno == EINTR);
+  return put == static_cast<ssize_t>(text.size());
+}
+
 bool Sysroot::exists(std::string_view absolute) const { return ::access(path(absolute).c_str(), F_OK) == 0; }
 
 }  // namespace gpulse

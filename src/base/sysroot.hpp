@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads /proc and /sys below a root folder, so that a recorded machine can stand in for this one.
+// Reads and writes /proc and /sys below a root folder, so that a recorded machine can stand in for this one.
 // Paths are given absolute, as on the machine itself. All functions are const and may be called from any thread.
 #pragma once
 
@@ -36,6 +36,9 @@ class Sysroot {
   std::optional<std::string> read_link(std::string_view absolute) const;
   std::vector<std::string> list(std::string_view absolute) const;
   bool exists(std::string_view absolute) const;
+
+  // The text in one piece, as the kernel wants it, into a file that is there; false when it cannot be (errno says why).
+  bool write(std::string_view absolute, std::string_view text) const;
 
  private:
   bool read_file(std::string &buffer, std::string_view absolute, std::size_t limit, std::size_t step, bool piece) const;

@@ -28,6 +28,16 @@ TEST(Sysroot, TheRootItselfIsTheMachine) {
   EXPECT_TRUE(Sysroot().read("/proc/self/stat").has_value());
 }
 
+TEST(Sysroot, WritesIntoFilesThatAreThere) {
+  const TemporaryFolder folder;
+  folder.write("/sys/power1_cap", "300000000\n");
+  EXPECT_TRUE(folder.root().write("/sys/power1_cap", "1"));
+  EXPECT_EQ(folder.root().read("/sys/power1_cap"), "1");
+  EXPECT_FALSE(folder.root().write("/sys/power2_cap", "1"));
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_FALSE(folder.root().exists("/sys/power2_cap"));
+}
+
 TEST(Sysroot, SaysWhyItCannotRead) {
   const TemporaryFolder folder;
   folder.make_folder("/proc/folder");

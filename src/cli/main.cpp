@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/setting_words.hpp"
 #include "source/registry.hpp"
 
 namespace gpulse::cli {
@@ -50,7 +51,7 @@ CLI::Option *add_duration(CLI::App &app, const std::string &name, std::optional<
       ->type_name("TIME");
 }
 
-void add_everywhere(CLI::App &app, Options &options) {
+void add_machine(CLI::App &app, Options &options) {
   std::string names = "auto";
   for (const auto &factory : source_factories()) names += ", " + std::string(factory.name);
   app.add_option("--source", options.source, "what to read: " + names)
@@ -64,6 +65,10 @@ void add_everywhere(CLI::App &app, Options &options) {
       });
   app.add_option("--sysroot", options.sysroot, "read /sys and /proc below this folder")->type_name("DIR");
   app.add_flag("--wake", options.wake, "read also GPUs that are asleep, which wakes them");
+}
+
+void add_everywhere(CLI::App &app, Options &options) {
+  add_machine(app, options);
   auto *replay = app.add_option("--replay", options.replay, "play a recording or trace instead")->type_name("FILE");
   app.add_flag("--demo", options.demo, "play the recording shipped with gpulse")->excludes(replay);
   app.add_option("--speed", options.speed, "play so much faster")->type_name("X")->check(CLI::PositiveNumber);
@@ -74,10 +79,14 @@ void add_everywhere(CLI::App &app, Options &options) {
   app.add_flag("--ascii", options.ascii, "plain ASCII");
 }
 
-void add_status(CLI::App &app, Options &options) {
+void add_devices(CLI::App &app, Options &options) {
   app.add_option("-i,--id", options.devices, "only these devices: index, UUID or its start, PCI address, vendor")
       ->type_name("WHICH")
       ->allow_extra_args(false);
+}
+
+void add_status(CLI::App &app, Options &options) {
+  add_devices(app, options);
   auto *json = app.add_flag("--json", options.json, "JSON");
   auto *csv = app.add_flag("--csv", options.csv, "comma-separated values, a line per device")->excludes(json);
   app.add_option("--fields", options.fields, "columns of --csv, by name")
@@ -121,6 +130,16 @@ void add_explain(CLI::App &app, Options &options) {
   app.add_flag("--schema", options.schema, "the JSON Schema of gpulse --json");
   app.add_flag("--no-color", options.no_colour, "no colours");
   app.add_flag("--ascii", options.ascii, "plain ASCII");
+}
+
+void add_set(CLI::App &app, Options &options) {
+  app.add_option("setting", options.setting, "what to set, and to what")->type_name("WHAT VALUE");
+  add_devices(app, options);
+  // Not to be had once and for all from a file.
+  app.add_flag("-y,--yes", options.yes, "do not ask")->configurable(false);
+  add_machine(app, options);
+  app.add_flag("--ascii", options.ascii, "plain ASCII");
+  app.footer(settings_help());
 }
 
 // CLI11 lists an option's relations behind its name; the errors say them when they matter.
@@ -169,6 +188,7 @@ constexpr std::array kCommands{
     Command{"doctor", "why is my GPU not seen, which readings are missing, what gpulse costs", add_everywhere,
             run_doctor},
     Command{"explain", "what a metric or a driver error means", add_explain, run_explain},
+    Command{"set", "change a setting: power limit, clocks, modes; or reset a GPU", add_set, run_set},
 };
 
 // Commands that stand in for another program: they speak its command line, also when they are called by its name.

@@ -43,6 +43,10 @@ struct Options {
   // gpulse explain
   std::vector<std::string> topic;
   bool all = false, markdown = false, schema = false;
+
+  // gpulse set
+  std::vector<std::string> setting;  // what, and to what
+  bool yes = false;
 };
 
 // One per subcommand; each returns the exit code.
@@ -50,6 +54,7 @@ int run_status(const Options &options);
 int run_record(const Options &options);
 int run_doctor(const Options &options);
 int run_explain(const Options &options);
+int run_set(const Options &options);
 // What is in a log of nvidia-smi, as JSON, a line per moment; "-" is the standard input.
 int run_parse(const std::string &file);
 

@@ -5,13 +5,17 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <thread>
+
+#include "base/text.hpp"
 
 namespace gpulse::cli {
 
@@ -41,6 +45,15 @@ void complain(std::string_view line) { fmt::print(stderr, "gpulse: {}\n", line);
 int fail(const Error &error, int code) {
   complain(error.line());
   return code;
+}
+
+std::optional<bool> confirm(std::string_view question) {
+  if (::isatty(STDIN_FILENO) != 1) return std::nullopt;
+  fmt::print(stderr, "{} [y/N] ", question);
+  std::array<char, 16> line{};
+  if (std::fgets(line.data(), static_cast<int>(line.size()), stdin) == nullptr) return false;
+  const std::string_view answer = trim(line.data());
+  return answer == "y" || answer == "Y" || answer == "yes";
 }
 
 std::string absence(const Snapshot &snapshot) {

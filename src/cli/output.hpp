@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,8 @@ Result<void> write_out(std::string_view text);
 // "gpulse: …" on the standard error.
 void complain(std::string_view line);
 int fail(const Error &error, int code = kFailure);
+// Asks on the terminal, where only a yes is one; nothing where there is no terminal to ask on.
+std::optional<bool> confirm(std::string_view question);
 // What the sources say of the devices that they do not show, in one line; empty when they have nothing to say.
 std::string absence(const Snapshot &snapshot);
 

@@ -10,6 +10,7 @@
 #include "cli/feed.hpp"
 #include "cli/output.hpp"
 #include "cli/smi_arguments.hpp"
+#include "cli/smi_set.hpp"
 #include "source/nvml/excluded.hpp"
 #include "view/smi/log.hpp"
 #include "view/smi/monitor.hpp"
@@ -50,7 +51,8 @@ int say(const SmiRefusal &refusal) {
   return refusal.code;
 }
 
-// What the original says where it finds nothing to work with.
+}  // namespace
+
 SmiRefusal nothing_found(const Snapshot &snapshot) {
   const auto driver = std::find_if(snapshot.sources.begin(), snapshot.sources.end(),
                                    [](const SourceStatus &source) { return source.code != 0; });
@@ -72,6 +74,8 @@ SmiRefusal nothing_found(const Snapshot &snapshot) {
               std::min<int>(driver->code, kOther)};
   }
 }
+
+namespace {
 
 // A second look where a chosen reading is a rate; most are not.
 bool wants_second_look(const Snapshot &snapshot, const MetricSet &only) {
@@ -326,6 +330,8 @@ int run_smi(std::span<char *> arguments) {
       return run_excluded();
     case SmiCommand::Mode::parse:
       return run_parse(command->file);
+    case SmiCommand::Mode::set:
+      return run_smi_setting(*command, options);
     default:
       return run_views(*command, options);
   }

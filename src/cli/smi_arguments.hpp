@@ -43,6 +43,9 @@ struct SmiCommand {
   bool yes = false;  // a change was confirmed beforehand
 };
 
+// What the original says where it finds nothing to work with.
+SmiRefusal nothing_found(const Snapshot &snapshot);
+
 SmiResult<SmiCommand> parse_smi(std::span<const std::string_view> arguments);
 
 // dmon and pmon.

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/registry.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <string>
 
 #include "source/amdgpu/amdgpu_source.hpp"
+#include "source/amdgpu/settings.hpp"
 #include "source/drm/drm_source.hpp"
 #include "source/drm/openers.hpp"
 #include "source/host/host_source.hpp"
 #include "source/intel/intel_source.hpp"
 #include "source/nvml/nvml_source.hpp"
+#include "source/nvml/settings.hpp"
+#include "source/sysfs/write.hpp"
 #include "source/tegra/tegra_source.hpp"
 
 namespace gpulse {
@@ -19,13 +24,24 @@ namespace {
 constexpr std::string_view kHost = "host";
 
 constexpr std::array kFactories{
-    SourceFactory{"nvml", nvml::make_source},
-    SourceFactory{"amdgpu", amdgpu::make_source},
+    SourceFactory{"nvml", nvml::make_source, nvml::set},
+    SourceFactory{"amdgpu", amdgpu::make_source, amdgpu::set},
     SourceFactory{"intel", intel::make_source},
     SourceFactory{"drm", drm::make_source},
     SourceFactory{"tegra", tegra::make_source},
     SourceFactory{kHost, [](const Sysroot &root, const SourceOptions &) { return host::make_host_source(root); }},
 };
+
+// No driver's library offers it; the kernel resets any device of its bus that knows how.
+SettingResult reset(const Sysroot &root, const DeviceIdentity &device) {
+  if (device.pci.empty()) return setting_refused(SettingError::kNotSupported, "not supported");
+  if (root.is_live() && ::geteuid() != 0) return setting_refused(SettingError::kNoPermission, "no permission");
+  const auto folder = "/sys/bus/pci/devices/" + device.pci;
+  // Displays and accelerators: whoever told the address, nothing else is ever reset.
+  const auto kind = root.read(folder + "/class").value_or("").substr(0, 4);
+  if (kind != "0x03" && kind != "0x12") return setting_refused(SettingError::kNotSupported, "not supported");
+  return sysfs::write_attribute(root, folder + "/reset", "1");
+}
 
 }  // namespace
 
@@ -47,6 +63,19 @@ Result<std::vector<std::shared_ptr<Source>>> make_sources(std::string_view which
   }
   if (!known) return failure("unknown source \"" + std::string(which) + "\"", "one of " + names);
   return sources;
+}
+
+SettingResult change_setting(const Sysroot &root, const DeviceIdentity &device, const Setting &setting) {
+  if (setting.kind == SettingKind::reset) return reset(root, device);
+  constexpr double kMostWatts = 1e6;
+  const bool number = setting.low > 0 && setting.low < kMostWatts;
+  if (setting.kind == SettingKind::power_limit && !setting.to_default && !number) {
+    return setting_refused(SettingError::kInvalid, "invalid argument");
+  }
+  for (const auto &factory : kFactories) {
+    if (factory.name == device.source && factory.set != nullptr) return factory.set(root, device, setting);
+  }
+  return setting_refused(SettingError::kNotSupported, "not supported");
 }
 
 }  // namespace gpulse

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes NVIDIA devices, by the calls of the driver's library.
+#pragma once
+
+#include "source/setting.hpp"
+
+namespace gpulse::nvml {
+
+SettingResult set(const Sysroot &root, const DeviceIdentity &device, const Setting &setting);
+
+}  // namespace gpulse::nvml

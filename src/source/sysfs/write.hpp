@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes a setting by writing into a file of the kernel.
+#pragma once
+
+#include <string_view>
+
+#include "base/sysroot.hpp"
+#include "source/setting.hpp"
+
+namespace gpulse::sysfs {
+
+SettingResult write_attribute(const Sysroot &root, std::string_view path, std::string_view text);
+
+}  // namespace gpulse::sysfs
