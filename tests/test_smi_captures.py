@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterator
 
 import pytest
 
@@ -54,12 +55,25 @@ def run_at(moment: int, arguments: list[str], machine: Path, seconds: float | No
         return out.decode(), process.returncode
 
 
+@pytest.fixture(scope="module")
+def outputs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """What each chosen command prints; several at a time, as most of them wait for the next second."""
+    machine = tmp_path_factory.mktemp("machine")
+    (machine / "proc").mkdir()
+    chosen = [item.callspec.params["capture"] for item in request.session.items if item.name.startswith("test_output[")
+              and item.path == Path(__file__)]  # fmt: skip
+    with ThreadPoolExecutor(4) as pool:
+        yield {
+            one["file"]: pool.submit(run_at, one["moment"], one["arguments"], machine, one.get("seconds"))
+            for one in chosen
+        }
+
+
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda capture: capture["file"])
-def test_output(capture: dict[str, Any], tmp_path: Path) -> None:
+def test_output(capture: dict[str, Any], outputs: dict[str, Any]) -> None:
     expected = (DATA / capture["file"]).read_text()
     seconds = capture.get("seconds")
-    (tmp_path / "proc").mkdir()
-    out, code = run_at(capture["moment"], capture["arguments"], tmp_path, seconds)
+    out, code = outputs[capture["file"]].result()
     if seconds:
         # How many rows it came to is a matter of the machine's pace.
         rows = min(out.count("\n"), expected.count("\n"))

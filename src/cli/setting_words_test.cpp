@@ -11,7 +11,7 @@ namespace {
 
 using enum SettingKind;
 
-Result<Setting> parse(std::vector<std::string> words) { return parse_setting(words); }
+Result<Setting> parse(const std::vector<std::string> &words) { return parse_setting(words); }
 
 TEST(ParseSetting, TakesTheWordsOfEach) {
   EXPECT_EQ(parse({"persistence", "on"}).value(), (Setting{.kind = persistence, .low = 1}));

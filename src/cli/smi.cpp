@@ -93,8 +93,8 @@ bool wants_second_look(const Snapshot &snapshot, const MetricSet &only) {
 // A session of one command: looks again and again, each time at what it needs and no more.
 class Session {
  public:
-  static SmiResult<Session> open(Options options, MetricSet only) {
-    options.only = std::move(only);
+  static SmiResult<Session> open(Options options, const MetricSet &only) {
+    options.only = only;
     options.fast = true;
     const auto feed = Feed::open(options);
     if (!feed) return std::unexpected(SmiRefusal{feed.error().line() + "\n", kOther});

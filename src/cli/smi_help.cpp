@@ -29,11 +29,12 @@ Sections of -d: MEMORY, UTILIZATION, ECC, TEMPERATURE, POWER, CLOCK, COMPUTE, PI
   PAGE_RETIREMENT, ACCOUNTING, ENCODER_STATS, SUPPORTED_GPU_TARGET_TEMP, VOLTAGE, FBC_STATS, ROW_REMAPPER,
   GSP_FIRMWARE_VERSION, POWER_SMOOTHING, POWER_PROFILES
 
-Settings, for root, one at a time, with -i for some GPUs only (gpulse set says the same in words):
+Settings, for root, one at a time, with -i for some GPUs only; a terminal is asked first, a script says --yes
+(gpulse set does the same in words):
   -pm, --persistence-mode=0|1         -c, --compute-mode=0|2|3        -e, --ecc-config=0|1
   -pl, --power-limit=WATTS            -lgc, --lock-gpu-clocks=MIN,MAX -rgc, --reset-gpu-clocks
   -lmc, --lock-memory-clocks=MIN,MAX  -rmc, --reset-memory-clocks
-  -r, --gpu-reset --yes               only where nothing runs on the GPU
+  -r, --gpu-reset                     only where nothing runs on the GPU
 
 gpulse's own: --sysroot DIR, --source NAME, --replay FILE, --demo, --wake, as everywhere.
 Exit: 0 good, 2 wrong argument, 4 no permission, 6 no such GPU, 9 no driver, 15 a GPU is lost, 255 not understood.

@@ -209,7 +209,7 @@ std::string unsupported_line(const Setting &setting, const std::string &gpu) {
   }
 }
 
-int exit_of(std::uint16_t code) { return code < SettingError::kUnknown && code < kOther ? code : kOther; }
+int exit_of(std::uint16_t code) { return code < kOther ? code : kOther; }
 
 SmiRefusal refused(const Setting &setting, const Change &change, std::uint16_t code) {
   const auto gpu = bus_id(change.device);

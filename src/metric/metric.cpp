@@ -9,6 +9,55 @@ namespace gpulse {
 
 namespace {
 
+// Once, and not wherever the table is included: it compares every row with every other.
+constexpr bool legal_key(const Metric &metric) {
+  if (metric.key.empty() || metric.key.front() == '_' || metric.key.back() == '_') return false;
+  return std::all_of(metric.key.begin(), metric.key.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+}
+constexpr std::string_view suffix(Unit unit) {
+  switch (unit) {
+    case Unit::percent:
+      return "_percent";
+    case Unit::bytes:
+      return "_bytes";
+    case Unit::bytes_per_second:
+      return "_bytes_per_second";
+    case Unit::watts:
+      return "_watts";
+    case Unit::joules:
+      return "_joules";
+    case Unit::celsius:
+      return "_celsius";
+    case Unit::mhz:
+      return "_mhz";
+    case Unit::seconds:
+      return "_seconds";
+    case Unit::rpm:
+      return "_rpm";
+    case Unit::bits:
+      return "_bits";
+    case Unit::volts:
+      return "_volts";
+    case Unit::none:
+      break;
+  }
+  return "";
+}
+constexpr bool table_is_sound() {
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    const auto &metric = kMetrics[i];
+    if (!legal_key(metric) || !metric.key.ends_with(suffix(metric.unit))) return false;
+    if (metric.label.empty() || metric.help.empty() || metric.meaning.empty()) return false;
+    if (metric.kind == Kind::set && (metric.words.empty() || metric.words.size() > 52)) return false;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (kMetrics[j].scope == metric.scope && kMetrics[j].key == metric.key) return false;
+    }
+  }
+  return true;
+}
+static_assert(table_is_sound(), "a key is doubled, illegal, lacks its unit or its words");
+
 template <class Enum, std::size_t N>
 std::string_view pick(const std::array<std::string_view, N> &names, Enum value) {
   return names[static_cast<std::size_t>(value)];

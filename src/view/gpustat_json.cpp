@@ -47,7 +47,8 @@ std::string quoted(std::string_view text) {
     if (!is_ascii(c)) {
       const auto length = std::find_if(text.begin(), text.end(), is_ascii) - text.begin();
       const auto mended = printable(text.substr(0, static_cast<std::size_t>(length)));
-      for (std::string_view rest = mended; !rest.empty();) escape(out, take_character(rest));
+      std::string_view rest = mended;
+      while (!rest.empty()) escape(out, take_character(rest));
       text.remove_prefix(static_cast<std::size_t>(length));
       continue;
     }

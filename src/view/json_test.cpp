@@ -80,13 +80,16 @@ TEST(Json, RoundsToThreeDigitsOrTheMetricsOwn) {
 TEST(Json, WritesProcessesFlat) {
   auto snapshot = make_snapshot(1);
   snapshot.processes[0] = testing::make_process(560, 0, "python3 \"a\\b\"\n", "root");
-  EXPECT_THAT(json_of(snapshot),
-              HasSubstr(R"("processes":[{"pid":560,"device":0,"type":"compute","state":"ok","user":"root",)"
-                        R"("name":"python3","program":null,"command":"python3 \"a\\b\" ","container":null,"pod":null,"job":null,)"
-                        R"("gpu_memory_bytes":118326349004.8,"gpu_utilization_percent":98,)"));
+  EXPECT_THAT(
+      json_of(snapshot),
+      HasSubstr(
+          R"("processes":[{"pid":560,"device":0,"type":"compute","state":"ok","user":"root",)"
+          R"("name":"python3","program":null,"command":"python3 \"a\\b\" ","container":null,"pod":null,"job":null,)"
+          R"("gpu_memory_bytes":118326349004.8,"gpu_utilization_percent":98,)"));
   snapshot.processes[0].foreign = true;
   snapshot.processes[0].texts = nullptr;
-  EXPECT_THAT(json_of(snapshot), HasSubstr(R"("state":"host pid","user":null,"name":null,"program":null,"command":null,)"));
+  EXPECT_THAT(json_of(snapshot),
+              HasSubstr(R"("state":"host pid","user":null,"name":null,"program":null,"command":null,)"));
 }
 
 TEST(Json, TellsOfSourcesEventsAndOrigin) {

@@ -7,6 +7,7 @@
 
 namespace gpulse::rows {
 
+// clang-format off
 inline constexpr Metric kDeviceDetailRows[] = {
     {.key = "pci_device_id", .scope = Scope::detail, .window = Window::fixed, .group = Group::identity,
      .label = "PCI ID",
@@ -617,5 +618,6 @@ inline constexpr Metric kDeviceDetailRows[] = {
      .meaning = "Highest, lowest and mean of the last seconds, for each of them; they come with the details of the "
                 "device."},
 };
+// clang-format on
 
 }  // namespace gpulse::rows

@@ -74,6 +74,7 @@ static_assert(kSampled.size() == kSampleKinds);
 
 SampleWindow window_of(const std::vector<Sample> &samples, ValueType type, double scale) {
   double sum = 0;
+  double weighed = 0;  // each sample speaks of the time since the one before
   double lowest = 0;
   double highest = 0;
   std::uint64_t oldest = samples.front().time_us;
@@ -82,6 +83,7 @@ SampleWindow window_of(const std::vector<Sample> &samples, ValueType type, doubl
     const auto &sample = samples[i];
     const double value = type == ValueType::f64 ? sample.value.f64 : static_cast<double>(sample.value.u32);
     sum += value;
+    if (i > 0) weighed += value * static_cast<double>(sample.time_us - samples[i - 1].time_us);
     lowest = i == 0 ? value : std::min(lowest, value);
     highest = i == 0 ? value : std::max(highest, value);
     oldest = std::min(oldest, sample.time_us);
@@ -92,7 +94,7 @@ SampleWindow window_of(const std::vector<Sample> &samples, ValueType type, doubl
           .seconds = static_cast<double>(newest - oldest) * 1e-6,
           .max = highest * scale,
           .min = lowest * scale,
-          .mean = sum / count * scale};
+          .mean = (newest > oldest ? weighed / static_cast<double>(newest - oldest) : sum / count) * scale};
 }
 
 }  // namespace
@@ -121,6 +123,11 @@ Outcome supported_clocks(const Driver &driver, DeviceData &device, Monotonic, Fr
 }
 
 Outcome retired_page_list(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  // The readers of the two counts may have been refused just now.
+  constexpr auto kSingle = device_metric("retired_pages_single_bit_total");
+  if (frame.row[kSingle].is(Reason::not_supported)) {
+    return put(frame, detail_metric("retired_page_count"), Return::not_supported, 0);
+  }
   auto &pages = frame.details->retired_pages;
   pages.clear();
   auto code = read_pages(*driver.api, device.handle, 0, pages);

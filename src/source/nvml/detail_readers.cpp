@@ -69,25 +69,28 @@ std::optional<ByteCounts> byte_counts(const Driver &driver, const DeviceData &de
   return good && values[0].type == ValueType::u32 ? std::optional(ByteCounts{values[0], values[1]}) : std::nullopt;
 }
 
-// Bytes per second between two looks at a counter that wraps, by the driver's own clock.
-Reading rate_between(const FieldValue &before, const FieldValue &after) {
-  const auto microseconds = static_cast<double>(after.time_us - before.time_us);
+// Bytes per second between the second look at a counter that wraps and the third, by the driver's own clock. A look
+// costs bytes too: those between the first and the second, which follow each other at once, are taken off.
+Reading rate_of(const FieldValue &first, const FieldValue &second, const FieldValue &third) {
+  const auto bytes = [](const FieldValue &from, const FieldValue &to) { return double(to.value.u32 - from.value.u32); };
+  const auto microseconds = static_cast<double>((third.time_us - second.time_us) - (second.time_us - first.time_us));
   if (microseconds <= 0) return Reason::not_sampled;
-  return (after.value.u32 - before.value.u32) * 1e6 / microseconds;
+  return std::max(0.0, bytes(second, third) - bytes(first, second)) * 1e6 / microseconds;
 }
 
-// Two looks at the byte counters, with a pause in which nothing of ours goes over the link.
 Outcome pcie_throughput(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
-  constexpr auto kPause = std::chrono::milliseconds(5);
-  const auto before = byte_counts(driver, device);
-  if (!before) return measured_throughput(driver, device, frame);
-  std::this_thread::sleep_for(kPause);
-  const auto after = byte_counts(driver, device);
-  if (!after) return measured_throughput(driver, device, frame);
-  const auto tx = rate_between(before->tx, after->tx);
-  if (!tx) return measured_throughput(driver, device, frame);
+  // Who looks but once waits for it; the longer it takes, the less a burst counts.
+  using namespace std::chrono_literals;
+  const auto pause = std::exchange(device.throughput_read, true) ? 20ms : 2ms;
+  const auto first = byte_counts(driver, device);
+  const auto second = first ? byte_counts(driver, device) : std::nullopt;
+  if (second) std::this_thread::sleep_for(pause);
+  const auto third = second ? byte_counts(driver, device) : std::nullopt;
+  const auto tx = third ? rate_of(first->tx, second->tx, third->tx) : Reading(Reason::not_sampled);
+  const auto rx = third ? rate_of(first->rx, second->rx, third->rx) : Reading(Reason::not_sampled);
+  if (!tx || !rx) return measured_throughput(driver, device, frame);
   *frame.find(kThroughputTx) = tx;
-  *frame.find(kThroughputRx) = rate_between(before->rx, after->rx);
+  *frame.find(kThroughputRx) = rx;
   return Outcome::ok;
 }
 

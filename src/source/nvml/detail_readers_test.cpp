@@ -333,7 +333,7 @@ TEST_F(Details, Lists) {
   EXPECT_EQ(use.count, Reading(71));
   EXPECT_EQ(use.max, Reading(80));
   EXPECT_EQ(use.min, Reading(10));
-  EXPECT_NEAR(use.mean.value_or(0), (20 * 10 + 50 * 80 + 40) / 71.0, 1e-9);
+  EXPECT_NEAR(use.mean.value_or(0), (19 * 10 + 50 * 80 + 40) / 70.0, 1e-9);
   EXPECT_NEAR(use.seconds.value_or(0), 14, 1e-6);
 }
 

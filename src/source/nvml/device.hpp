@@ -76,6 +76,7 @@ struct DeviceData {
   ProcessState processes;
   CounterState pcie_rx, pcie_tx, nvlink_rx, nvlink_tx, held_power, held_thermal;
   SampleState power_samples, utilization_samples;
+  bool throughput_read = false;  // at least once
   std::shared_ptr<XidState> xid;
   Monotonic busy_at = monotonic_now();  // when it was last seen at work
 };

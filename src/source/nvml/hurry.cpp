@@ -4,7 +4,6 @@
 namespace gpulse::nvml {
 
 thread_local bool Hurry::active = false;
-thread_local bool Hurry::without_cuda = false;
 ZeroedMemory zeroed_memory;
 
 }  // namespace gpulse::nvml

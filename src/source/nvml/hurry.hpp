@@ -6,8 +6,9 @@
 // variables, most of which are never used: large stretches of them are given back to the kernel instead, and read as
 // zero just so. 3 ms go into loading libcuda, which is needed for nothing but the CUDA version, and 5 ms into a sleep
 // between two looks at the device's clock, which makes the time stamps of sample buffers exact. A command that reads
-// once and is gone needs the sleep in no case, and CUDA only where its version is shown: while a Hurry lives, on its
-// thread only, the library's sleeps are short, and its dlopen("libcuda…") fails as in a container without CUDA.
+// once and is gone needs neither: while a Hurry lives, on its thread only, the library's dlopen("libcuda…") fails, as
+// it does in a container without CUDA, and its sleeps are short. Where the CUDA version is shown, cuda_version.hpp asks
+// for it meanwhile.
 #pragma once
 
 #include <atomic>
@@ -23,21 +24,15 @@ extern ZeroedMemory zeroed_memory;
 
 class Hurry {
  public:
-  Hurry(bool wanted, bool with_cuda) : before_(active), cuda_before_(without_cuda) {
-    active = wanted;
-    without_cuda = wanted && !with_cuda;
-  }
+  explicit Hurry(bool wanted) : before_(active) { active = wanted; }
   Hurry(const Hurry &) = delete;
   Hurry &operator=(const Hurry &) = delete;
-  ~Hurry() {
-    active = before_;
-    without_cuda = cuda_before_;
-  }
+  ~Hurry() { active = before_; }
 
-  static thread_local bool active, without_cuda;
+  static thread_local bool active;
 
  private:
-  bool before_, cuda_before_;
+  bool before_;
 };
 
 }  // namespace gpulse::nvml

@@ -139,6 +139,8 @@ std::string bits_as_ranges(std::span<const unsigned long> bits) {
   return out;
 }
 
+std::string cuda_text(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
+
 Versions read_versions(const Api &api, bool with_cuda) {
   Versions versions;
   std::array<char, 80> buffer{};
@@ -152,7 +154,7 @@ Versions read_versions(const Api &api, bool with_cuda) {
   if (code != Return::success) {
     versions.cuda = text_reason_of(code);
   } else if (cuda > 0) {
-    versions.cuda = fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10);
+    versions.cuda = cuda_text(cuda);
   }
   return versions;
 }

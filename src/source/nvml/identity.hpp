@@ -22,6 +22,8 @@ struct Versions {
   TextReading cuda = Reason::not_supported;
 };
 
+// 13000 as "13.0".
+std::string cuda_text(int number);
 // `cuda`: also the CUDA version, for which the library may load another one.
 Versions read_versions(const Api &api, bool cuda = true);
 

@@ -40,7 +40,7 @@ bool give_back(std::uintptr_t begin, std::uintptr_t end) {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) void *dlopen(const char *file, int mode) noexcept {
-  if (gpulse::nvml::Hurry::without_cuda && file != nullptr && std::string_view(file).starts_with("libcuda.so")) {
+  if (gpulse::nvml::Hurry::active && file != nullptr && std::string_view(file).starts_with("libcuda.so")) {
     return nullptr;
   }
   return libc_dlopen(file, mode);

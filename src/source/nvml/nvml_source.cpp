@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "source/nvml/code.hpp"
+#include "source/nvml/cuda_version.hpp"
 #include "source/nvml/diagnose.hpp"
 #include "source/nvml/event.hpp"
 #include "source/nvml/hurry.hpp"
@@ -77,6 +78,7 @@ class NvmlSource final : public Source {
   SourceOptions options_;
   std::vector<ReaderInfo> infos_;
   Driver driver_;
+  std::future<std::optional<int>> cuda_;
   Versions versions_;
   bool opened_ = false;
   bool left_to_others_ = false;  // there is a GPU that another source shows
@@ -301,6 +303,9 @@ bool NvmlSource::open_driver(Discovery &found) {
     return fail(std::move(problem));
   }
   versions_ = read_versions(*driver_.api, options_.wants_text(device_metric("cuda_version")));
+  if (cuda_.valid()) {
+    if (const auto number = cuda_.get()) versions_.cuda = cuda_text(*number);
+  }
   const auto parts = split(versions_.driver, '.');
   driver_.major = parse_integer<int>(parts[0]).value_or(0);
   driver_.minor = parts.size() > 1 ? parse_integer<int>(parts[1]).value_or(0) : 0;
@@ -338,7 +343,8 @@ void NvmlSource::find_by_address(Discovery &found) {
 }
 
 Discovery NvmlSource::discover() {
-  const Hurry hurry(options_.hurry, options_.wants_text(device_metric("cuda_version")));
+  const Hurry hurry(options_.hurry);
+  if (options_.hurry && options_.wants_text(device_metric("cuda_version"))) cuda_ = ask_cuda_version();
   Discovery found;
   close();
   left_to_others_ = false;

@@ -69,6 +69,18 @@ constexpr Reader ecc_row(std::string_view call) {
   return row<Id>(call, Tier::slow, ecc_total<Type, Counter, Id>);
 }
 
+// A command that names what it needs shows the distance to a limit where the device tells it, and the limit elsewhere.
+template <std::uint32_t Type, MetricId Id, MetricId Margin>
+Outcome limit(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
+  if (driver.only && frame.row[Margin].has_value()) return Outcome::unsupported;
+  return typed<&Api::temperature_threshold, Type, Id>(driver, device, now, frame);
+}
+
+template <std::uint32_t Type, MetricId Id, MetricId Margin>
+constexpr Reader limit_row(std::string_view call) {
+  return row<Id>(call, Tier::once, limit<Type, Id, Margin>);
+}
+
 Reader differential(Reader reader, std::span<const MetricId> fills) {
   reader.info.differential = true;
   reader.info.fills = fills;
@@ -190,10 +202,14 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
       clock_max_row<3, device_metric("clock_max_video_mhz")>("GetMaxClockInfo video"),
       row<device_metric("clock_max_boost_mhz")>("GetMaxCustomerBoostClock", Tier::once,
                                                 typed<&Api::clock_boost, 0, device_metric("clock_max_boost_mhz")>),
-      threshold_row<0, device_metric("temperature_shutdown_celsius")>("GetTemperatureThreshold shutdown"),
-      threshold_row<1, device_metric("temperature_slowdown_celsius")>("GetTemperatureThreshold slowdown"),
-      threshold_row<2, device_metric("temperature_memory_max_celsius")>("GetTemperatureThreshold memory"),
-      threshold_row<3, device_metric("temperature_gpu_max_celsius")>("GetTemperatureThreshold GPU"),
+      limit_row<0, device_metric("temperature_shutdown_celsius"), device_metric("temperature_margin_shutdown_celsius")>(
+          "GetTemperatureThreshold shutdown"),
+      limit_row<1, device_metric("temperature_slowdown_celsius"), device_metric("temperature_margin_slowdown_celsius")>(
+          "GetTemperatureThreshold slowdown"),
+      limit_row<2, device_metric("temperature_memory_max_celsius"),
+                device_metric("temperature_margin_memory_max_celsius")>("GetTemperatureThreshold memory"),
+      limit_row<3, device_metric("temperature_gpu_max_celsius"), device_metric("temperature_margin_gpu_max_celsius")>(
+          "GetTemperatureThreshold GPU"),
       simple<&Api::power_limit_default, device_metric("power_limit_default_watts"), kMilli>(
           "GetPowerManagementDefaultLimit", Tier::once),
       row<device_metric("power_limit_min_watts"), device_metric("power_limit_max_watts")>(

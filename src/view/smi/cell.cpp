@@ -88,7 +88,8 @@ std::string_view driver_words(std::uint16_t code) {
       "Invalid State",
       "Reset Type Not Supported",
   };
-  return code < kWords.size() ? kWords[code] : "Unknown Error";
+  if (code < kWords.size()) return kWords[code];
+  return "Unknown Error";
 }
 
 Cell in_words(Reason reason, std::uint16_t code) {
