@@ -143,12 +143,16 @@ Process new_process(std::uint32_t pid, std::string_view type, std::string_view n
 }
 
 void finish(Snapshot &snapshot) {
-  std::stable_sort(snapshot.devices.begin(), snapshot.devices.end(),
-                   [](const Device &a, const Device &b) { return a.index < b.index; });
+  std::sort(snapshot.devices.begin(), snapshot.devices.end(),
+            [](const Device &a, const Device &b) { return a.index < b.index; });
   auto &processes = snapshot.processes;
   const auto place = [](const Process &process) { return std::pair(process.device, process.pid); };
-  std::stable_sort(processes.begin(), processes.end(),
-                   [&](const Process &a, const Process &b) { return place(a) < place(b); });
+  // Equal ones stay in their order: numbered first, as a stable sort would want a buffer.
+  for (std::size_t i = 0; i < processes.size(); ++i) processes[i].place = static_cast<std::uint32_t>(i);
+  std::sort(processes.begin(), processes.end(), [&](const Process &a, const Process &b) {
+    return std::pair(place(a), a.place) < std::pair(place(b), b.place);
+  });
+  for (auto &process : processes) process.place = 0;
   std::vector<Process> whole;
   whole.reserve(processes.size());
   for (auto &process : processes) {

@@ -56,8 +56,9 @@ std::optional<std::vector<GpustatProcess>> processes_of(const Snapshot &snapshot
     for (const auto &process : snapshot.processes) {
       if (process.device == device.index) listed.push_back(&process);
     }
-    std::stable_sort(listed.begin() + static_cast<std::ptrdiff_t>(first), listed.end(),
-                     [](const Process *a, const Process *b) { return a->place < b->place; });
+    // Those without a place of their own stay as they stand in the snapshot.
+    std::sort(listed.begin() + static_cast<std::ptrdiff_t>(first), listed.end(),
+              [](const Process *a, const Process *b) { return std::pair(a->place, a) < std::pair(b->place, b); });
   }
   if (listed.empty() && !by_role(whole.row, Role::process_count)) return std::nullopt;
   std::vector<GpustatProcess> shown;

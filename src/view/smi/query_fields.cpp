@@ -14,11 +14,11 @@ namespace {
 
 using namespace form;
 
+// The sizes first: the compiler counts every step.
 consteval MetricId of(std::string_view name) {
-  for (const auto scope : {Scope::device, Scope::detail, Scope::process}) {
-    for (std::size_t i = 0; i < kMetricCount; ++i) {
-      if (kMetrics[i].scope == scope && kMetrics[i].smi == name) return MetricId{static_cast<std::uint16_t>(i)};
-    }
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    const auto &smi = kMetrics[i].smi;
+    if (smi.size() == name.size() && smi == name) return MetricId{static_cast<std::uint16_t>(i)};
   }
   throw "no metric has this name";
 }
@@ -85,11 +85,17 @@ consteval QueryField never(std::string_view name, std::string_view help) {
   return special(name, [](const QueryRow &) { return not_available(); }, help);
 }
 
+constexpr auto kReasons = device_metric("throttle_reasons");
+
+template <std::uint64_t Bit>
+Cell is_active(const QueryRow &row) {
+  return bit(*row.device, kReasons, Bit);
+}
+
 template <std::uint64_t Bit>
 consteval QueryField reason(std::string_view name, std::string_view alias, std::string_view help) {
-  auto field = special(
-      name, [](const QueryRow &row) { return bit(*row.device, device_metric("throttle_reasons"), Bit); }, help, alias);
-  field.metric = device_metric("throttle_reasons");
+  auto field = special(name, is_active<Bit>, help, alias);
+  field.metric = kReasons;
   return field;
 }
 
