@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The colour of a cell, and the bytes that make a terminal use it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gpulse::term {
+
+// How many colours a terminal can show.
+enum class Depth : std::uint8_t { mono, ansi16, indexed256, direct };
+
+// A colour: the terminal's own default, one of its 16, or a mixture that is shown as near as the depth allows.
+class Tint {
+ public:
+  constexpr Tint() = default;
+  static constexpr Tint ansi(std::uint8_t number) { return Tint(kAnsi | (number & 15U)); }
+  static constexpr Tint rgb(std::uint32_t rrggbb) { return Tint(kRgb | (rrggbb & 0xFFFFFFU)); }
+
+  constexpr bool is_default() const { return bits_ == 0; }
+  constexpr bool is_ansi() const { return (bits_ & kKind) == kAnsi; }
+  constexpr bool is_rgb() const { return (bits_ & kKind) == kRgb; }
+  constexpr std::uint32_t value() const { return bits_ & 0xFFFFFFU; }  // number of the 16, or rrggbb
+  constexpr bool operator==(const Tint &) const = default;
+
+ private:
+  static constexpr std::uint32_t kAnsi = 1U << 24U, kRgb = 2U << 24U, kKind = 3U << 24U;
+  constexpr explicit Tint(std::uint32_t bits) : bits_(bits) {}
+  std::uint32_t bits_ = 0;
+};
+
+// Bits of Ink::attributes.
+inline constexpr std::uint8_t kBold = 1, kDim = 2, kItalic = 4, kUnderline = 8, kReverse = 16;
+
+struct Ink {
+  Tint fore{};
+  Tint back{};
+  std::uint8_t attributes = 0;
+
+  constexpr bool operator==(const Ink &) const = default;
+  constexpr Ink with(std::uint8_t more) const { return {fore, back, static_cast<std::uint8_t>(attributes | more)}; }
+  constexpr Ink on(Tint other_back) const { return {fore, other_back, attributes}; }
+};
+
+// Appends what turns `from` into `to`, in one sequence and the shorter of: from where it is, or from a reset. Mono
+// shows attributes alone.
+void write_ink(std::string &out, const Ink &from, const Ink &to, Depth depth);
+
+// `colorterm` and `term` as the environment has them.
+Depth depth_for(std::string_view term, std::string_view colorterm);
+
+// Between two tints: 0 is `a`, 1 is `b`. Only mixtures mix; else the nearer one.
+Tint blend(Tint a, Tint b, double share);
+
+}  // namespace gpulse::term

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings a terminal from what it shows to what it should show, with as few bytes as possible. One thread.
+#pragma once
+
+#include <string>
+
+#include "term/screen.hpp"
+
+namespace gpulse::term {
+
+class Painter {
+ public:
+  explicit Painter(Depth depth) : depth_(depth) {}
+
+  // Appends the bytes; none where nothing changed. A screen of another size is drawn whole.
+  void paint(const Screen &wanted, std::string &out);
+  // The terminal may show anything now: the next time all is drawn.
+  void forget() { known_ = false; }
+  void set_depth(Depth depth);
+
+ private:
+  void paint_row(const Screen &wanted, int y, std::string &out);
+  void move_to(int x, int y, std::string &out);
+
+  Depth depth_;
+  Screen shown_;
+  bool known_ = false;
+  // Where the cursor is and which ink it writes with; -1: not known.
+  int x_ = -1, y_ = -1;
+  Ink ink_{};
+};
+
+}  // namespace gpulse::term

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A screen in memory: cells that hold what a reader sees as one character, and their ink. No terminal is needed to draw
+// on it or to look at it. One thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "term/ink.hpp"
+
+namespace gpulse::term {
+
+struct Size {
+  int columns = 0;
+  int rows = 0;
+  bool operator==(const Size &) const = default;
+};
+
+struct Rect {
+  int x = 0, y = 0, columns = 0, rows = 0;
+
+  bool empty() const { return columns <= 0 || rows <= 0; }
+  bool contains(int at_x, int at_y) const { return at_x >= x && at_y >= y && at_x < x + columns && at_y < y + rows; }
+  // What both have.
+  Rect operator&(const Rect &other) const;
+  bool operator==(const Rect &) const = default;
+};
+
+// One column of one line.
+struct ScreenCell {
+  // UTF-8 of one character with its marks, as far as it fits; none: the right half of a wide one.
+  std::array<char, 7> bytes{' '};
+  std::uint8_t length = 1;
+  Ink ink{};
+
+  std::string_view text() const { return {bytes.data(), length}; }
+  bool operator==(const ScreenCell &other) const { return ink == other.ink && text() == other.text(); }
+};
+
+class Screen {
+ public:
+  explicit Screen(Size size = {}) { resize(size); }
+
+  Size size() const { return size_; }
+  Rect area() const { return {0, 0, size_.columns, size_.rows}; }
+  // What was there is gone: all blank.
+  void resize(Size size);
+  void clear(const Ink &ink = {});
+
+  const ScreenCell &at(int x, int y) const { return cells_[index(x, y)]; }
+
+  // Writes from (x, y) on, inside `clip` and the screen; gives the columns that the text takes, also where it was cut
+  // off. Text is clean (width.hpp). A wide character that would be cut in half leaves a blank.
+  int put(int x, int y, std::string_view text, const Ink &ink, const Rect &clip);
+  int put(int x, int y, std::string_view text, const Ink &ink) { return put(x, y, text, ink, area()); }
+  // One character from the basic plane that takes one column.
+  void put_char(int x, int y, char32_t character, const Ink &ink);
+  void fill(const Rect &where, const Ink &ink);
+  // Gives the cells another background, and the attributes besides their own.
+  void highlight(const Rect &where, Tint back, std::uint8_t attributes = 0);
+
+  // For tests and captures: the lines, without blanks at their end.
+  std::vector<std::string> lines() const;
+  // As above, one text with a newline after each line.
+  std::string text() const;
+
+  // A line's cells.
+  const ScreenCell *row(int y) const { return &cells_[index(0, y)]; }
+
+ private:
+  std::size_t index(int x, int y) const {
+    return static_cast<std::size_t>(y) * static_cast<std::size_t>(size_.columns) + static_cast<std::size_t>(x);
+  }
+  // Blanks the other half of a wide character before one half is overwritten.
+  void break_wide(int x, int y);
+
+  Size size_;
+  std::vector<ScreenCell> cells_;
+};
+
+// A part of a screen with its own origin: whoever draws there cannot draw anywhere else.
+class Area {
+ public:
+  explicit Area(Screen &screen) : Area(screen, screen.area()) {}
+  Area(Screen &screen, const Rect &rect) : screen_(&screen), rect_(rect & screen.area()) {}
+
+  int columns() const { return rect_.columns; }
+  int rows() const { return rect_.rows; }
+  bool empty() const { return rect_.empty(); }
+  const Rect &rect() const { return rect_; }
+  Screen &screen() const { return *screen_; }
+  // Part of this area, by its own coordinates.
+  Area part(const Rect &rect) const {
+    return {*screen_, Rect{rect_.x + rect.x, rect_.y + rect.y, rect.columns, rect.rows} & rect_};
+  }
+  Area row(int y) const { return part({0, y, columns(), 1}); }
+
+  int put(int x, int y, std::string_view text, const Ink &ink) const {
+    return screen_->put(rect_.x + x, rect_.y + y, text, ink, rect_);
+  }
+  void put_char(int x, int y, char32_t character, const Ink &ink) const {
+    if (x >= 0 && y >= 0 && x < columns() && y < rows()) screen_->put_char(rect_.x + x, rect_.y + y, character, ink);
+  }
+  void fill(const Ink &ink) const { screen_->fill(rect_, ink); }
+  void highlight(Tint back, std::uint8_t attributes = 0) const { screen_->highlight(rect_, back, attributes); }
+
+ private:
+  Screen *screen_;
+  Rect rect_;
+};
+
+}  // namespace gpulse::term
