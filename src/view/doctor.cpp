@@ -11,7 +11,7 @@
 #include "metric/format.hpp"
 #include "term/table.hpp"
 #include "view/cell.hpp"
-#include "view/status_parts.hpp"
+#include "view/device_cells.hpp"
 
 namespace gpulse::view {
 

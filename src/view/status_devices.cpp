@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <tuple>
 
-#include "metric/format.hpp"
 #include "view/cell.hpp"
+#include "view/device_cells.hpp"
 #include "view/status_parts.hpp"
 
 namespace gpulse::view {
@@ -40,27 +39,6 @@ bool worth_a_column(const Devices &devices, Role role) {
                            [&](const Device *device) { return !device->row[*id].is(Reason::not_supported); });
 }
 
-std::string name_of(const Device &device, const Style &style) {
-  if (!device.identity) return std::string(style.dash());
-  const auto &identity = *device.identity;
-  if (!device.parent) return term::clean(short_name(identity), style.unicode);
-  const auto name = identity.label.empty() ? short_name(identity) : identity.label;
-  return (style.unicode ? "└ " : "- ") + term::clean(name, style.unicode);
-}
-
-std::string time_in_words(Seconds duration) {
-  const double seconds = duration.count();
-  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.0f} h", seconds / 3600);
-}
-
-Cell state_cell(const Device &device) {
-  std::string text(word(device.state));
-  if (device.state_for.count() >= 1) text += " for " + time_in_words(device.state_for);
-  return {text, device.state == DeviceState::asleep ? Colour::dim : Colour::bad};
-}
-
 Cell memory_bar(const Device &device) {
   const double share = memory_share(device);
   if (share < 0) return {};
@@ -68,82 +46,6 @@ Cell memory_bar(const Device &device) {
   cell.bar = share;
   cell.bar_colour = memory_colour(share);
   return cell;
-}
-
-Cell memory_cell(const Style &style, const Device &device) {
-  const auto used = by_role(device.row, Role::memory_used);
-  const auto total = by_role(device.row, Role::memory_total);
-  if (used && total) return short_share(used.value(), total.value());
-  if (used) return short_bytes(used.value());
-  if (!total) return missing_cell(style);
-  Cell cell(std::string(style.dash()), Colour::dim);
-  cell.spans.push_back({"/" + short_bytes(total.value())});
-  return cell;
-}
-
-Cell power_cell(const Style &style, const Device &device) {
-  const auto draw = by_role(device.row, Role::power);
-  const auto limit = by_role(device.row, Role::power_limit);
-  if (!draw && !limit) return missing_cell(style);
-  Cell cell = draw ? Cell(fmt::format("{:.{}f}", draw.value(), draw.value() < 9.95 ? 1 : 0)) : missing_cell(style);
-  cell.spans.push_back({limit ? fmt::format("/{:.0f}W", limit.value()) : "W", limit ? Colour::dim : Colour::plain});
-  return cell;
-}
-
-// The reading the whole program is about: a device that claims to be busy while most of it is not stands out.
-Cell activity_cell(const Style &style, const Device &device) {
-  constexpr double kClaimsBusy = 50;
-  Cell cell = role_cell(style, device.row, Role::true_activity);
-  const auto claimed = by_role(device.row, Role::utilization);
-  const auto active = by_role(device.row, Role::true_activity);
-  if (claimed && active && claimed.value() >= kClaimsBusy && active.value() < claimed.value() / 2) {
-    cell.spans.front().colour = Colour::warn;
-  }
-  return cell;
-}
-
-// What holds the device back, and every reading beyond its threshold that has no column of its own.
-std::vector<Span> findings(const Style &style, const Device &device) {
-  std::vector<Span> bad;
-  std::vector<Span> warn;
-  const auto add = [&](std::string text, bool is_bad) {
-    (is_bad ? bad : warn).push_back({std::move(text), is_bad ? Colour::bad : Colour::warn});
-  };
-  for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
-    if (is_text(metric) || !device.row[id]) return;
-    const double value = device.row[id].value();
-    if (metric.kind == Kind::set) {
-      const auto bits = value >= 0 && value < 9007199254740992.0 ? static_cast<std::uint64_t>(value) : 0;
-      for (const auto &name : value_words(metric, static_cast<double>(bits & metric.grave))) add(name, true);
-      for (const auto &name : value_words(metric, static_cast<double>(bits & ~metric.grave & ~metric.calm))) {
-        add(name, false);
-      }
-    } else if (metric.role != Role::temperature && value >= std::min(metric.warn, metric.bad)) {
-      add(fmt::format("{} {}", metric.label, short_value(style, metric, value)), value >= metric.bad);
-    }
-  });
-  bad.insert(bad.end(), warn.begin(), warn.end());
-  return bad;
-}
-
-Cell findings_cell(const Style &style, const Device &device) {
-  Cell cell;
-  for (auto &span : findings(style, device)) {
-    if (!cell.spans.empty()) cell.spans.push_back({", ", Colour::dim});
-    cell.spans.push_back(std::move(span));
-  }
-  return cell;
-}
-
-std::vector<MetricId> ranked_metrics() {
-  std::vector<MetricId> ids;
-  for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
-    if (metric.rank > 0) ids.push_back(id);
-  });
-  std::sort(ids.begin(), ids.end(), [](MetricId a, MetricId b) {
-    return std::pair(describe(a).rank, a.index) < std::pair(describe(b).rank, b.index);
-  });
-  return ids;
 }
 
 constexpr int kPercentColumns = 4;  // "100%"
@@ -170,7 +72,7 @@ std::vector<Field> main_fields(const Devices &devices, const Style &style) {
   std::vector<Field> fields{
       {{.title = "GPU", .align = Align::right}, [](const Device &d) { return Cell(fmt::format("{}", d.index)); }},
       {{.title = "NAME", .gap = 2, .min = 6, .cap = 24},
-       [&style](const Device &d) { return Cell(name_of(d, style), Colour::bold); }},
+       [&style](const Device &d) { return Cell(device_name(d, style), Colour::bold); }},
       {{.title = std::string(label_of(Scope::device, Role::utilization)), .align = Align::right, .gap = 2, .keep = 900},
        [&style](const Device &d) { return role_cell(style, d.row, Role::utilization); }}};
   if (worth_a_column(devices, Role::true_activity)) {
@@ -200,7 +102,7 @@ std::vector<Field> main_fields(const Devices &devices, const Style &style) {
 
 std::vector<Field> device_fields(const Devices &devices, const Style &style, bool details) {
   auto fields = main_fields(devices, style);
-  for (const auto id : ranked_metrics()) {
+  for (const auto id : ranked_metrics(Scope::device)) {
     if (!any_value(devices, id)) continue;
     fields.push_back({{.title = std::string(describe(id).label),
                        .align = Align::right,
@@ -248,23 +150,6 @@ std::string detail_line(const Style &style, const Device &device, const std::vec
 
 }  // namespace
 
-std::vector<const Device *> ordered_devices(const Snapshot &snapshot) {
-  Devices devices;
-  for (const auto &device : snapshot.devices) devices.push_back(&device);
-  const auto known = [&](std::uint32_t index) {
-    return std::any_of(devices.begin(), devices.end(), [&](const Device *d) { return d->index == index; });
-  };
-  const auto place = [&](const Device *device) {
-    const bool instance = device->parent && known(*device->parent);
-    return std::tuple(instance ? *device->parent : device->index, instance, device->index);
-  };
-  std::vector<std::pair<decltype(place(nullptr)), const Device *>> keyed;
-  for (const auto *device : devices) keyed.emplace_back(place(device), device);
-  std::sort(keyed.begin(), keyed.end());
-  std::transform(keyed.begin(), keyed.end(), devices.begin(), [](const auto &pair) { return pair.second; });
-  return devices;
-}
-
 Lines device_lines(const Snapshot &snapshot, const Style &style, bool details) {
   const auto devices = ordered_devices(snapshot);
   const auto fields = device_fields(devices, style, details);
@@ -280,7 +165,7 @@ Lines device_lines(const Snapshot &snapshot, const Style &style, bool details) {
   Lines rows = table.lines(style);
   if (!details) return rows;
 
-  std::vector<MetricId> left_over = ranked_metrics();
+  std::vector<MetricId> left_over = ranked_metrics(Scope::device);
   const auto kept = table.kept(style);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (kept[i] && fields[i].extra) std::erase(left_over, *fields[i].extra);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "view/cell.hpp"
+#include "view/device_cells.hpp"
 #include "view/status_parts.hpp"
 
 namespace gpulse::view {

@@ -12,9 +12,6 @@ namespace gpulse::view {
 
 using Lines = std::vector<std::string>;
 
-// Devices as people look for them: by index, instances below the device they are part of.
-std::vector<const Device *> ordered_devices(const Snapshot &snapshot);
-
 // Titles and a row per device; `details` adds a second row with the readings that found no column.
 Lines device_lines(const Snapshot &snapshot, const term::Style &style, bool details);
 // Several devices to a line, for more devices than lines: index, utilisation, memory; at most `limit` lines.

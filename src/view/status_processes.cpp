@@ -5,6 +5,8 @@
 #include <map>
 
 #include "view/cell.hpp"
+#include "view/device_cells.hpp"
+#include "view/process_cells.hpp"
 #include "view/status_parts.hpp"
 
 namespace gpulse::view {
@@ -34,40 +36,6 @@ std::vector<const Process *> ordered_processes(const Snapshot &snapshot) {
   return processes;
 }
 
-std::string type_letters(std::uint8_t types) {
-  std::string letters;
-  if ((types & static_cast<std::uint8_t>(ProcessType::compute)) != 0) letters += 'C';
-  if ((types & static_cast<std::uint8_t>(ProcessType::graphics)) != 0) letters += 'G';
-  if ((types & static_cast<std::uint8_t>(ProcessType::mps)) != 0) letters += 'M';
-  return letters.empty() ? "?" : letters;
-}
-
-std::string text_of(const Process &process, Role role, const Style &style) {
-  return term::clean(text_by_role(process.texts.get(), role), style.unicode);
-}
-
-Cell text_cell(const Process &process, Role role, const Style &style) {
-  auto text = text_of(process, role, style);
-  return text.empty() ? missing_cell(style) : Cell(std::move(text));
-}
-
-// Where it belongs: its job, else its pod, else its container, identifiers at the length people write them.
-Cell owner_cell(const Process &process, const Style &style) {
-  constexpr int kIdentifier = 12;
-  for (const auto role : {Role::job, Role::pod, Role::container}) {
-    const auto text = text_of(process, role, style);
-    if (!text.empty()) return role == Role::container ? term::cut(text, kIdentifier, "") : text;
-  }
-  return missing_cell(style);
-}
-
-Cell command_cell(const Process &process, const Style &style) {
-  if (process.foreign) return {"host pid", Colour::dim};
-  if (process.gone) return {"gone", Colour::dim};
-  const auto command = text_of(process, Role::command, style);
-  return command.empty() ? text_cell(process, Role::name, style) : Cell(command);
-}
-
 std::string label(Role role) { return std::string(label_of(Scope::process, role)); }
 
 std::vector<Column> process_columns() {
@@ -89,7 +57,7 @@ constexpr std::size_t kOwnerColumn = 9;
 std::vector<Cell> process_cells(const Process &process, const Style &style) {
   return {Cell(fmt::format("{}", process.device)),
           Cell(fmt::format("{}", process.pid)),
-          text_cell(process, Role::user, style),
+          process_text_cell(process, Role::user, style),
           Cell(type_letters(process.types)),
           role_cell(style, process.row, Role::memory_used),
           role_cell(style, process.row, Role::utilization),
@@ -98,12 +66,6 @@ std::vector<Cell> process_cells(const Process &process, const Style &style) {
           role_cell(style, process.row, Role::age),
           owner_cell(process, style),
           command_cell(process, style)};
-}
-
-bool has_owner(const Process &process) {
-  return !text_by_role(process.texts.get(), Role::job).empty() ||
-         !text_by_role(process.texts.get(), Role::pod).empty() ||
-         !text_by_role(process.texts.get(), Role::container).empty();
 }
 
 }  // namespace
