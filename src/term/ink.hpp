@@ -43,6 +43,9 @@ struct Ink {
   constexpr Ink on(Tint other_back) const { return {fore, other_back, attributes}; }
 };
 
+// What a terminal of that depth makes of the ink: its mixtures become the nearest colours that it has.
+Ink shown_as(const Ink &ink, Depth depth);
+
 // Appends what turns `from` into `to`, in one sequence and the shorter of: from where it is, or from a reset. Mono
 // shows attributes alone.
 void write_ink(std::string &out, const Ink &from, const Ink &to, Depth depth);

@@ -83,12 +83,15 @@ class InputParser {
   void settle(std::vector<Input> &out);
 
  private:
-  // Bytes of the sequence at the start of pending_; 0: not whole yet.
-  std::size_t take(std::vector<Input> &out);
+  // Each gives the bytes of what `bytes` start with; 0: not whole yet.
+  std::size_t take(std::string_view bytes, std::vector<Input> &out);
+  std::size_t take_control(std::string_view bytes, bool alt, std::vector<Input> &out);
+  std::size_t take_pasted(std::string_view bytes, std::vector<Input> &out);
 
   std::string pending_;
   bool pasting_ = false;
   std::string pasted_;
+  std::size_t paste_end_seen_ = 0;  // bytes of the mark that ends a paste
 };
 
 }  // namespace gpulse::term

@@ -20,7 +20,11 @@ class Painter {
 
  private:
   void paint_row(const Screen &wanted, int y, std::string &out);
-  void move_to(int x, int y, std::string &out);
+  void move_to(const Screen &wanted, int x, int y, std::string &out);
+  // Moves by writing what lies between once more, where that is shorter.
+  bool rewrite_to(const Screen &wanted, int x, std::size_t shorter_than, std::string &out) const;
+  void set_ink(const ScreenCell &cell, std::string &out);
+  void write_cell(const ScreenCell &cell, int columns, std::string &out);
 
   Depth depth_;
   Screen shown_;

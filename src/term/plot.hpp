@@ -36,7 +36,8 @@ void draw_plot(const Area &area, std::span<const Curve> curves, const PlotStyle 
 void draw_sparkline(const Area &area, std::span<const float> values, double low, double high, const Ink &ink,
                     bool unicode);
 
-// A line high: `share` (0–1) of it is full, to an eighth of a column; ASCII: '|'. `rest` is the ink of the empty part.
+// A line high: `share` (0–1) of it is full, to half a column; ASCII: '|' on a track of dots. `rest` is the ink of the
+// track.
 void draw_meter(const Area &area, double share, const Ink &full, const Ink &rest, bool unicode);
 
 }  // namespace gpulse::term

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,7 +24,9 @@ struct Rect {
   int x = 0, y = 0, columns = 0, rows = 0;
 
   bool empty() const { return columns <= 0 || rows <= 0; }
-  bool contains(int at_x, int at_y) const { return at_x >= x && at_y >= y && at_x < x + columns && at_y < y + rows; }
+  bool contains(int at_x, int at_y) const {
+    return at_x >= x && at_y >= y && std::int64_t{at_x} - x < columns && std::int64_t{at_y} - y < rows;
+  }
   // What both have.
   Rect operator&(const Rect &other) const;
   bool operator==(const Rect &) const = default;

@@ -48,6 +48,9 @@ class Terminal {
  private:
   struct State;
   explicit Terminal(std::unique_ptr<State> state);
+  Result<void> show();
+  void come_back();
+  void stop_and_return(bool whole_group);
   std::unique_ptr<State> state_;
 };
 

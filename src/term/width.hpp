@@ -3,6 +3,7 @@
 // Text is UTF-8 that came through clean(): the others measure what they are given and trust it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,17 @@ enum class Align : std::uint8_t { left, right };
 // Foreign text made safe to print: valid UTF-8, no control characters, nothing that turns the writing direction.
 // Without `unicode` whatever is not ASCII becomes a question mark.
 std::string clean(std::string_view text, bool unicode = true);
+
+// One character of UTF-8.
+struct Glyph {
+  char32_t code = 0;
+  std::size_t bytes = 0;
+  int columns = 0;  // 2 for wide ones, 0 for those that join the one before
+};
+// The first of a text that is not empty; a bad byte counts as U+FFFD.
+Glyph first_glyph(std::string_view text);
+
+void append_utf8(std::string &out, char32_t code);
 
 // Columns, as terminals count them: the sum over the characters, 2 for wide ones, 0 for combining ones.
 int width(std::string_view text);

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "term/painter.hpp"
+
+#include <charconv>
+
+#include "term/width.hpp"
+
+namespace gpulse::term {
+
+namespace {
+
+constexpr std::string_view kBegin = "\033[?2026h", kEnd = "\033[?2026l";
+constexpr std::string_view kEraseLine = "\033[K";
+// Further than this, moving is never longer than writing what is there once more.
+constexpr int kLongestRewrite = 6;
+
+void append_number(std::string &out, int number) {
+  std::array<char, 12> digits{};
+  out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+}
+
+// A count of one is the default.
+void append_motion(std::string &out, int count, char final) {
+  out += "\033[";
+  if (count != 1) append_number(out, count);
+  out += final;
+}
+
+bool is_blank(const ScreenCell &cell) { return cell.length == 1 && cell.bytes[0] == ' '; }
+bool is_right_half(const ScreenCell &cell) { return cell.length == 0; }
+
+// Whether a blank shows no more of its ink than the background.
+bool plain_on_blanks(const Ink &ink) { return (ink.attributes & (kUnderline | kReverse)) == 0; }
+
+bool same_on_blanks(const Ink &a, const Ink &b) { return a.back == b.back && plain_on_blanks(a) && plain_on_blanks(b); }
+
+bool looks_same(const ScreenCell &a, const ScreenCell &b, Depth depth) {
+  if (is_right_half(a) || is_right_half(b)) return a.length == b.length;
+  if (a == b) return true;
+  if (a.text() != b.text()) return false;
+  if (is_blank(a) && same_on_blanks(a.ink, b.ink)) return true;
+  if (depth == Depth::direct) return false;
+  const Ink shown_a = shown_as(a.ink, depth), shown_b = shown_as(b.ink, depth);
+  return shown_a == shown_b || (is_blank(a) && same_on_blanks(shown_a, shown_b));
+}
+
+// Whether the ink that is set shows the cell as its own ink would.
+bool ink_serves(const Ink &set, const ScreenCell &cell) {
+  return set == cell.ink || (is_blank(cell) && same_on_blanks(set, cell.ink));
+}
+
+// Blank on the background that erasing is sure to leave.
+bool is_erased(const ScreenCell &cell) { return is_blank(cell) && same_on_blanks(cell.ink, {}); }
+
+// Whether all terminals agree that the cell takes one column: letters of Europe, lines, blocks, braille.
+bool surely_one_column(const ScreenCell &cell) {
+  if (cell.length == 1) return true;
+  const Glyph glyph = first_glyph(cell.text());
+  if (glyph.bytes != cell.length || glyph.columns != 1) return false;
+  const auto code = glyph.code;
+  return code < 0x300 || (code >= 0x370 && code < 0x530) || (code >= 0x2010 && code < 0x2028) ||
+         (code >= 0x2070 && code < 0x2094) || (code >= 0x2190 && code < 0x2194) || (code >= 0x2500 && code < 0x25A0) ||
+         (code >= 0x2800 && code < 0x2900);
+}
+
+}  // namespace
+
+void Painter::set_depth(Depth depth) {
+  if (depth != depth_) forget();
+  depth_ = depth;
+}
+
+void Painter::paint(const Screen &wanted, std::string &out) {
+  const auto start = out.size();
+  out += kBegin;
+  if (!known_ || wanted.size() != shown_.size()) {
+    out += "\033[m\033[H\033[J";
+    ink_ = {};
+    x_ = y_ = 0;
+    shown_.resize(wanted.size());
+    known_ = true;
+  }
+  for (int y = 0; y < wanted.size().rows; ++y) paint_row(wanted, y, out);
+  if (out.size() == start + kBegin.size()) {
+    out.resize(start);
+  } else {
+    out += kEnd;
+  }
+  shown_ = wanted;
+}
+
+void Painter::paint_row(const Screen &wanted, int y, std::string &out) {
+  const int columns = wanted.size().columns;
+  if (columns == 0) return;
+  const ScreenCell *cells = wanted.row(y);
+  const ScreenCell *old = shown_.row(y);
+  int tail = columns;  // from here on the row is blank
+  while (tail > 0 && is_erased(cells[tail - 1])) --tail;
+  int changed_in_tail = 0;
+  int first_in_tail = columns;
+  for (int x = columns - 1; x >= tail; --x) {
+    if (looks_same(cells[x], old[x], depth_)) continue;
+    ++changed_in_tail;
+    first_in_tail = x;
+  }
+  const bool erase = changed_in_tail > static_cast<int>(kEraseLine.size());
+  const int end = erase ? tail : columns;
+  for (int x = 0; x < end; ++x) {
+    if (looks_same(cells[x], old[x], depth_) || is_right_half(cells[x])) continue;
+    move_to(wanted, x, y, out);
+    write_cell(cells[x], columns, out);
+  }
+  if (!erase) return;
+  move_to(wanted, first_in_tail, y, out);
+  set_ink(cells[first_in_tail], out);
+  out += kEraseLine;
+}
+
+void Painter::set_ink(const ScreenCell &cell, std::string &out) {
+  if (ink_serves(ink_, cell)) return;
+  write_ink(out, ink_, cell.ink, depth_);
+  ink_ = cell.ink;
+}
+
+void Painter::write_cell(const ScreenCell &cell, int columns, std::string &out) {
+  set_ink(cell, out);
+  out += cell.text();
+  ++x_;
+  // In the last column terminals differ in where the cursor is now.
+  if (x_ >= columns || !surely_one_column(cell)) x_ = -1;
+}
+
+bool Painter::rewrite_to(const Screen &wanted, int x, std::size_t shorter_than, std::string &out) const {
+  if (x - x_ > kLongestRewrite) return false;
+  const ScreenCell *cells = wanted.row(y_);
+  std::size_t bytes = 0;
+  for (int at = x_; at < x; ++at) {
+    bytes += cells[at].length;
+    if (!ink_serves(ink_, cells[at]) || is_right_half(cells[at]) || !surely_one_column(cells[at])) return false;
+  }
+  if (bytes >= shorter_than) return false;
+  for (int at = x_; at < x; ++at) out += cells[at].text();
+  return true;
+}
+
+void Painter::move_to(const Screen &wanted, int x, int y, std::string &out) {
+  if (x == x_ && y == y_) return;
+  std::string best = "\033[";
+  if (y > 0) append_number(best, y + 1);
+  if (x > 0) {
+    best += ';';
+    append_number(best, x + 1);
+  }
+  best += 'H';
+  const auto offer = [&best](const std::string &other) {
+    if (other.size() < best.size()) best = other;
+  };
+  std::string down;  // to the start of the row
+  if (y_ >= 0 && y >= y_ && y - y_ <= 2) down = "\r" + std::string(static_cast<std::size_t>(y - y_), '\n');
+  if (!down.empty()) {
+    std::string along = down;
+    if (x > 0) append_motion(along, x, 'C');
+    offer(along);
+  }
+  if (y == y_) {
+    std::string column;
+    append_motion(column, x + 1, 'G');
+    offer(column);
+    if (x_ >= 0 && x > x_) {
+      std::string forward;
+      append_motion(forward, x - x_, 'C');
+      offer(forward);
+    }
+  }
+  if (x == x_ && y > y_ && y_ >= 0) {
+    std::string straight;
+    append_motion(straight, y - y_, 'B');
+    offer(straight);
+  }
+  const bool rewritten = y == y_ && x_ >= 0 && x > x_ && rewrite_to(wanted, x, best.size() + 1, out);
+  if (!rewritten) out += best;
+  x_ = x;
+  y_ = y;
+}
+
+}  // namespace gpulse::term

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "term/screen.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "term/width.hpp"
+
+namespace gpulse::term {
+
+namespace {
+
+ScreenCell blank(const Ink &ink) {
+  ScreenCell cell;
+  cell.ink = ink;
+  return cell;
+}
+
+void set_text(ScreenCell &cell, std::string_view text) {
+  std::memcpy(cell.bytes.data(), text.data(), text.size());
+  cell.length = static_cast<std::uint8_t>(text.size());
+}
+
+// A mark that does not fit is left out whole.
+void join(ScreenCell &cell, std::string_view mark) {
+  if (cell.length == 0 || cell.length + mark.size() > cell.bytes.size()) return;
+  std::memcpy(cell.bytes.data() + cell.length, mark.data(), mark.size());
+  cell.length = static_cast<std::uint8_t>(cell.length + mark.size());
+}
+
+int saturated(std::int64_t value) { return static_cast<int>(std::clamp<std::int64_t>(value, INT32_MIN, INT32_MAX)); }
+
+}  // namespace
+
+Rect Rect::operator&(const Rect &other) const {
+  const auto end = [](int start, int length) { return std::int64_t{start} + std::max(length, 0); };
+  const int left = std::max(x, other.x), top = std::max(y, other.y);
+  const auto right = std::min(end(x, columns), end(other.x, other.columns));
+  const auto bottom = std::min(end(y, rows), end(other.y, other.rows));
+  return {left, top, saturated(std::max<std::int64_t>(right - left, 0)),
+          saturated(std::max<std::int64_t>(bottom - top, 0))};
+}
+
+void Screen::resize(Size size) {
+  size_ = {std::max(size.columns, 0), std::max(size.rows, 0)};
+  cells_.assign(index(0, size_.rows), ScreenCell{});
+}
+
+void Screen::clear(const Ink &ink) { std::fill(cells_.begin(), cells_.end(), blank(ink)); }
+
+void Screen::break_wide(int x, int y) {
+  const auto here = index(x, y);
+  const auto make_blank = [this](std::size_t at) { cells_[at] = blank(cells_[at].ink); };
+  if (cells_[here].length == 0) {
+    make_blank(here);
+    if (x > 0) make_blank(here - 1);
+  } else if (x + 1 < size_.columns && cells_[here + 1].length == 0) {
+    make_blank(here + 1);
+  }
+}
+
+int Screen::put(int x, int y, std::string_view text, const Ink &ink, const Rect &clip) {
+  const Rect inside = clip & area();
+  if (!inside.contains(inside.x, y)) return width(text);
+  const std::int64_t left = inside.x, right = std::int64_t{inside.x} + inside.columns;
+  std::int64_t column = x;
+  ScreenCell *last = nullptr;  // what a mark joins; none: it has no place
+  const auto write = [&](std::int64_t at, std::string_view bytes) {
+    if (at < left || at >= right) return;
+    break_wide(static_cast<int>(at), y);
+    last = &cells_[index(static_cast<int>(at), y)];
+    set_text(*last, bytes);
+    last->ink = ink;
+  };
+  while (!text.empty()) {
+    const auto lead = static_cast<unsigned char>(text[0]);
+    const Glyph glyph = lead >= 0x20 && lead < 0x7F ? Glyph{lead, 1, 1} : first_glyph(text);
+    const auto bytes = text.substr(0, glyph.bytes);
+    text.remove_prefix(glyph.bytes);
+    if (glyph.columns == 0) {
+      if (last != nullptr && glyph.code >= 0x300) join(*last, bytes);
+      continue;
+    }
+    last = nullptr;
+    if (glyph.columns == 1) {
+      write(column, bytes);
+    } else if (column >= left && column + 1 < right) {
+      write(column + 1, "");
+      ScreenCell &half = *last;
+      write(column, bytes);
+      half = blank(ink);
+      half.length = 0;
+    } else {
+      write(column, " ");
+      write(column + 1, " ");
+      last = nullptr;
+    }
+    column += glyph.columns;
+  }
+  return saturated(column - x);
+}
+
+void Screen::put_char(int x, int y, char32_t character, const Ink &ink) {
+  if (!area().contains(x, y)) return;
+  break_wide(x, y);
+  ScreenCell &cell = cells_[index(x, y)];
+  cell.ink = ink;
+  if (character < 0x80) {
+    cell.bytes[0] = static_cast<char>(character);
+    cell.length = 1;
+  } else if (character < 0x800) {
+    cell.bytes[0] = static_cast<char>(0xC0U | character >> 6U);
+    cell.bytes[1] = static_cast<char>(0x80U | (character & 0x3FU));
+    cell.length = 2;
+  } else {
+    cell.bytes[0] = static_cast<char>(0xE0U | (character >> 12U & 0x0FU));
+    cell.bytes[1] = static_cast<char>(0x80U | (character >> 6U & 0x3FU));
+    cell.bytes[2] = static_cast<char>(0x80U | (character & 0x3FU));
+    cell.length = 3;
+  }
+}
+
+void Screen::fill(const Rect &where, const Ink &ink) {
+  const Rect inside = where & area();
+  if (inside.empty()) return;
+  for (int y = inside.y; y < inside.y + inside.rows; ++y) {
+    break_wide(inside.x, y);
+    break_wide(inside.x + inside.columns - 1, y);
+    std::fill_n(cells_.begin() + static_cast<std::ptrdiff_t>(index(inside.x, y)), inside.columns, blank(ink));
+  }
+}
+
+void Screen::highlight(const Rect &where, Tint back, std::uint8_t attributes) {
+  const Rect inside = where & area();
+  for (int y = inside.y; y < inside.y + inside.rows; ++y) {
+    for (int x = inside.x; x < inside.x + inside.columns; ++x) {
+      Ink &ink = cells_[index(x, y)].ink;
+      ink = ink.on(back).with(attributes);
+    }
+  }
+}
+
+std::vector<std::string> Screen::lines() const {
+  std::vector<std::string> all;
+  all.reserve(static_cast<std::size_t>(size_.rows));
+  for (int y = 0; y < size_.rows; ++y) {
+    std::string line;
+    for (int x = 0; x < size_.columns; ++x) line += at(x, y).text();
+    line.resize(line.find_last_not_of(' ') + 1);
+    all.push_back(std::move(line));
+  }
+  return all;
+}
+
+std::string Screen::text() const {
+  std::string all;
+  for (const auto &line : lines()) {
+    all += line;
+    all += '\n';
+  }
+  return all;
+}
+
+}  // namespace gpulse::term

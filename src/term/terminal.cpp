@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "term/terminal.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "base/unique_fd.hpp"
+#include "term/terminal_signals.hpp"
+
+namespace gpulse::term {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::string_view kEnter = "\033[?1049h\033[?25l\033[?7l\033[?2004h";
+constexpr std::string_view kMouseOn = "\033[?1000h\033[?1002h\033[?1006h";
+constexpr std::string_view kMouseOff = "\033[?1006l\033[?1002l\033[?1000l";
+// So long after an Escape nothing more of a sequence comes.
+constexpr milliseconds kSettle{30};
+constexpr int kWriteSlice_ms = 200;
+// A terminal can claim 65535 × 65535.
+constexpr Size kLargest{2000, 1000}, kUnknown{80, 24};
+
+termios raw_modes(termios modes) {
+  ::cfmakeraw(&modes);  // also without ISIG: Ctrl-C and Ctrl-Z come as keys
+  modes.c_cc[VMIN] = 1;
+  modes.c_cc[VTIME] = 0;
+  return modes;
+}
+
+// The same terminal opened anew: not to block is then our own matter, not the shell's that shares the descriptor.
+int open_output() { return ::open("/proc/self/fd/1", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC); }
+
+}  // namespace
+
+struct Terminal::State {
+  UniqueFd own_output, wake;
+  termios raw{};
+  bool mouse = true;
+  InputParser parser;
+  Clock::time_point last_byte;
+
+  bool enter();
+  bool take_signals(Happened &happened);
+  int timeout(Clock::time_point deadline) const;
+  void read_input(Happened &happened);
+  void settle(Happened &happened);
+};
+
+bool Terminal::State::enter() {
+  auto &signals = terminal_signals();
+  if (::tcsetattr(signals.input, TCSANOW, &raw) != 0) return false;
+  signals.entered = true;
+  signals.continued = false;
+  return true;
+}
+
+Result<std::unique_ptr<Terminal>> Terminal::open(const Options &options) {
+  auto &signals = terminal_signals();
+  if (signals.wake >= 0) return failure("the terminal is in use already");
+  if (::isatty(STDIN_FILENO) != 1) return failure("standard input is no terminal");
+  if (::isatty(STDOUT_FILENO) != 1) return failure("standard output is no terminal");
+  auto state = std::make_unique<State>();
+  state->mouse = options.mouse;
+  state->wake = UniqueFd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!state->wake) return failure(std::string("cannot make an event descriptor: ") + std::strerror(errno));
+  if (::tcgetattr(STDIN_FILENO, &signals.found) != 0) {
+    return failure(std::string("cannot read the terminal's modes: ") + std::strerror(errno));
+  }
+  state->raw = raw_modes(signals.found);
+  state->own_output = UniqueFd(open_output());
+  signals.input = STDIN_FILENO;
+  signals.output = state->own_output ? state->own_output.get() : STDOUT_FILENO;
+  signals.wake = state->wake.get();
+  signals.stop = signals.resized = signals.suspend = signals.continued = signals.woken = false;
+  install_handlers();
+  auto terminal = std::unique_ptr<Terminal>(new Terminal(std::move(state)));
+  if (!terminal->state_->enter()) {
+    return failure(std::string("cannot set the terminal's modes: ") + std::strerror(errno));
+  }
+  if (auto shown = terminal->show(); !shown) return std::unexpected(shown.error());
+  return terminal;
+}
+
+Terminal::Terminal(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Terminal::~Terminal() {
+  leave_terminal();
+  remove_handlers();
+  terminal_signals().wake = -1;
+}
+
+Result<void> Terminal::show() {
+  std::string bytes(kEnter);
+  if (state_->mouse) bytes += kMouseOn;
+  return write(bytes);
+}
+
+Size Terminal::size() const {
+  winsize window{};
+  if (::ioctl(terminal_signals().output, TIOCGWINSZ, &window) != 0) return kUnknown;
+  const auto sensible = [](int told, int otherwise, int most) { return told > 0 ? std::min(told, most) : otherwise; };
+  return {sensible(window.ws_col, kUnknown.columns, kLargest.columns),
+          sensible(window.ws_row, kUnknown.rows, kLargest.rows)};
+}
+
+// True where something is to be reported.
+bool Terminal::State::take_signals(Happened &happened) {
+  auto &signals = terminal_signals();
+  happened.stop = happened.stop || signals.stop.load();  // stays: who misses it once sees it again
+  happened.resized = signals.resized.exchange(false) || happened.resized;
+  happened.woken = signals.woken.exchange(false) || happened.woken;
+  return happened.stop || happened.resized || happened.woken;
+}
+
+int Terminal::State::timeout(Clock::time_point deadline) const {
+  auto end = deadline;
+  if (parser.waiting()) end = std::min(end, last_byte + kSettle);
+  const auto left = std::chrono::ceil<milliseconds>(end - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
+}
+
+void Terminal::State::read_input(Happened &happened) {
+  std::array<char, 4096> bytes;
+  const auto count = ::read(terminal_signals().input, bytes.data(), bytes.size());
+  if (count > 0) {
+    last_byte = Clock::now();
+    parser.feed({bytes.data(), static_cast<std::size_t>(count)}, happened.inputs);
+  } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+    terminal_signals().stop = true;
+  }
+}
+
+void Terminal::State::settle(Happened &happened) {
+  if (parser.waiting() && Clock::now() - last_byte >= kSettle) parser.settle(happened.inputs);
+}
+
+Terminal::Happened Terminal::wait(milliseconds at_most) {
+  auto &signals = terminal_signals();
+  const auto deadline = Clock::now() + std::clamp(at_most, milliseconds(0), milliseconds(std::chrono::hours(24)));
+  Happened happened;
+  while (true) {
+    if (state_->take_signals(happened) || !happened.inputs.empty()) return happened;
+    if (signals.suspend.exchange(false)) stop_and_return(false);
+    if (signals.continued.exchange(false)) come_back();
+    if (signals.resized) continue;
+    std::array<pollfd, 2> ready{{{signals.input, POLLIN, 0}, {signals.wake, POLLIN, 0}}};
+    const int count = ::poll(ready.data(), ready.size(), state_->timeout(deadline));
+    if (count > 0 && ready[1].revents != 0) {
+      std::uint64_t times = 0;
+      (void)!::read(signals.wake, &times, sizeof times);
+    }
+    if (count > 0 && ready[0].revents != 0) state_->read_input(happened);
+    state_->settle(happened);
+    if (count <= 0 && Clock::now() >= deadline) {
+      state_->take_signals(happened);
+      return happened;
+    }
+  }
+}
+
+void Terminal::wake() {
+  terminal_signals().woken = true;
+  wake_terminal();
+}
+
+Result<void> Terminal::write(std::string_view bytes) {
+  const auto &signals = terminal_signals();
+  while (!bytes.empty()) {
+    const auto written = ::write(signals.output, bytes.data(), bytes.size());
+    if (written > 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+      continue;
+    }
+    const int error = errno;
+    if (written < 0 && error != EINTR && error != EAGAIN) {
+      return failure(std::string("cannot write to the terminal: ") + std::strerror(error));
+    }
+    if (signals.stop) return failure("the terminal takes no more");
+    pollfd room{signals.output, POLLOUT, 0};
+    if (error == EAGAIN) ::poll(&room, 1, kWriteSlice_ms);
+  }
+  return {};
+}
+
+// After a stop the shell may have changed the modes and written over the screen.
+void Terminal::come_back() {
+  if (terminal_signals().stop) return;  // ended while stopped: the terminal is the shell's
+  if (!state_->enter() || !show()) terminal_signals().stop = true;
+  terminal_signals().resized = true;
+}
+
+void Terminal::stop_and_return(bool whole_group) {
+  leave_terminal();
+  stop_here(whole_group);
+  come_back();
+}
+
+void Terminal::suspend() { stop_and_return(true); }
+
+void Terminal::set_mouse(bool on) {
+  if (on == state_->mouse) return;
+  state_->mouse = on;
+  (void)write(on ? kMouseOn : kMouseOff);
+}
+
+}  // namespace gpulse::term
