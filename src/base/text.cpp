@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 
+#include <algorithm>
+
 namespace gpulse {
 
 namespace {
@@ -44,6 +46,15 @@ std::string_view next_piece(std::string_view &rest, char separator) {
   const auto piece = rest.substr(0, at);
   rest = at == std::string_view::npos ? std::string_view{} : rest.substr(at + 1);
   return piece;
+}
+
+std::string_view next_word(std::string_view &rest) {
+  constexpr auto kIsBlank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  const auto first = std::find_if_not(rest.begin(), rest.end(), kIsBlank);
+  const auto end = std::find_if(first, rest.end(), kIsBlank);
+  const std::string_view word(first, end);
+  rest = {end, rest.end()};
+  return word;
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

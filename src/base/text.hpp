@@ -27,6 +27,9 @@ std::optional<Integer> parse_integer(std::string_view text, int base = 10) {
 // Takes the piece before the separator off `rest`; the last piece leaves it empty.
 std::string_view next_piece(std::string_view &rest, char separator);
 
+// Takes the next blank-separated word off `rest`; empty when there is none left.
+std::string_view next_word(std::string_view &rest);
+
 std::vector<std::string_view> split(std::string_view text, char separator);
 
 // Blank-separated words of a line.

@@ -52,7 +52,8 @@ struct Process {
   bool foreign = false;
   // Gone from /proc, though the driver still lists it.
   bool gone = false;
-  std::uint32_t place = 0;  // in the driver's own list; 0 in a recording
+  std::uint32_t place = 0;        // in the driver's own list; 0 in a recording
+  std::uint64_t start_ticks = 0;  // clock ticks after boot; 0: not known, and in a recording
   Row row{Scope::process};
   std::shared_ptr<const TextRow> texts;
   // As the kernel has them, not safe to print; null where /proc does not tell, and in a recording.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <span>
 #include <string>
 
 #include "base/result.hpp"
@@ -43,6 +44,7 @@ class Journal {
 
   Journal(UniqueFd file, std::uint64_t limit) : file_(std::move(file)), limit_(limit) {}
   std::uint64_t first_offset() const { return samples_.empty() ? end_offset_ : samples_.front().offset; }
+  Result<void> put(std::span<const std::byte> bytes) const;
   void drop_oldest();
   bool load(std::uint64_t number);
 
@@ -51,12 +53,13 @@ class Journal {
   std::deque<Sample> samples_;
   std::uint64_t first_ = 0;
   std::uint64_t end_offset_ = 0;
+  bool in_order_ = true;  // by time
   SnapshotEncoder encoder_;
   bool restart_ = true;
   WireWriter payload_;
   SnapshotDecoder decoder_;
-  std::string origin_;
-  std::uint64_t loaded_ = ~std::uint64_t{0};  // what the decoder holds
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::uint64_t loaded_ = kNone;  // what the decoder holds
   std::string buffer_;
 };
 

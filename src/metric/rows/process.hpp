@@ -85,6 +85,16 @@ inline constexpr Metric kProcessRows[] = {
      .help = "Time since the process started",
      .meaning = "How long the process has been running.",
      .role = Role::age},
+    {.key = "parent_pid", .scope = Scope::process, .group = Group::process, .label = "PPID",
+     .help = "Process that started the process",
+     .meaning = "Number of the parent process; that of another one once the parent has ended, and 0 where it lies "
+                "outside of the container that gpulse runs in."},
+    {.key = "nice", .scope = Scope::process, .group = Group::process, .label = "NI",
+     .help = "How much the process yields to others",
+     .meaning = "From -20, which is served first, to 19, which takes what the others leave of the processors."},
+    {.key = "threads", .scope = Scope::process, .group = Group::process, .label = "THR",
+     .help = "Threads of the process",
+     .meaning = "How many threads the process has in the host, at work or waiting."},
     {.key = "user", .scope = Scope::process, .kind = Kind::text, .window = Window::fixed, .group = Group::process,
      .label = "USER",
      .help = "Who runs the process",
@@ -120,6 +130,10 @@ inline constexpr Metric kProcessRows[] = {
      .help = "Batch job the process belongs to",
      .meaning = "Number of the Slurm job, or the name of the systemd unit.",
      .role = Role::job},
+    {.key = "parent", .scope = Scope::process, .kind = Kind::text, .group = Group::process,
+     .label = "PARENT",
+     .help = "Name of the process that started the process",
+     .meaning = "Short name of the parent process: a shell, a launcher, a batch system."},
 };
 // clang-format on
 

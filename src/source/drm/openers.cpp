@@ -17,8 +17,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/process_stat.hpp"
 #include "base/text.hpp"
-#include "source/host/process_text.hpp"
 
 namespace gpulse::drm {
 
@@ -185,7 +185,7 @@ void Openers::look(Process &process, Monotonic now) {
   }
   if (process.held.empty()) return;
   if (!root_.read_piece(text_, folder + "/stat")) return;
-  if (const auto stat = host::parse_process_stat(text_)) process.start_ticks = stat->start_ticks;
+  if (const auto stat = parse_process_stat(text_)) process.start_ticks = stat->start_ticks;
 }
 
 void Openers::look_at_all(Monotonic now) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/process_stat.hpp"
 #include "base/text.hpp"
 #include "source/host/parse.hpp"
 #include "source/host/process_text.hpp"

@@ -11,7 +11,6 @@ namespace gpulse::host {
 
 namespace {
 
-constexpr auto kIsBlank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
 // Of /proc/diskstats, whatever the disk's own sectors are.
 constexpr std::uint64_t kSectorBytes = 512;
 
@@ -46,14 +45,6 @@ bool skip_words(std::string_view &rest, int count) {
 }
 
 }  // namespace
-
-std::string_view next_word(std::string_view &rest) {
-  const auto first = std::find_if_not(rest.begin(), rest.end(), kIsBlank);
-  const auto end = std::find_if(first, rest.end(), kIsBlank);
-  const std::string_view word(first, end);
-  rest = {end, rest.end()};
-  return word;
-}
 
 bool parse_stat(std::string_view text, CpuText &out) {
   out.cores.clear();

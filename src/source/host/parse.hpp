@@ -11,9 +11,6 @@
 
 namespace gpulse::host {
 
-// Takes the next blank-separated word off `rest`; empty when there is none left.
-std::string_view next_word(std::string_view &rest);
-
 // The kernel's clock ticks per state since boot. Time of guests is part of user and nice already.
 struct CpuField {
   enum : std::uint8_t { user, nice, system, idle, iowait, irq, softirq, steal };

@@ -30,6 +30,7 @@ constexpr auto kCommand = process_metric("command");
 constexpr auto kContainer = process_metric("container");
 constexpr auto kPod = process_metric("pod");
 constexpr auto kJob = process_metric("job");
+constexpr auto kParent = process_metric("parent");
 
 std::shared_ptr<const TextRow> all_texts(Reason reason) {
   return std::make_shared<const TextRow>(Scope::process, TextReading(reason));
@@ -65,6 +66,13 @@ bool is_hidden(const Sysroot &root, std::uint32_t pid) {
   return root.is_machine() && legal && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == EPERM;
 }
 
+// The file of its state cannot be read: the process is over, or not for us to see.
+Reason missing_reason(const Sysroot &root, std::uint32_t pid, int error) {
+  const bool missing = error == ENOENT || error == ENOTDIR || error == ESRCH;
+  if (!missing) return refusal(error);
+  return is_hidden(root, pid) ? Reason::no_permission : Reason::lost;
+}
+
 }  // namespace
 
 struct ProcessTable::Entry {
@@ -75,21 +83,31 @@ struct ProcessTable::Entry {
   std::uint64_t cpu_ticks = 0;
   std::optional<Monotonic> cpu_at;
   bool gone = false;
+  std::uint32_t parent = 0;  // whose name stands among the texts
   Reading cpu_percent;
   Reading memory_bytes;
   Reading running_seconds;
+  Reading parent_pid;
+  Reading nice;
+  Reading threads;
   std::shared_ptr<const TextRow> texts;
   std::shared_ptr<const std::vector<std::string>> arguments;
 
-  void set_numbers(Reason reason) { cpu_percent = memory_bytes = running_seconds = reason; }
+  void set_numbers(Reason reason) {
+    cpu_percent = memory_bytes = running_seconds = parent_pid = nice = threads = reason;
+  }
   void answer(Process &process) const {
     process.foreign = false;
     process.gone = gone;
+    process.start_ticks = start_ticks.value_or(0);
     process.texts = texts;
     process.arguments = arguments;
     process.row[process_metric("cpu_percent")] = cpu_percent;
     process.row[process_metric("host_memory_bytes")] = memory_bytes;
     process.row[process_metric("running_seconds")] = running_seconds;
+    process.row[process_metric("parent_pid")] = parent_pid;
+    process.row[process_metric("nice")] = nice;
+    process.row[process_metric("threads")] = threads;
   }
 };
 
@@ -146,6 +164,11 @@ void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
   if (other || renamed) {
     entry.name = stat->name;
     read_texts(entry, pid, *stat);
+  } else if (entry.parent != stat->parent && !stat->is_over()) {
+    auto texts = std::make_shared<TextRow>(*entry.texts);
+    (*texts)[kParent] = read_name(stat->parent);
+    entry.texts = std::move(texts);
+    entry.parent = stat->parent;
   }
   entry.gone = stat->is_over();
   if (entry.gone) {
@@ -155,11 +178,8 @@ void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
   measure(entry, pid, *stat, now);
 }
 
-// The file of its state cannot be read: the process is over, or not for us to see.
 void ProcessTable::refuse(Entry &entry, std::uint32_t pid, int error) {
-  const bool missing = error == ENOENT || error == ENOTDIR || error == ESRCH;
-  auto reason = missing ? Reason::lost : refusal(error);
-  if (missing && is_hidden(root_, pid)) reason = Reason::no_permission;
+  const auto reason = missing_reason(root_, pid, error);
   entry.gone = reason == Reason::lost;
   entry.cpu_at.reset();
   entry.arguments.reset();
@@ -180,6 +200,9 @@ void ProcessTable::measure(Entry &entry, std::uint32_t pid, const ProcessStat &s
   const auto pages = exact ? parse_resident_pages(text_) : std::nullopt;
   entry.memory_bytes = static_cast<double>(pages.value_or(stat.resident_pages)) * page_bytes();
   entry.running_seconds = running_seconds(stat.start_ticks, now);
+  entry.parent_pid = static_cast<double>(stat.parent);
+  entry.nice = static_cast<double>(stat.nice);
+  entry.threads = static_cast<double>(stat.threads);
 }
 
 Reading ProcessTable::running_seconds(std::uint64_t start_ticks, Monotonic now) {
@@ -207,7 +230,16 @@ void ProcessTable::read_texts(Entry &entry, std::uint32_t pid, const ProcessStat
   if (command.empty()) command = stat.is_over() ? name : "[" + name + "]";
   (*texts)[kCommand] = std::move(command);
   read_placement(folder, *texts);
+  (*texts)[kParent] = read_name(stat.parent);
+  entry.parent = stat.parent;
   entry.texts = std::move(texts);
+}
+
+TextReading ProcessTable::read_name(std::uint32_t pid) {
+  if (pid == 0) return Reason::not_supported;
+  if (!root_.read_piece(text_, fmt::format("/proc/{}/stat", pid))) return missing_reason(root_, pid, errno);
+  const auto stat = parse_process_stat(text_);
+  return stat ? TextReading(printable(stat->name)) : TextReading(Reason::error);
 }
 
 TextReading ProcessTable::read_user(const std::string &folder) {

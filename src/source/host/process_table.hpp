@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/clock.hpp"
+#include "base/process_stat.hpp"
 #include "base/sysroot.hpp"
 #include "model/snapshot.hpp"
 #include "source/host/process_text.hpp"
@@ -23,7 +24,8 @@ class ProcessTable {
   explicit ProcessTable(Sysroot root);
   ~ProcessTable();
 
-  // Fills the process's texts, the flags `foreign` and `gone`, and the host's part of its row (CPU, memory, age).
+  // Fills the process's texts, the flags `foreign` and `gone`, its start, and the host's part of its row (CPU, memory,
+  // age, parent, niceness, threads).
   // CPU is the use since the look-up before; look-ups closer than 20 ms give the same answer.
   // `own_namespace`: the pid was found in our /proc, not given by a driver. `name`: what the driver calls it, for one
   // that /proc does not show.
@@ -42,6 +44,7 @@ class ProcessTable {
   void measure(Entry &entry, std::uint32_t pid, const ProcessStat &stat, Monotonic now);
   Reading running_seconds(std::uint64_t start_ticks, Monotonic now);
   void read_texts(Entry &entry, std::uint32_t pid, const ProcessStat &stat);
+  TextReading read_name(std::uint32_t pid);
   TextReading read_user(const std::string &folder);
   void read_placement(const std::string &folder, TextRow &texts);
 

@@ -55,7 +55,7 @@ class ProcessTableTest : public testing::Test {
     return process.row[*find_metric(Scope::process, key)];
   }
   static void expect_numbers(const Process &process, Reason reason) {
-    for (const auto *key : {"cpu_percent", "host_memory_bytes", "running_seconds"}) {
+    for (const auto *key : {"cpu_percent", "host_memory_bytes", "running_seconds", "parent_pid", "nice", "threads"}) {
       EXPECT_TRUE(number(process, key).is(reason)) << key;
     }
   }
@@ -162,7 +162,7 @@ TEST_F(ProcessTableTest, GoneKeepsWhatWasKnown) {
 TEST_F(ProcessTableTest, GoneBeforeItWasSeen) {
   const auto process = look_up(777);
   EXPECT_TRUE(process.gone);
-  for (const auto *key : {"user", "name", "command", "container", "pod", "job"}) {
+  for (const auto *key : {"user", "name", "command", "container", "pod", "job", "parent"}) {
     EXPECT_EQ(told(process, key), "<lost>") << key;
   }
   expect_numbers(process, Reason::lost);

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "base/text.hpp"
-#include "source/host/parse.hpp"
 
 namespace gpulse::host {
 
@@ -134,36 +132,6 @@ void keep_first(std::string &have, std::string &&more) {
 }
 
 }  // namespace
-
-std::optional<ProcessStat> parse_process_stat(std::string_view text) {
-  // Counted from the state, which is field 3 in proc(5).
-  constexpr std::size_t kUserTime = 11, kSystemTime = 12, kThreads = 17, kStart = 19, kResident = 21;
-  const auto open = text.find('(');
-  // The name may hold brackets and line ends itself: nothing after the last bracket does.
-  const auto *last = static_cast<const char *>(::memrchr(text.data(), ')', text.size()));
-  const auto close = last != nullptr ? static_cast<std::size_t>(last - text.data()) : 0;
-  if (open == std::string_view::npos || close < open) return std::nullopt;
-  ProcessStat stat;
-  stat.name = text.substr(open + 1, close - open - 1);
-  auto rest = text.substr(close + 1);
-  const auto state = next_word(rest);
-  if (state.size() != 1) return std::nullopt;
-  stat.state = state.front();
-  std::array<std::uint64_t, kResident + 1> fields{};
-  for (std::size_t i = 1; i < fields.size(); ++i) {
-    const auto word = next_word(rest);
-    const bool used = i == kUserTime || i == kSystemTime || i == kThreads || i == kStart || i == kResident;
-    if (!used) continue;
-    const auto value = parse_integer<std::int64_t>(word);
-    if (!value) return std::nullopt;
-    fields[i] = *value > 0 ? static_cast<std::uint64_t>(*value) : 0;
-  }
-  stat.cpu_ticks = fields[kUserTime] + fields[kSystemTime];
-  stat.threads = fields[kThreads];
-  stat.start_ticks = fields[kStart];
-  stat.resident_pages = fields[kResident];
-  return stat;
-}
 
 std::optional<std::uint64_t> parse_resident_pages(std::string_view text) {
   next_word(text);

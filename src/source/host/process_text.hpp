@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's texts about one process (/proc/PID/stat, cgroup, …) as facts. Pure functions: no file, no state.
+// The kernel's texts about one process (/proc/PID/status, cgroup, …) as facts. Pure functions: no file, no state.
 // The texts hold what the process's owner likes: what comes out as std::string is safe to print, views are not.
 #pragma once
 
@@ -10,19 +10,6 @@
 #include <vector>
 
 namespace gpulse::host {
-
-struct ProcessStat {
-  std::string_view name;
-  char state = '?';
-  std::uint64_t cpu_ticks = 0;  // user and system
-  std::uint64_t threads = 0;
-  std::uint64_t start_ticks = 0;  // since boot
-  std::uint64_t resident_pages = 0;
-
-  // A first thread that ended while others go on is a zombie too, but its process is not over.
-  bool is_over() const { return (state == 'Z' && threads <= 1) || state == 'X' || state == 'x'; }
-};
-std::optional<ProcessStat> parse_process_stat(std::string_view text);
 
 // The second number of /proc/PID/statm.
 std::optional<std::uint64_t> parse_resident_pages(std::string_view text);

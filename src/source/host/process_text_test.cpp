@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "base/process_stat.hpp"
 #include "base/text.hpp"
 
 namespace gpulse::host {
@@ -15,39 +16,6 @@ const std::string kOther = "a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d1e2f3a4b5
 const std::string kShort = "3f4e1a2b5c6d";
 const std::string kUid = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
 const std::string kUidSlice = "0f1e2d3c_4b5a_6978_8796_a5b4c3d2e1f0";
-
-std::string stat_line(std::string_view name, std::string_view state = "S") {
-  return "560 (" + std::string(name) + ") " + std::string(state) +
-         " 1 560 560 0 -1 4194560 100 0 5 0 1234 66 9 9 20 0 8 0 150000 900000000 2500 18446744073709551615 1 1\n";
-}
-
-TEST(ParseProcessStat, FieldsAfterTheLastBracket) {
-  for (const std::string name : {"python3", "", "(sd-pam)", "a) S 1 2 (b", "new\nline", "tail)"}) {
-    const auto text = stat_line(name);
-    const auto stat = parse_process_stat(text);
-    ASSERT_TRUE(stat) << name;
-    EXPECT_EQ(stat->name, name);
-    EXPECT_EQ(stat->state, 'S');
-    EXPECT_EQ(stat->cpu_ticks, 1300U);
-    EXPECT_EQ(stat->threads, 8U);
-    EXPECT_EQ(stat->start_ticks, 150000U);
-    EXPECT_EQ(stat->resident_pages, 2500U);
-    EXPECT_FALSE(stat->is_over());
-  }
-}
-
-TEST(ParseProcessStat, AZombieWithThreadsIsNotOver) {
-  EXPECT_FALSE(parse_process_stat(stat_line("leader", "Z"))->is_over());
-  EXPECT_TRUE(parse_process_stat("1 (z) Z 1 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 7 0 0\n")->is_over());
-  EXPECT_TRUE(parse_process_stat("1 (x) X 1 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 9 0 7 0 0\n")->is_over());
-}
-
-TEST(ParseProcessStat, RefusesNonsense) {
-  for (const auto *bad : {"", "1", "1 (a", "1 a)", "1 )a( S", "1 (a)", "1 (a) S 1 2 3", "1 (a) SS 1",
-                          "1 (a) S 1 1 1 0 -1 0 0 0 0 0 x 5 0 0 20 0 9 0 7 0 0\n"}) {
-    EXPECT_FALSE(parse_process_stat(bad)) << bad;
-  }
-}
 
 TEST(ParseCommand, BlanksBetweenArguments) {
   EXPECT_EQ(parse_command(std::string_view("python3\0train.py\0--lr\0", 22)), "python3 train.py --lr");

@@ -8,7 +8,6 @@
 
 #include "base/sysroot.hpp"
 #include "base/text.hpp"
-#include "source/host/parse.hpp"
 #include "source/refusal.hpp"
 
 namespace gpulse::host {

@@ -62,8 +62,8 @@ Reading mapped_bytes(std::string_view text) {
   constexpr auto kId = device_metric("memory_gtt_used_bytes");
   while (!text.empty()) {
     auto line = next_piece(text, '\n');
-    if (host::next_word(line) != "NvMapMemUsed:") continue;
-    const auto kilobytes = parse_double(host::next_word(line));
+    if (next_word(line) != "NvMapMemUsed:") continue;
+    const auto kilobytes = parse_double(next_word(line));
     return kilobytes ? checked(kId, *kilobytes * 1024) : Reason::error;
   }
   return Reason::not_supported;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/process_stat.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "base/text.hpp"
+
+namespace gpulse {
+
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+  // Counted from the state, which is field 3 in proc(5).
+  constexpr std::size_t kParent = 1, kUserTime = 11, kSystemTime = 12, kNice = 16, kThreads = 17, kStart = 19,
+                        kResident = 21;
+  constexpr std::uint64_t kUsed = 1U << kParent | 1U << kUserTime | 1U << kSystemTime | 1U << kNice | 1U << kThreads |
+                                  1U << kStart | 1U << kResident;
+  const auto open = text.find('(');
+  // The name may hold brackets and line ends itself: nothing after the last bracket does.
+  const auto *last = static_cast<const char *>(::memrchr(text.data(), ')', text.size()));
+  const auto close = last != nullptr ? static_cast<std::size_t>(last - text.data()) : 0;
+  if (open == std::string_view::npos || close < open) return std::nullopt;
+  ProcessStat stat;
+  stat.name = text.substr(open + 1, close - open - 1);
+  auto rest = text.substr(close + 1);
+  const auto state = next_word(rest);
+  if (state.size() != 1) return std::nullopt;
+  stat.state = state.front();
+  std::array<std::int64_t, kResident + 1> fields{};
+  for (std::size_t i = 1; i < fields.size(); ++i) {
+    const auto word = next_word(rest);
+    if ((kUsed >> i & 1U) == 0) continue;
+    const auto value = parse_integer<std::int64_t>(word);
+    if (!value) return std::nullopt;
+    fields[i] = *value;
+  }
+  const auto count = [&](std::size_t field) {
+    return fields[field] > 0 ? static_cast<std::uint64_t>(fields[field]) : 0;
+  };
+  stat.parent = static_cast<std::uint32_t>(count(kParent));
+  stat.cpu_ticks = count(kUserTime) + count(kSystemTime);
+  stat.nice = static_cast<int>(fields[kNice]);
+  stat.threads = count(kThreads);
+  stat.start_ticks = count(kStart);
+  stat.resident_pages = count(kResident);
+  return stat;
+}
+
+}  // namespace gpulse

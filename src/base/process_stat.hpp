@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// /proc/PID/stat as facts. The name is what the process's owner likes: not safe to print.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace gpulse {
+
+struct ProcessStat {
+  std::string_view name;
+  char state = '?';
+  std::uint32_t parent = 0;     // 0: none, or outside of our pid namespace
+  std::uint64_t cpu_ticks = 0;  // user and system
+  int nice = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t start_ticks = 0;  // since boot
+  std::uint64_t resident_pages = 0;
+
+  // A first thread that ended while others go on is a zombie too, but its process is not over.
+  bool is_over() const { return (state == 'Z' && threads <= 1) || state == 'X' || state == 'x'; }
+};
+std::optional<ProcessStat> parse_process_stat(std::string_view text);
+
+}  // namespace gpulse

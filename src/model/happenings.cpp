@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/happenings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+
+#include "metric/format.hpp"
+
+namespace gpulse {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr auto kThrottle = "throttle"sv;
+
+bool same_event(const Event &a, const Event &b) {
+  return a.time == b.time && a.code == b.code && a.device == b.device && a.kind == b.kind && a.text == b.text;
+}
+
+// The list gains at its end and loses its oldest: what stands behind the last one known is new.
+std::span<const Event> new_events(const Snapshot &before, const Snapshot &now) {
+  const auto is_known = [&](const Event &event) {
+    return std::ranges::any_of(before.events, [&](const Event &old) { return same_event(old, event); });
+  };
+  const auto known = std::find_if(now.events.rbegin(), now.events.rend(), is_known);
+  return std::span(now.events).last(static_cast<std::size_t>(known - now.events.rbegin()));
+}
+
+// A device as it was and as it is.
+struct Pair {
+  const Device &before;
+  const Device &now;
+};
+
+std::vector<Pair> devices_of_both(const Snapshot &before, const Snapshot &now) {
+  std::unordered_map<std::string_view, const Device *> earlier;
+  for (const auto &device : before.devices) {
+    if (device.identity && !device.identity->uuid.empty()) earlier.emplace(device.identity->uuid, &device);
+  }
+  std::vector<Pair> pairs;
+  for (const auto &device : now.devices) {
+    const auto found = device.identity ? earlier.find(device.identity->uuid) : earlier.end();
+    if (found != earlier.end()) pairs.push_back({*found->second, device});
+  }
+  return pairs;
+}
+
+// Bits of the reasons that are somebody's fault; nothing where it is not known.
+std::uint64_t held_back(const Metric &metric, const Reading &reading) {
+  if (!reading || !(reading.value() >= 0 && reading.value() < 0x1p53)) return 0;
+  return static_cast<std::uint64_t>(reading.value()) & ~metric.calm;
+}
+
+class Teller {
+ public:
+  Teller(const Snapshot &before, const Snapshot &now)
+      : before_(before), now_(now), pairs_(devices_of_both(before, now)), reported_(new_events(before, now)) {}
+
+  std::vector<Event> tell() {
+    events_.assign(reported_.begin(), reported_.end());
+    if (before_.origin != now_.origin || before_.hostname != now_.hostname) return std::move(events_);
+    for (const auto &pair : pairs_) throttling(pair);
+    for (const auto &pair : pairs_) sleeping(pair);
+    processes();
+    return std::move(events_);
+  }
+
+ private:
+  // One process on one device.
+  struct Presence {
+    std::uint32_t pid = 0;
+    std::uint32_t device = 0;  // index in the later snapshot
+    const Process *process = nullptr;
+  };
+
+  void add(const Device *device, std::string_view kind, std::int64_t code, std::string text) {
+    events_.push_back({.time = now_.time,
+                       .device = device != nullptr ? device->identity->uuid : std::string(),
+                       .kind = std::string(kind),
+                       .code = code,
+                       .text = std::move(text)});
+  }
+
+  void throttling(const Pair &pair) {
+    const auto id = find_role(Scope::device, Role::throttle);
+    // An instance is held back when its device is.
+    if (!id || pair.now.parent) return;
+    const auto &metric = describe(*id);
+    const auto &was = pair.before.row[*id];
+    const auto &is = pair.now.row[*id];
+    // Not looked at yet, it may have been held back all along.
+    if (!is || was.is(Reason::not_sampled)) return;
+    const auto earlier = held_back(metric, was);
+    const auto later = held_back(metric, is);
+    const auto words = [&](std::uint64_t bits) {
+      return fmt::format("{}", fmt::join(value_words(metric, static_cast<double>(bits)), ", "));
+    };
+    if (const auto begun = later & ~earlier; begun != 0) {
+      add(&pair.now, kThrottle, static_cast<std::int64_t>(begun), words(begun));
+    } else if (later == 0 && earlier != 0) {
+      add(&pair.now, "throttle ended", static_cast<std::int64_t>(earlier), words(earlier));
+    }
+  }
+
+  void sleeping(const Pair &pair) {
+    const bool was = pair.before.state == DeviceState::asleep;
+    const bool is = pair.now.state == DeviceState::asleep;
+    if (was == is || (was && pair.now.state != DeviceState::ok)) return;
+    const auto kind = is ? "asleep"sv : "awake"sv;
+    // A live machine's sampler has told already.
+    const auto told = [&](const Event &event) {
+      return event.device == pair.now.identity->uuid && event.kind == (is ? kind : "back"sv);
+    };
+    if (std::ranges::none_of(reported_, told)) add(&pair.now, kind, 0, std::string(kind));
+  }
+
+  // A list that could not be read is not an empty one.
+  static bool is_listed(const Device &device) {
+    const auto id = find_role(Scope::device, Role::process_count);
+    if (device.state != DeviceState::ok || !id) return false;
+    const auto &count = device.row[*id];
+    return count || count.is(Reason::not_supported);
+  }
+
+  void processes() {
+    std::unordered_map<std::uint32_t, std::uint32_t> then;
+    std::unordered_map<std::uint32_t, std::uint32_t> here;
+    for (const auto &[was, is] : pairs_) {
+      if (!is_listed(was) || !is_listed(is)) continue;
+      then.emplace(was.index, is.index);
+      here.emplace(is.index, is.index);
+    }
+    const auto earlier = presences(before_, then);
+    const auto later = presences(now_, here);
+    tell_of(missing_in(later, earlier), "went from");
+    tell_of(missing_in(earlier, later), "came on");
+  }
+
+  static std::vector<Presence> presences(const Snapshot &snapshot,
+                                         const std::unordered_map<std::uint32_t, std::uint32_t> &indices) {
+    std::vector<Presence> found;
+    for (const auto &process : snapshot.processes) {
+      const auto at = indices.find(process.device);
+      if (at != indices.end()) found.push_back({.pid = process.pid, .device = at->second, .process = &process});
+    }
+    std::ranges::sort(found, is_before);
+    return found;
+  }
+
+  static bool is_before(const Presence &a, const Presence &b) {
+    return std::pair(a.pid, a.device) < std::pair(b.pid, b.device);
+  }
+
+  // Those of `from` that `other` has not, or has as another process that got the number later.
+  static std::vector<Presence> missing_in(const std::vector<Presence> &other, const std::vector<Presence> &from) {
+    std::vector<Presence> missing;
+    for (const auto &one : from) {
+      const auto found = std::ranges::lower_bound(other, one, is_before);
+      const bool listed = found != other.end() && !is_before(one, *found);
+      const auto start = one.process->start_ticks;
+      const auto its = listed ? found->process->start_ticks : 0;
+      if (!listed || (start != 0 && its != 0 && start != its)) missing.push_back(one);
+    }
+    return missing;
+  }
+
+  void tell_of(const std::vector<Presence> &all, std::string_view what) {
+    for (auto first = all.begin(); first != all.end();) {
+      const auto end = std::find_if(first, all.end(), [&](const Presence &one) { return one.pid != first->pid; });
+      std::vector<std::uint32_t> devices;
+      std::transform(first, end, std::back_inserter(devices), [](const Presence &one) { return one.device; });
+      devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+      add(devices.size() == 1 ? device(devices.front()) : nullptr, "process", first->pid,
+          fmt::format("{} {} GPU {}", describe_process(*first->process), what, fmt::join(devices, ", ")));
+      first = end;
+    }
+  }
+
+  const Device *device(std::uint32_t index) const {
+    const auto found = std::ranges::find(pairs_, index, [](const Pair &pair) { return pair.now.index; });
+    return &found->now;
+  }
+
+  // "560 python3 (ann)"
+  static std::string describe_process(const Process &process) {
+    const auto text = [&](Role role) {
+      const auto id = find_role(Scope::process, role);
+      return id && process.texts ? (*process.texts)[*id].value_or("") : std::string();
+    };
+    const auto name = text(Role::name);
+    const auto user = text(Role::user);
+    return fmt::format("{}{}{}", process.pid, name.empty() ? "" : " " + name,
+                       user.empty() ? "" : fmt::format(" ({})", user));
+  }
+
+  const Snapshot &before_;
+  const Snapshot &now_;
+  std::vector<Pair> pairs_;
+  std::span<const Event> reported_;
+  std::vector<Event> events_;
+};
+
+}  // namespace
+
+std::vector<Event> happenings(const Snapshot &before, const Snapshot &now) { return Teller(before, now).tell(); }
+
+Weight weight(const Event &event) {
+  static const std::array kBad{"xid"sv, "ecc"sv, word(DeviceState::lost), word(DeviceState::not_responding)};
+  if (std::ranges::find(kBad, event.kind) != kBad.end()) return Weight::bad;
+  return event.kind == kThrottle ? Weight::warn : Weight::plain;
+}
+
+}  // namespace gpulse
