@@ -19,6 +19,8 @@ class Feed {
   static Result<Feed *> open(const Options &options);
 
   bool live() const { return sampler_ != nullptr; }
+  // The recording, where it is one.
+  record::ReplayFeed *replay() { return replay_ ? &*replay_ : nullptr; }
 
   // One snapshot, with the rates in it unless the options say fast.
   Result<SnapshotPtr> once();

@@ -114,6 +114,27 @@ void add_status(CLI::App &app, Options &options) {
   app.add_option("--width", options.width, "columns to use")->type_name("N")->check(CLI::Range(1, 10000));
 }
 
+void add_top(CLI::App &app, Options &options) {
+  add_devices(app, options);
+  app.add_option("--filter", options.filter, "only these processes: user:ann gpu:0 type:c cpu>50 REGEX")
+      ->type_name("QUERY");
+  app.add_option("--sort", options.sort, "sort processes by this column; -NAME: descending, +NAME: ascending")
+      ->type_name("COLUMN");
+  app.add_option("--theme", options.theme, "dark, light, colour-blind or mono")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"dark", "light", "colour-blind", "mono"}));
+  app.add_option("--rows", options.rows, "lines per GPU: auto, full or compact")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"auto", "full", "compact"}));
+  app.add_flag("--readonly", options.readonly, "no signals, no renice");
+  app.add_flag("--no-mouse", options.no_mouse, "leave the mouse to the terminal");
+  app.add_flag("--no-plots", options.no_plots, "without the plots");
+  app.add_flag("--no-processes", options.no_processes, "without the processes");
+  app.add_option("--settings", options.settings_file,
+                 "where the look is remembered (gpulse/top.toml beside the config)")
+      ->type_name("FILE");
+}
+
 void add_record(CLI::App &app, Options &options) {
   app.add_option("-o,--output", options.output, "the file to write")->required()->type_name("FILE");
   app.add_flag("--append", options.append, "go on with a recording that is there");
@@ -152,10 +173,8 @@ class Help : public CLI::Formatter {
 };
 
 std::string default_config() {
-  const char *folder = std::getenv("XDG_CONFIG_HOME");
-  if (folder != nullptr && folder[0] != '\0') return std::string(folder) + "/gpulse/config.toml";
-  const char *home = std::getenv("HOME");
-  return home != nullptr ? std::string(home) + "/.config/gpulse/config.toml" : std::string();
+  const auto folder = config_folder();
+  return folder.empty() ? folder : folder + "/config.toml";
 }
 
 // CLI11 speaks in paragraphs; ours is one line.
@@ -179,6 +198,12 @@ constexpr std::array kCommands{
               add_status(app, options);
             },
             run_status},
+    Command{"top", "the live view: GPUs, plots, processes, host; ? shows the keys",
+            [](CLI::App &app, Options &options) {
+              add_everywhere(app, options);
+              add_top(app, options);
+            },
+            run_top},
     Command{"record", "record everything into a file, for --replay",
             [](CLI::App &app, Options &options) {
               add_everywhere(app, options);
@@ -208,6 +233,7 @@ constexpr const char *kFooter =
     "Examples:\n"
     "  gpulse                                     what the GPUs do now\n"
     "  gpulse --watch 2                           every two seconds\n"
+    "  gpulse top                                 the live view, with plots and keys\n"
     "  gpulse --json -i 0                         the first GPU, for a script\n"
     "  gpulse --csv --fields time,index,power.draw --watch > power.csv\n"
     "  gpulse record -o night.gpr                 then: gpulse --replay night.gpr --watch\n"

@@ -40,6 +40,10 @@ struct Options {
   bool append = false, force = false;
   std::optional<std::chrono::nanoseconds> duration;
 
+  // gpulse top
+  std::string settings_file, theme, filter, sort, rows;
+  bool readonly = false, no_mouse = false, no_plots = false, no_processes = false;
+
   // gpulse explain
   std::vector<std::string> topic;
   bool all = false, markdown = false, schema = false;
@@ -51,6 +55,7 @@ struct Options {
 
 // One per subcommand; each returns the exit code.
 int run_status(const Options &options);
+int run_top(const Options &options);
 int run_record(const Options &options);
 int run_doctor(const Options &options);
 int run_explain(const Options &options);

@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -62,6 +63,13 @@ std::string absence(const Snapshot &snapshot) {
     if (!source.problem.empty()) why += (why.empty() ? "" : "; ") + Error{source.problem, source.remedy}.line();
   }
   return why;
+}
+
+std::string config_folder() {
+  const char *folder = std::getenv("XDG_CONFIG_HOME");
+  if (folder != nullptr && folder[0] != '\0') return std::string(folder) + "/gpulse";
+  const char *home = std::getenv("HOME");
+  return home != nullptr && home[0] != '\0' ? std::string(home) + "/.config/gpulse" : std::string();
 }
 
 term::Style style_of(const Options &options, int fd) {

@@ -26,6 +26,9 @@ std::optional<bool> confirm(std::string_view question);
 // What the sources say of the devices that they do not show, in one line; empty when they have nothing to say.
 std::string absence(const Snapshot &snapshot);
 
+// Where the user's own files about gpulse lie; empty where there is no home.
+std::string config_folder();
+
 term::Style style_of(const Options &options, int fd);
 
 // From here on SIGINT and SIGTERM ask to stop; asked_to_stop() tells.

@@ -101,6 +101,8 @@ enum class Role : std::uint8_t {
   encoder,
   decoder,
   process_count,
+  parent,
+  parent_name,
 };
 
 inline constexpr double kNoThreshold = std::numeric_limits<double>::infinity();

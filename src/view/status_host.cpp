@@ -17,20 +17,20 @@ namespace {
 // Pieces of the line, each a dim word and its values; those that do not fit are left out, the last ones first.
 class Pieces {
  public:
-  Pieces(const Style &style) : style_(style) {}  // NOLINT(google-explicit-constructor)
+  explicit Pieces(int columns) : columns_(columns) {}
 
   void add(std::string_view name, std::vector<Span> values) {
     int columns = term::width(name) + 1 + (spans_.empty() ? 0 : 2);
     for (const auto &value : values) columns += term::width(value.text);
-    if (!spans_.empty() && used_ + columns > style_.width) return;
+    if (!spans_.empty() && used_ + columns > columns_) return;
     used_ += columns;
     spans_.push_back({fmt::format("{}{} ", spans_.empty() ? "" : "  ", name), Colour::dim});
     for (auto &value : values) spans_.push_back(std::move(value));
   }
-  std::string text() const { return term::line(style_, spans_); }
+  std::vector<Span> take() { return std::move(spans_); }
 
  private:
-  const Style &style_;
+  int columns_;
   std::vector<Span> spans_;
   int used_ = 0;
 };
@@ -62,11 +62,11 @@ std::vector<Span> rates(const Style &style, const Row &host, std::string_view in
 
 }  // namespace
 
-std::string host_line(const Snapshot &snapshot, const Style &style) {
+std::vector<Span> host_spans(const Snapshot &snapshot, const Style &style, int width) {
   const auto &host = snapshot.host;
   // A machine that never tells, as one in a trace, need not be shown dashes for it.
   const auto tells = [&](Role role) { return !by_role(host, role).is(Reason::not_supported); };
-  Pieces pieces(style);
+  Pieces pieces(width);
   pieces.add("CPU", cpu(style, host));
   if (tells(Role::load)) pieces.add("load", role_cell(style, host, Role::load).spans);
   if (tells(Role::host_memory)) pieces.add("mem", share(style, host, Role::host_memory, Role::host_memory_total));
@@ -88,7 +88,11 @@ std::string host_line(const Snapshot &snapshot, const Style &style) {
     if (!id || !reading || threshold_colour(describe(*id), reading.value()) != Colour::plain) continue;
     pieces.add(name, value_cell(style, describe(*id), reading).spans);
   }
-  return pieces.text();
+  return pieces.take();
+}
+
+std::string host_line(const Snapshot &snapshot, const Style &style) {
+  return term::line(style, host_spans(snapshot, style, style.width));
 }
 
 }  // namespace gpulse::view

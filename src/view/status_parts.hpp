@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the status screen. Only status.cpp and its parts include this.
+// The parts of the status screen.
 #pragma once
 
 #include <string>
@@ -20,6 +20,8 @@ Lines device_grid(const Snapshot &snapshot, const term::Style &style, std::size_
 // Titles and a row per process, at most `limit` lines in all; the last says how many are not shown.
 Lines process_lines(const Snapshot &snapshot, const term::Style &style, std::size_t limit);
 
+// One line: the most important first, what does not fit in `width` left out.
+std::vector<term::Span> host_spans(const Snapshot &snapshot, const term::Style &style, int width);
 std::string host_line(const Snapshot &snapshot, const term::Style &style);
 
 }  // namespace gpulse::view

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cli/feed.hpp"
+#include "cli/output.hpp"
+#include "tui/loop.hpp"
+
+namespace gpulse::cli {
+
+namespace {
+
+std::string_view variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value == nullptr ? std::string_view{} : std::string_view(value);
+}
+
+term::Depth depth_of(const Options &options, const term::Style &style) {
+  const auto depth = term::depth_for(variable("TERM"), variable("COLORTERM"));
+  if (options.colour) return std::max(depth, term::Depth::ansi16);
+  return style.colour ? depth : term::Depth::mono;
+}
+
+Result<tui::Settings> settings_of(const Options &options, const tui::Settings &remembered) {
+  auto settings = remembered;
+  std::string more;
+  // Said on the command line it counts once more than said in the file, in the same words.
+  if (!options.sort.empty()) more += "sort = '" + options.sort + "'\n";
+  if (!options.rows.empty()) more += "rows = '" + options.rows + "'\n";
+  if (!options.theme.empty()) more += "theme = '" + options.theme + "'\n";
+  auto given = tui::parse_settings(more, "the command line");
+  if (!given) return given;
+  if (!options.sort.empty()) {
+    settings.sort = given->sort;
+    settings.descending = given->descending;
+  }
+  if (!options.rows.empty()) settings.rows = given->rows;
+  if (!options.theme.empty()) settings.theme = given->theme;
+  if (options.no_mouse) settings.mouse = false;
+  for (auto &each : settings.panels) {
+    if (each.panel == tui::Panel::plots && options.no_plots) each.shown = false;
+    if (each.panel == tui::Panel::processes && options.no_processes) each.shown = false;
+  }
+  return settings;
+}
+
+std::string why_no_actions(const Options &options, bool live) {
+  if (options.readonly) return "started with --readonly";
+  if (!live) return "this is a recording";
+  if (!options.sysroot.empty() && options.sysroot != "/") return "these are not this machine's processes";
+  return {};
+}
+
+}  // namespace
+
+int run_top(const Options &given) {
+  auto options = given;
+  options.watch = true;  // the driver's events are wanted
+  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) {
+    return fail({"gpulse top needs a terminal", "use gpulse --watch for a stream"});
+  }
+  const auto folder = config_folder();
+  auto file = options.settings_file;
+  if (file.empty() && !folder.empty()) file = folder + "/top.toml";
+  const auto remembered = tui::load_settings(file);
+  if (!remembered) return fail(remembered.error(), kUsage);
+  auto settings = settings_of(options, *remembered);
+  if (!settings) return fail(settings.error(), kUsage);
+  if (const auto query = tui::Query::parse(options.filter); !query) return fail(query.error(), kUsage);
+  const auto opened = Feed::open(options);
+  if (!opened) return fail(opened.error());
+  auto &feed = **opened;
+
+  const auto style = style_of(options, STDOUT_FILENO);
+  tui::LoopOptions loop{.depth = depth_of(options, style), .settings_file = file, .remembered = *settings};
+  // Without colours only a theme that needs none can be read.
+  if (loop.depth == term::Depth::mono) settings->theme = tui::ThemeName::mono;
+  loop.remembered = *settings;
+  loop.app = {.settings = *settings,
+              // The console's font has neither braille nor blocks.
+              .unicode = style.unicode && variable("TERM") != "linux",
+              .no_actions = why_no_actions(options, feed.live()),
+              .filter = options.filter,
+              .devices = options.devices,
+              .replay = !feed.live(),
+              .speed = options.speed,
+              .interval = options.interval};
+  if (auto *replay = feed.replay(); replay != nullptr) {
+    if (options.at) loop.app.start = replay->find(replay->first_time() + *options.at);
+    const auto done = tui::run_replay(loop, *replay);
+    return done ? kGood : fail(done.error());
+  }
+  const auto done = tui::run_live(loop, [&feed] { return feed.next(); });
+  return done ? kGood : fail(done.error());
+}
+
+}  // namespace gpulse::cli

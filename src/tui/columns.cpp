@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "view/cell.hpp"
+#include "view/device_cells.hpp"
+#include "view/process_cells.hpp"
+
+namespace gpulse::tui {
+
+namespace {
+
+using Kind = ProcessColumn::Kind;
+
+struct Own {
+  Kind kind;
+  std::string_view key, label, help;
+};
+constexpr std::array kOwn{
+    Own{Kind::device, "gpu", "GPU", "Number of the device it works on"},
+    Own{Kind::pid, "pid", "PID", "Number of the process"},
+    Own{Kind::type, "type", "T", "C compute, G graphics, M through MPS"},
+    Own{Kind::owner, "owner", "JOB", "Its batch job, else its pod, else its container"},
+};
+
+const Own &own(Kind kind) { return kOwn[static_cast<std::size_t>(kind)]; }
+
+int sign(double difference) { return difference < 0 ? -1 : (difference > 0 ? 1 : 0); }
+
+int compare_texts(const std::string &a, const std::string &b, bool descending) {
+  if (a.empty() || b.empty()) return static_cast<int>(a.empty()) - static_cast<int>(b.empty());
+  return descending ? b.compare(a) : a.compare(b);
+}
+
+std::string owner_text(const Process &process) {
+  for (const auto role : {Role::job, Role::pod, Role::container}) {
+    auto text = view::text_by_role(process.texts.get(), role);
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+std::string text_of(MetricId id, const Process &process) {
+  return process.texts != nullptr ? (*process.texts)[id].value_or("") : std::string();
+}
+
+int compare_readings(const Reading &a, const Reading &b, bool descending) {
+  if (!a || !b) return static_cast<int>(!a) - static_cast<int>(!b);
+  return sign(descending ? b.value() - a.value() : a.value() - b.value());
+}
+
+}  // namespace
+
+std::string_view key(const ProcessColumn &column) {
+  return column.kind == Kind::metric ? describe(column.metric).key : own(column.kind).key;
+}
+std::string_view label(const ProcessColumn &column) {
+  return column.kind == Kind::metric ? describe(column.metric).label : own(column.kind).label;
+}
+std::string_view help(const ProcessColumn &column) {
+  return column.kind == Kind::metric ? describe(column.metric).help : own(column.kind).help;
+}
+
+std::optional<ProcessColumn> column_named(std::string_view name) {
+  const auto *const found = std::ranges::find(kOwn, name, &Own::key);
+  if (found != kOwn.end()) return ProcessColumn{found->kind};
+  if (const auto id = find_metric(Scope::process, name)) return ProcessColumn{Kind::metric, *id};
+  return std::nullopt;
+}
+
+std::optional<ProcessColumn> column_of(Role role) {
+  if (const auto id = find_role(Scope::process, role)) return ProcessColumn{Kind::metric, *id};
+  return std::nullopt;
+}
+
+std::vector<ProcessColumn> all_columns() {
+  std::vector<ProcessColumn> all;
+  for (const auto &each : kOwn) all.push_back({each.kind});
+  for_each_metric(Scope::process, [&](MetricId id, const Metric &) { all.push_back({Kind::metric, id}); });
+  return all;
+}
+
+std::vector<ProcessColumn> default_columns() {
+  std::vector<ProcessColumn> columns{{Kind::device}, {Kind::pid}};
+  bool owner_placed = false;
+  for (const auto id : view::ranked_metrics(Scope::process)) {
+    const bool text = is_text(describe(id));
+    // The user comes first, then the type; where it belongs stands before what it runs.
+    if (text && describe(id).role != Role::user && !owner_placed) {
+      columns.push_back({Kind::owner});
+      owner_placed = true;
+    }
+    columns.push_back({Kind::metric, id});
+    if (describe(id).role == Role::user) columns.push_back({Kind::type});
+  }
+  return columns;
+}
+
+term::Cell cell(const ProcessColumn &column, const Process &process, const term::Style &style) {
+  switch (column.kind) {
+    case Kind::device:
+      return {fmt::format("{}", process.device)};
+    case Kind::pid:
+      return {fmt::format("{}", process.pid)};
+    case Kind::type:
+      return {view::type_letters(process.types)};
+    case Kind::owner:
+      return view::owner_cell(process, style);
+    case Kind::metric:
+      break;
+  }
+  const auto &metric = describe(column.metric);
+  if (metric.role == Role::command) return view::command_cell(process, style);
+  if (!is_text(metric)) return view::value_cell(style, metric, process.row[column.metric]);
+  auto text = term::clean(text_of(column.metric, process), style.unicode);
+  return text.empty() ? view::missing_cell(style) : term::Cell(std::move(text));
+}
+
+bool descends(const ProcessColumn &column) { return column.kind == Kind::metric && !is_text(describe(column.metric)); }
+
+int compare(const ProcessColumn &column, const Process &a, const Process &b, bool descending) {
+  const int way = descending ? -1 : 1;
+  switch (column.kind) {
+    case Kind::device:
+      return way * sign(static_cast<double>(a.device) - static_cast<double>(b.device));
+    case Kind::pid:
+      return way * sign(static_cast<double>(a.pid) - static_cast<double>(b.pid));
+    case Kind::type:
+      return way * sign(static_cast<double>(a.types) - static_cast<double>(b.types));
+    case Kind::owner:
+      return compare_texts(owner_text(a), owner_text(b), descending);
+    case Kind::metric:
+      break;
+  }
+  if (is_text(describe(column.metric))) {
+    return compare_texts(text_of(column.metric, a), text_of(column.metric, b), descending);
+  }
+  return compare_readings(a.row[column.metric], b.row[column.metric], descending);
+}
+
+namespace {
+
+// The columns of a line while it is made to fit.
+class Fitting {
+ public:
+  Fitting(const std::vector<Slot> &slots, int available) : slots_(slots), available_(available) {
+    for (const auto &slot : slots) widths_.push_back(slot.width);
+  }
+
+  std::vector<int> fit() {
+    while (missing() > 0 && drop_least(kSpare)) continue;
+    while (missing() > 0 && shrink_widest()) continue;
+    while (missing() > 0 && drop_least(std::numeric_limits<int>::max())) continue;
+    // One is left and even that is too wide.
+    if (missing() > 0) {
+      for (auto &width : widths_) width = std::min(width, std::max(0, available_));
+    }
+    give_back();
+    grow();
+    return std::move(widths_);
+  }
+
+ private:
+  int missing() const {
+    int sum = 0;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (widths_[i] > 0) sum += widths_[i] + (sum > 0 ? slots_[i].gap : 0);
+    }
+    return sum - available_;
+  }
+
+  bool drop_least(int below) {
+    std::size_t lowest = slots_.size();
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (widths_[i] > 0 && (lowest == slots_.size() || slots_[i].keep < slots_[lowest].keep)) lowest = i;
+    }
+    const auto left = std::ranges::count_if(widths_, [](int width) { return width > 0; });
+    if (lowest == slots_.size() || slots_[lowest].keep >= below || left <= 1) return false;
+    widths_[lowest] = 0;
+    return true;
+  }
+
+  bool shrink_widest() {
+    std::size_t widest = slots_.size();
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const int least = slots_[i].min > 0 ? slots_[i].min : slots_[i].width;
+      if (widths_[i] > least && (widest == slots_.size() || widths_[i] > widths_[widest])) widest = i;
+    }
+    if (widest == slots_.size()) return false;
+    --widths_[widest];
+    return true;
+  }
+
+  // What a column gave up and was not needed after all.
+  void give_back() {
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (widths_[i] > 0) widths_[i] += std::clamp(-missing(), 0, std::max(0, slots_[i].width - widths_[i]));
+    }
+  }
+
+  void grow() {
+    std::vector<std::size_t> growing;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].grows && widths_[i] > 0) growing.push_back(i);
+    }
+    if (growing.empty()) return;
+    for (int left = -missing(), at = 0; left > 0; --left, ++at) {
+      ++widths_[growing[static_cast<std::size_t>(at) % growing.size()]];
+    }
+  }
+
+  const std::vector<Slot> &slots_;
+  int available_;
+  std::vector<int> widths_;
+};
+
+}  // namespace
+
+std::vector<int> fit(const std::vector<Slot> &slots, int available) { return Fitting(slots, available).fit(); }
+
+}  // namespace gpulse::tui

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/device_panel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "term/plot.hpp"
+#include "view/cell.hpp"
+#include "view/device_cells.hpp"
+
+namespace gpulse::tui {
+
+using term::Align;
+using term::Area;
+using term::Cell;
+using term::Colour;
+
+namespace {
+
+using Devices = std::vector<const Device *>;
+
+struct Column {
+  std::string title;
+  Slot slot;
+  Align align = Align::right;
+  std::function<Cell(const Device &)> text{};                   // either this
+  std::function<void(const Area &, const Device &)> picture{};  // or this
+  std::optional<MetricId> metric = std::nullopt;
+};
+
+constexpr int kMust = 1000;
+
+bool any(const Devices &devices, Role role) {
+  const auto id = find_role(Scope::device, role);
+  return id && std::ranges::any_of(devices,
+                                   [&](const Device *device) { return !device->row[*id].is(Reason::not_supported); });
+}
+
+bool any_value(const Devices &devices, MetricId id) {
+  return std::ranges::any_of(devices, [&](const Device *device) { return device->row[id].has_value(); });
+}
+
+std::string title_of(Role role) { return std::string(view::label_of(Scope::device, role)); }
+
+// As wide as the widest of what stands there, and of what could when all is used to the full.
+int widest(const Devices &devices, const std::function<Cell(const Device &)> &text, int least) {
+  int width = least;
+  for (const auto *device : devices) {
+    int total = 0;
+    for (const auto &span : text(*device).spans) total += term::width(span.text);
+    width = std::max(width, total);
+  }
+  return width;
+}
+
+int full_memory(const Devices &devices) {
+  int width = 0;
+  for (const auto *device : devices) {
+    const auto total = view::by_role(device->row, Role::memory_total);
+    if (total) width = std::max(width, term::width(view::short_share(total.value(), total.value())));
+  }
+  return width;
+}
+
+int full_power(const Devices &devices) {
+  int width = 0;
+  for (const auto *device : devices) {
+    const auto limit = view::by_role(device->row, Role::power_limit);
+    if (limit) width = std::max(width, term::width(fmt::format("{0:.0f}/{0:.0f}W", limit.value())));
+  }
+  return width;
+}
+
+void meter(const Area &area, const Look &look, double share, Colour colour) {
+  if (share < 0) return;
+  term::draw_meter(area, share, look.ink(colour), look.theme->border, look.unicode());
+}
+
+Colour busy_colour(const Device &device, double percent) {
+  const auto cell_colour = view::load_colour(percent);
+  const auto active = view::by_role(device.row, Role::true_activity);
+  // Claims to be busy while most of it is not.
+  if (active && percent >= 50 && active.value() < percent / 2) return Colour::warn;
+  return cell_colour == Colour::dim ? Colour::good : cell_colour;
+}
+
+class Columns {
+ public:
+  Columns(const Devices &devices, const Scene &scene) : devices_(devices), scene_(scene), look_(scene.look) {}
+
+  std::vector<Column> all(bool two_lines) {
+    text("GPU", kMust, [](const Device &d) { return Cell(fmt::format("{}", d.index)); });
+    name();
+    activity();
+    memory();
+    text("POWER", 720, [this](const Device &d) { return view::power_cell(look_.style, d); }, full_power(devices_));
+    text(
+        title_of(Role::temperature), 730,
+        [this](const Device &d) { return view::role_cell(look_.style, d.row, Role::temperature); }, 4);
+    for (const auto id : view::ranked_metrics(Scope::device)) {
+      if (!is_activity(id)) extra(id, 200 - describe(id).rank);
+    }
+    const auto look_at = [this](const Device &d) { return view::findings_cell(look_.style, d); };
+    const bool any_finding = std::ranges::any_of(devices_, [&](const Device *d) { return !look_at(*d).spans.empty(); });
+    if (any_finding && !two_lines) {
+      text("LOOK AT", 600, look_at, 7);
+      columns_.back().align = Align::left;
+      columns_.back().slot.min = 10;
+      columns_.back().slot.gap = 2;
+    }
+    return std::move(columns_);
+  }
+
+ private:
+  static bool is_activity(MetricId id) {
+    return describe(id).group == Group::activity && describe(id).unit == Unit::percent;
+  }
+
+  void text(std::string title, int keep, std::function<Cell(const Device &)> cell, int least = 0) {
+    const int width = std::max(term::width(title), widest(devices_, cell, least));
+    columns_.push_back({.title = std::move(title), .slot = {.width = width, .keep = keep}, .text = std::move(cell)});
+  }
+
+  void picture(std::string title, Slot slot, std::function<void(const Area &, const Device &)> draw) {
+    columns_.push_back({.title = std::move(title), .slot = slot, .align = Align::left, .picture = std::move(draw)});
+  }
+
+  void name() {
+    text("NAME", kMust, [this](const Device &d) { return Cell(view::device_name(d, look_.style), Colour::bold); });
+    columns_.back().align = Align::left;
+    columns_.back().slot.width = std::min(columns_.back().slot.width, 24);
+    columns_.back().slot.min = std::min(columns_.back().slot.width, 6);
+  }
+
+  void extra(MetricId id, int keep) {
+    if (!any_value(devices_, id)) return;
+    text(
+        std::string(describe(id).label), keep,
+        [this, id](const Device &d) { return view::value_cell(look_.style, describe(id), d.row[id]); },
+        describe(id).unit == Unit::percent ? 4 : 0);
+    columns_.back().metric = id;
+  }
+
+  void activity() {
+    const auto use = find_role(Scope::device, Role::utilization);
+    if (use && any_value(devices_, *use)) {
+      picture("", {.width = 10, .min = 6, .keep = 690, .grows = true}, [this](const Area &area, const Device &d) {
+        const auto reading = view::by_role(d.row, Role::utilization);
+        if (reading) meter(area, look_, reading.value() / 100, busy_colour(d, reading.value()));
+      });
+    }
+    text(
+        title_of(Role::utilization), 900,
+        [this](const Device &d) { return view::role_cell(look_.style, d.row, Role::utilization); }, 4);
+    if (use && any_value(devices_, *use)) {
+      picture("", {.width = kSparkColumns, .min = 5, .keep = 700},
+              [this, id = *use](const Area &area, const Device &d) {
+                const auto values = scene_.series.values({d.index, 0, id.index});
+                term::draw_sparkline(area, values, 0, 100, look_.ink(Colour::good), look_.unicode());
+              });
+    }
+    if (any(devices_, Role::true_activity)) {
+      text(
+          title_of(Role::true_activity), 850, [this](const Device &d) { return view::activity_cell(look_.style, d); },
+          4);
+    }
+    // Beside the utilisation what it hides: how much of the device is at work.
+    for (const auto id : view::ranked_metrics(Scope::device)) {
+      if (is_activity(id)) extra(id, 450 - describe(id).rank);
+    }
+  }
+
+  void memory() {
+    if (std::ranges::any_of(devices_, [](const Device *d) { return view::memory_share(*d) >= 0; })) {
+      picture("", {.width = 8, .min = 5, .keep = 350, .grows = true, .gap = 2},
+              [this](const Area &area, const Device &d) {
+                const double share = view::memory_share(d);
+                meter(area, look_, share, view::memory_colour(share));
+              });
+    }
+    text("MEMORY", 800, [this](const Device &d) { return view::memory_cell(look_.style, d); }, full_memory(devices_));
+  }
+
+  const Devices &devices_;
+  const Scene &scene_;
+  const Look &look_;
+  std::vector<Column> columns_;
+};
+
+// "! hw thermal  GCLK 1980MHz": what to look at, then what found no column, as far as it fits.
+void draw_second_line(const Area &area, const Look &look, const Device &device,
+                      const std::vector<MetricId> &left_over) {
+  int x = 4;
+  const auto room = [&] { return area.columns() - x; };
+  if (const auto found = view::findings_cell(look.style, device).spans; !found.empty()) {
+    x += area.put(x, 0, "! ", look.ink(found.front().colour));
+    x += put_spans(area, x, 0, found, look, room()) + 2;
+  }
+  for (const auto id : left_over) {
+    const auto &metric = describe(id);
+    if (!device.row[id]) continue;
+    const auto value = view::value_cell(look.style, metric, device.row[id]).spans.front();
+    const int width = term::width(metric.label) + 1 + term::width(value.text);
+    if (width > room()) continue;
+    x += area.put(x, 0, metric.label, look.theme->dim) + 1;
+    x += area.put(x, 0, value.text, look.ink(value.colour)) + 2;
+  }
+}
+
+void draw_row(const Area &area, const Look &look, const Device &device, const std::vector<Column> &columns,
+              const std::vector<int> &widths) {
+  int x = 0;
+  const bool answers = device.state == DeviceState::ok;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (widths[i] == 0) continue;
+    if (x > 0) x += columns[i].slot.gap;
+    if (!answers && i == 2) {
+      const auto state = view::state_cell(device);
+      put_spans(area, x, 0, state.spans, look, area.columns() - x);
+      return;
+    }
+    const auto &column = columns[i];
+    if (column.picture) {
+      column.picture(area.part({x, 0, widths[i], 1}), device);
+    } else {
+      put_cell(area, x, 0, widths[i], column.text(device), column.align, look);
+    }
+    x += widths[i];
+  }
+}
+
+void draw_heading(const Area &area, const Look &look, const std::vector<Column> &columns,
+                  const std::vector<int> &widths) {
+  int x = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (widths[i] == 0) continue;
+    if (x > 0) x += columns[i].slot.gap;
+    const auto title = term::pad(term::cut(columns[i].title, widths[i], ""), widths[i], columns[i].align);
+    area.put(x, 0, title, look.theme->heading);
+    x += widths[i];
+  }
+}
+
+// Moves `first` so that what was chosen is among the `seen` lines from there on.
+void scroll_to(std::size_t &first, std::optional<std::size_t> chosen, std::size_t seen, std::size_t all) {
+  if (chosen && *chosen < first) first = *chosen;
+  if (chosen && seen > 0 && *chosen >= first + seen) first = *chosen - seen + 1;
+  first = std::min(first, all > seen ? all - seen : 0);
+}
+
+}  // namespace
+
+int device_panel_rows(const Snapshot &snapshot, bool two_lines) {
+  if (snapshot.devices.empty()) return 1;
+  int rows = 1;
+  for (const auto &device : snapshot.devices) rows += two_lines && !device.parent ? 2 : 1;
+  return rows;
+}
+
+std::vector<SeriesKey> device_series(const Snapshot &snapshot) {
+  std::vector<SeriesKey> keys;
+  const auto id = find_role(Scope::device, Role::utilization);
+  for (const auto &device : snapshot.devices) {
+    if (id) keys.push_back({device.index, 0, id->index});
+  }
+  return keys;
+}
+
+void draw_devices(const Area &area, const Scene &scene, bool two_lines, std::size_t &first, bool follow) {
+  const auto &look = scene.look;
+  const auto devices = view::ordered_devices(scene.snapshot);
+  const auto note = devices.size() > 1 ? fmt::format("{} devices", devices.size()) : std::string();
+  const auto inner = open_panel(area, look, "GPUs", note);
+  if (devices.empty()) {
+    inner.put(0, 0, "no GPU found", look.theme->warn);
+    return;
+  }
+  Columns maker(devices, scene);  // the columns call back into it
+  const auto columns = maker.all(two_lines);
+  std::vector<Slot> slots;
+  for (const auto &column : columns) slots.push_back(column.slot);
+  const auto widths = fit(slots, inner.columns());
+  std::vector<MetricId> left_over = view::ranked_metrics(Scope::device);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (widths[i] > 0 && columns[i].metric) std::erase(left_over, *columns[i].metric);
+  }
+  const bool heading = inner.rows() > 1;
+  if (heading) draw_heading(inner.row(0), look, columns, widths);
+
+  std::optional<std::size_t> chosen;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (scene.device == devices[i]->index) chosen = i;
+  }
+  const int each = two_lines ? 2 : 1;
+  const auto seen = static_cast<std::size_t>(std::max(0, inner.rows() - (heading ? 1 : 0)) / each);
+  scroll_to(first, follow ? chosen : std::nullopt, seen, devices.size());
+  int y = heading ? 1 : 0;
+  for (std::size_t i = first; i < devices.size() && y < inner.rows(); ++i) {
+    const bool second = two_lines && !devices[i]->parent;
+    draw_row(inner.row(y), look, *devices[i], columns, widths);
+    if (second && devices[i]->state == DeviceState::ok && y + 1 < inner.rows()) {
+      draw_second_line(inner.row(y + 1), look, *devices[i], left_over);
+    }
+    const auto line = inner.part({0, y, inner.columns(), second ? 2 : 1});
+    if (chosen == i) line.highlight(look.theme->selected, look.theme->selected_attributes);
+    scene.hits.push_back({line.rect(), Hit::Kind::device, devices[i]->index});
+    y += second ? 2 : 1;
+  }
+  draw_scrollbar(inner.part({0, heading ? 1 : 0, inner.columns(), inner.rows()}), look, first, seen, devices.size());
+}
+
+}  // namespace gpulse::tui

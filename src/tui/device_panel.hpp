@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices: a line each, or two where there is room.
+#pragma once
+
+#include "tui/scene.hpp"
+
+namespace gpulse::tui {
+
+// Lines for all devices, without the frame.
+int device_panel_rows(const Snapshot &snapshot, bool two_lines);
+
+// `first` is the first device shown; with `follow` it is moved so that the chosen one is seen.
+void draw_devices(const term::Area &area, const Scene &scene, bool two_lines, std::size_t &first, bool follow);
+
+// What the devices' lines plot beside the numbers.
+std::vector<SeriesKey> device_series(const Snapshot &snapshot);
+inline constexpr int kSparkColumns = 12;
+
+}  // namespace gpulse::tui

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/event_panel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "model/happenings.hpp"
+
+namespace gpulse::tui {
+
+namespace {
+
+std::string place_of(const Snapshot &snapshot, const Event &event) {
+  const auto found = std::ranges::find_if(snapshot.devices, [&](const Device &device) {
+    return device.identity && !event.device.empty() && device.identity->uuid == event.device;
+  });
+  return found == snapshot.devices.end() ? event.device : fmt::format("GPU {}", found->index);
+}
+
+term::Colour colour_of(const Event &event) {
+  switch (weight(event)) {
+    case Weight::plain:
+      break;
+    case Weight::warn:
+      return term::Colour::warn;
+    case Weight::bad:
+      return term::Colour::bad;
+  }
+  return term::Colour::accent;
+}
+
+}  // namespace
+
+void note_events(EventLog &log, const Snapshot *before, const Snapshot &now) {
+  const auto fresh = before == nullptr ? now.events : happenings(*before, now);
+  log.insert(log.end(), fresh.begin(), fresh.end());
+  while (log.size() > kMostEvents) log.pop_front();
+}
+
+void draw_events(const term::Area &area, const Scene &scene, const EventLog &log) {
+  const auto &look = scene.look;
+  const auto inner = open_panel(area, look, "Events");
+  if (log.empty()) {
+    inner.put(0, 0, "nothing happened yet", look.theme->dim);
+    return;
+  }
+  int y = 0;
+  for (auto event = log.rbegin(); event != log.rend() && y < inner.rows(); ++event, ++y) {
+    const bool unicode = look.unicode();
+    const auto place = term::clean(place_of(scene.snapshot, *event), unicode);
+    const bool numbered = event->code != 0 && event->kind == "xid";
+    const auto kind = term::clean(event->kind, unicode) + (numbered ? fmt::format(" {}", event->code) : "");
+    const auto text = event->text == event->kind ? std::string() : term::clean(event->text, unicode);
+    put_spans(inner, 0, y,
+              {{local_time(event->time, "%H:%M:%S "), term::Colour::dim},
+               {place.empty() ? "" : place + " ", term::Colour::plain},
+               {kind, colour_of(*event)},
+               {text.empty() ? "" : " " + text, term::Colour::plain}},
+              look, inner.columns());
+  }
+}
+
+}  // namespace gpulse::tui

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/host_panel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "term/plot.hpp"
+#include "view/cell.hpp"
+#include "view/status_parts.hpp"
+
+namespace gpulse::tui {
+
+using term::Area;
+
+namespace {
+
+constexpr int kMostCoreRows = 3;
+
+struct Meter {
+  std::string_view title;
+  double share = 0;
+  std::string text;
+  term::Colour colour = term::Colour::good;
+};
+
+std::vector<Meter> meters(const Row &host) {
+  std::vector<Meter> all;
+  if (const auto cpu = view::by_role(host, Role::cpu)) {
+    const auto cores = view::by_role(host, Role::cpu_count);
+    auto text = fmt::format("{:.0f}%", cpu.value());
+    if (cores) text += fmt::format(" of {:.0f}", cores.value());
+    all.push_back({"CPU", cpu.value() / 100, std::move(text)});
+  }
+  const auto add = [&](std::string_view title, Role part, Role whole) {
+    const auto used = view::by_role(host, part);
+    const auto total = view::by_role(host, whole);
+    if (!used || !total || total.value() <= 0) return;
+    const double share = used.value() / total.value();
+    all.push_back({title, share, view::short_share(used.value(), total.value()), view::memory_colour(share)});
+  };
+  add("MEM", Role::host_memory, Role::host_memory_total);
+  add("SWAP", Role::swap, Role::swap_total);
+  return all;
+}
+
+int draw_meters(const Area &area, const Look &look, const Row &host) {
+  const auto all = meters(host);
+  if (all.empty()) return 0;
+  const int count = static_cast<int>(all.size());
+  for (int i = 0; i < count; ++i) {
+    const auto &meter = all[static_cast<std::size_t>(i)];
+    const int left = area.columns() * i / count;
+    const int width = area.columns() * (i + 1) / count - left - (i + 1 < count ? 2 : 0);
+    const auto part = area.part({left, 0, width, 1});
+    const int name = part.put(0, 0, meter.title, look.theme->dim) + 1;
+    const int text = term::width(meter.text);
+    part.put(width - text, 0, meter.text, look.theme->text);
+    term::draw_meter(part.part({name, 0, width - name - text - 1, 1}), meter.share, look.ink(meter.colour),
+                     look.theme->border, look.unicode());
+  }
+  return 1;
+}
+
+// A block per core, as high as it is busy.
+void draw_cores(const Area &area, const Scene &scene) {
+  const auto &look = scene.look;
+  const auto &cores = scene.snapshot.cores;
+  const auto id = find_role(Scope::core, Role::cpu);
+  if (!id) return;
+  const int name = area.put(0, 0, "CORES ", look.theme->dim);
+  const int across = std::max(1, area.columns() - name);
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    const int x = name + static_cast<int>(i) % across;
+    const int y = static_cast<int>(i) / across;
+    if (y >= area.rows()) break;
+    const auto &reading = cores[i].row[*id];
+    const auto value = reading ? static_cast<float>(reading.value()) : term::kGap;
+    const auto colour = reading ? view::load_colour(reading.value()) : term::Colour::dim;
+    term::draw_sparkline(area.part({x, y, 1, 1}), std::span(&value, 1), 0, 100, look.ink(colour), look.unicode());
+  }
+}
+
+int core_rows(const Snapshot &snapshot, int columns) {
+  constexpr int kName = 6;
+  const int across = std::max(1, columns - kName);
+  const int wanted = (static_cast<int>(snapshot.cores.size()) + across - 1) / across;
+  return std::min(wanted, kMostCoreRows);
+}
+
+bool in_meter(Role role) {
+  constexpr std::array kRoles{Role::cpu,  Role::cpu_count, Role::host_memory, Role::host_memory_total,
+                              Role::swap, Role::swap_total};
+  return std::ranges::find(kRoles, role) != kRoles.end();
+}
+
+// Every other reading of the host, as far as there is room.
+void draw_readings(const Area &area, const Scene &scene) {
+  const auto &look = scene.look;
+  const auto &host = scene.snapshot.host;
+  int x = 0;
+  int y = 0;
+  for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {
+    if (is_text(metric) || in_meter(metric.role) || !host[id]) return;
+    const auto value = metric.unit == Unit::none
+                           ? term::Cell(fmt::format("{:.{}f}", host[id].value(), metric.precision))
+                           : view::value_cell(look.style, metric, host[id]);
+    const auto &span = value.spans.front();
+    const int width = term::width(metric.label) + 1 + term::width(span.text);
+    if (x > 0 && x + width > area.columns()) {
+      x = 0;
+      ++y;
+    }
+    if (y >= area.rows()) return;
+    x += area.put(x, y, metric.label, look.theme->dim) + 1;
+    x += area.put(x, y, span.text, look.ink(span.colour)) + 2;
+  });
+}
+
+}  // namespace
+
+int host_panel_rows(const Snapshot &snapshot, int columns) {
+  int wide = 0;
+  for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {
+    if (!is_text(metric) && !in_meter(metric.role) && snapshot.host[id]) wide += term::width(metric.label) + 10;
+  });
+  const int readings = std::min(2, (wide + columns - 1) / std::max(1, columns));
+  return std::max(1, (meters(snapshot.host).empty() ? 0 : 1) + core_rows(snapshot, columns) + readings);
+}
+
+void draw_host(const Area &area, const Scene &scene) {
+  const auto inner = open_panel(area, scene.look, "Host");
+  if (inner.rows() <= 1) {
+    put_spans(inner, 0, 0, view::host_spans(scene.snapshot, scene.look.style, inner.columns()), scene.look,
+              inner.columns());
+    return;
+  }
+  int y = draw_meters(inner.row(0), scene.look, scene.snapshot.host);
+  const int cores = std::min(core_rows(scene.snapshot, inner.columns()), inner.rows() - y);
+  if (cores > 0) draw_cores(inner.part({0, y, inner.columns(), cores}), scene);
+  y += std::max(0, cores);
+  if (y < inner.rows()) draw_readings(inner.part({0, y, inner.columns(), inner.rows() - y}), scene);
+}
+
+}  // namespace gpulse::tui

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list to choose from, in a window: one thing, or several with check marks that may also be put in order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "term/input.hpp"
+#include "tui/scene.hpp"
+
+namespace gpulse::tui {
+
+struct MenuItem {
+  std::string label;
+  std::string note{};
+  bool checked = false;
+};
+
+struct Menu {
+  std::string title;
+  std::vector<MenuItem> items;
+  std::size_t at = 0;
+  std::size_t first = 0;
+  bool checks = false;   // else Enter chooses one and closes
+  bool ordered = false;  // items can be moved
+  std::string typed{};   // the start of a label, or digits, being typed
+};
+
+enum class MenuAnswer : std::uint8_t {
+  none,
+  chosen,   // Enter or a click on menu.at
+  toggled,  // the check mark of menu.at
+  moved,    // the order
+  closed,
+};
+
+// `hits` are those of the last drawing.
+MenuAnswer handle_menu(Menu &menu, const term::Input &input, const std::vector<Hit> &hits);
+// The list in an area of its own, without a window.
+void draw_menu_items(const term::Area &area, const Look &look, Menu &menu, std::vector<Hit> &hits);
+void draw_menu(const term::Area &area, const Look &look, Menu &menu, std::vector<Hit> &hits);
+
+}  // namespace gpulse::tui

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes of a snapshot as a list on the screen: filtered, sorted, as a tree, or added up. Pure.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "model/snapshot.hpp"
+#include "tui/query.hpp"
+#include "tui/settings.hpp"
+
+namespace gpulse::tui {
+
+// Which process a line is of, also after the list has been sorted anew.
+struct ProcessKey {
+  std::uint32_t pid = 0;
+  std::uint32_t device = 0;
+  auto operator<=>(const ProcessKey &) const = default;
+};
+inline ProcessKey key_of(const Process &process) { return {process.pid, process.device}; }
+
+struct ListRow {
+  enum class Kind : std::uint8_t { process, parent, total };
+  Kind kind = Kind::process;
+  const Process *process = nullptr;      // of the snapshot; or one made up for a parent or a total
+  std::string guide;                     // of the tree: "├─ "
+  std::size_t count = 1;                 // of a total: how many processes
+  std::vector<std::uint32_t> devices{};  // of a total
+};
+
+struct ProcessList {
+  std::vector<ListRow> rows;
+  std::deque<Process> made;  // what rows point to that is not in the snapshot
+  std::size_t hidden = 0;    // processes that the filter left out
+};
+
+// The snapshot must outlive the list.
+ProcessList list_processes(const Snapshot &snapshot, const Settings &settings, const Query &filter, bool unicode);
+
+}  // namespace gpulse::tui

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/process_panel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "view/cell.hpp"
+#include "view/process_cells.hpp"
+
+namespace gpulse::tui {
+
+using term::Align;
+using term::Area;
+using term::Cell;
+using term::Colour;
+
+namespace {
+
+using Kind = ProcessColumn::Kind;
+
+bool is_command(const ProcessColumn &column) {
+  return column.kind == Kind::metric && describe(column.metric).role == Role::command;
+}
+
+Align align_of(const ProcessColumn &column) {
+  const bool left = column.kind == Kind::type || column.kind == Kind::owner ||
+                    (column.kind == Kind::metric && is_text(describe(column.metric)));
+  return left ? Align::left : Align::right;
+}
+
+// "0-3,6"
+std::string device_list(const std::vector<std::uint32_t> &devices) {
+  std::string text;
+  for (std::size_t i = 0; i < devices.size();) {
+    std::size_t last = i;
+    while (last + 1 < devices.size() && devices[last + 1] == devices[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", devices[i]);
+    if (last > i) text += fmt::format("{}{}", last == i + 1 ? "," : "-", devices[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+Cell row_cell(const ProcessColumn &column, const ListRow &row, const Look &look) {
+  if (row.kind == ListRow::Kind::total) {
+    if (column.kind == Kind::device) return device_list(row.devices);
+    if (column.kind == Kind::pid) return fmt::format("{}x", row.count);
+    if (is_command(column)) return {fmt::format("{} process{}", row.count, row.count == 1 ? "" : "es"), Colour::dim};
+  }
+  if (row.kind == ListRow::Kind::parent && (column.kind == Kind::device || column.kind == Kind::type)) return {};
+  auto cell = tui::cell(column, *row.process, look.style);
+  if (row.kind == ListRow::Kind::parent && !is_command(column) && column.kind != Kind::pid) return {};
+  if (is_command(column) && !row.guide.empty()) {
+    cell.spans.insert(cell.spans.begin(), {row.guide, Colour::dim});
+  }
+  if (row.kind == ListRow::Kind::parent) {
+    for (auto &span : cell.spans) span.colour = Colour::dim;
+  }
+  return cell;
+}
+
+int cell_width(const Cell &cell) {
+  int width = 0;
+  for (const auto &span : cell.spans) width += term::width(span.text);
+  return width;
+}
+
+// How dear a column is when there is no room for all: the first ones stay, the command always.
+Slot slot_of(const ProcessColumn &column, int width, std::size_t place) {
+  constexpr int kMost = 1000;
+  Slot slot{.width = width, .keep = kMost - 10 * static_cast<int>(place), .gap = 1};
+  if (column.kind == Kind::pid || column.kind == Kind::device) slot.keep = 2 * kMost;
+  if (is_command(column))
+    return {.width = std::max(12, std::min(width, 20)), .min = 8, .keep = kMost + 1, .grows = true, .gap = 1};
+  if (column.kind == Kind::owner || (column.kind == Kind::metric && is_text(describe(column.metric)))) {
+    slot.width = std::min(width, 20);
+    slot.min = std::min(slot.width, 6);
+  }
+  return slot;
+}
+
+struct Table {
+  std::vector<ProcessColumn> columns;
+  std::vector<int> widths;
+};
+
+Table make_table(const ProcessList &list, const Scene &scene, ProcessPanel &panel, int available) {
+  Table table{shown_columns(list, scene.settings), {}};
+  std::vector<Slot> slots;
+  const auto last = std::min(list.rows.size(), panel.first + static_cast<std::size_t>(panel.page) + 1);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto &column = table.columns[i];
+    const bool percent = column.kind == Kind::metric && describe(column.metric).unit == Unit::percent;
+    int &width = panel.widths[key(column)];
+    width = std::max({width, term::width(label(column)) + (column == scene.settings.sort ? 1 : 0), percent ? 4 : 0});
+    if (!is_command(column)) {
+      for (std::size_t row = panel.first; row < last; ++row) {
+        width = std::max(width, cell_width(row_cell(column, list.rows[row], scene.look)));
+      }
+    }
+    slots.push_back(slot_of(column, width, i));
+  }
+  table.widths = fit(slots, available);
+  return table;
+}
+
+void draw_heading(const Area &area, const Scene &scene, const Table &table) {
+  int x = 0;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.widths[i] == 0) continue;
+    if (x > 0) ++x;
+    const auto &column = table.columns[i];
+    const bool sorted = column == scene.settings.sort;
+    std::string title(label(column));
+    if (sorted)
+      title += scene.look.unicode() ? (scene.settings.descending ? "▼" : "▲") : (scene.settings.descending ? "v" : "^");
+    const auto text = term::pad(term::cut(title, table.widths[i], ""), table.widths[i], align_of(column));
+    area.put(x, 0, text, sorted ? scene.look.theme->title : scene.look.theme->heading);
+    scene.hits.push_back({area.part({x, 0, table.widths[i], 1}).rect(), Hit::Kind::column, i});
+    x += table.widths[i];
+  }
+}
+
+// A command that is scrolled to the left loses its start; the tree before it stays.
+Cell shifted(Cell cell, int shift, std::size_t first) {
+  for (std::size_t i = first; i < cell.spans.size() && shift > 0; ++i) {
+    const int width = term::width(cell.spans[i].text);
+    const auto kept = term::cut(cell.spans[i].text, shift, "");
+    cell.spans[i].text.erase(0, kept.size());
+    shift -= width;
+  }
+  return cell;
+}
+
+void draw_row(const Area &area, const Scene &scene, const Table &table, const ListRow &row, const ProcessPanel &panel) {
+  int x = 0;
+  const bool tagged = row.kind == ListRow::Kind::process && panel.tagged.contains(row.process->pid);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.widths[i] == 0) continue;
+    if (x > 0) ++x;
+    const auto &column = table.columns[i];
+    auto cell = row_cell(column, row, scene.look);
+    if (is_command(column)) cell = shifted(std::move(cell), panel.shift, row.guide.empty() ? 0 : 1);
+    put_cell(area, x, 0, table.widths[i], cell, align_of(column), scene.look);
+    if (tagged && column.kind == Kind::pid) {
+      area.put(x, 0, term::pad(fmt::format("{}", row.process->pid), table.widths[i], Align::right),
+               scene.look.theme->tagged);
+    }
+    x += table.widths[i];
+  }
+}
+
+void scroll(ProcessPanel &panel, std::size_t rows, bool follow) {
+  const auto page = static_cast<std::size_t>(std::max(1, panel.page));
+  if (follow && panel.any_chosen) {
+    if (panel.chosen < panel.first) panel.first = panel.chosen;
+    if (panel.chosen >= panel.first + page) panel.first = panel.chosen - page + 1;
+  }
+  panel.first = std::min(panel.first, rows > page ? rows - page : 0);
+}
+
+}  // namespace
+
+std::vector<ProcessColumn> shown_columns(const ProcessList &list, const Settings &settings) {
+  std::vector<ProcessColumn> columns;
+  for (const auto &column : settings.columns) {
+    const auto told = [&](const ListRow &row) {
+      if (column.kind == Kind::owner) return view::has_owner(*row.process);
+      if (column.kind != Kind::metric) return true;
+      if (is_text(describe(column.metric))) return true;
+      return !row.process->row[column.metric].is(Reason::not_supported);
+    };
+    if (list.rows.empty() ? column.kind != Kind::owner : std::ranges::any_of(list.rows, told))
+      columns.push_back(column);
+  }
+  return columns;
+}
+
+void draw_processes(const Area &area, const Scene &scene, const ProcessList &list, ProcessPanel &panel, bool follow) {
+  const auto &look = scene.look;
+  const auto inner = open_panel(area, look, "Processes", panel.note);
+  panel.page = std::max(1, inner.rows() - 1);
+  scroll(panel, list.rows.size(), follow);
+  const auto table = make_table(list, scene, panel, inner.columns());
+  draw_heading(inner.row(0), scene, table);
+  if (list.rows.empty()) {
+    inner.put(0, 1, list.hidden > 0 ? fmt::format("none of {} processes matches", list.hidden) : "no GPU processes",
+              look.theme->dim);
+    return;
+  }
+  for (int y = 1; y < inner.rows(); ++y) {
+    const auto at = panel.first + static_cast<std::size_t>(y - 1);
+    if (at >= list.rows.size()) break;
+    const auto &row = list.rows[at];
+    const auto line = inner.row(y);
+    draw_row(line, scene, table, row, panel);
+    if (panel.any_chosen && at == panel.chosen) line.highlight(look.theme->selected, look.theme->selected_attributes);
+    scene.hits.push_back({line.rect(), Hit::Kind::process, at});
+  }
+  draw_scrollbar(inner.part({0, 1, inner.columns(), inner.rows() - 1}), look, panel.first,
+                 static_cast<std::size_t>(panel.page), list.rows.size());
+}
+
+}  // namespace gpulse::tui

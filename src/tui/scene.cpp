@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/scene.hpp"
+
+#include <algorithm>
+
+namespace gpulse::tui {
+
+using term::Area;
+
+namespace {
+
+void draw_box(const Area &area, const Look &look) {
+  const auto &ink = look.theme->border;
+  const bool unicode = look.unicode();
+  const int right = area.columns() - 1;
+  const int bottom = area.rows() - 1;
+  for (int x = 1; x < right; ++x) {
+    area.put_char(x, 0, unicode ? U'─' : U'-', ink);
+    area.put_char(x, bottom, unicode ? U'─' : U'-', ink);
+  }
+  for (int y = 1; y < bottom; ++y) {
+    area.put_char(0, y, unicode ? U'│' : U'|', ink);
+    area.put_char(right, y, unicode ? U'│' : U'|', ink);
+  }
+  area.put_char(0, 0, unicode ? U'╭' : U'+', ink);
+  area.put_char(right, 0, unicode ? U'╮' : U'+', ink);
+  area.put_char(0, bottom, unicode ? U'╰' : U'+', ink);
+  area.put_char(right, bottom, unicode ? U'╯' : U'+', ink);
+}
+
+void draw_title(const Area &area, const Look &look, std::string_view title, std::string_view note) {
+  const int room = area.columns() - 4;
+  if (room <= 2) return;
+  const auto text = term::cut(title, room - 2, look.style.ellipsis());
+  const int used = area.put(2, 0, " " + text + " ", look.theme->title);
+  const int left = room - used - 2;
+  if (note.empty() || left < 6) return;
+  const auto right = " " + term::cut(note, left, look.style.ellipsis()) + " ";
+  area.put(area.columns() - 2 - term::width(right), 0, right, look.theme->dim);
+}
+
+}  // namespace
+
+int put_spans(const Area &area, int x, int y, const std::vector<term::Span> &spans, const Look &look, int columns) {
+  int total = 0;
+  for (const auto &span : spans) total += term::width(span.text);
+  int used = 0;
+  for (const auto &span : spans) {
+    const int width = term::width(span.text);
+    const int room = columns - used;
+    if (room <= 0) break;
+    const bool ends = total > columns && used + width > columns - term::width(look.style.ellipsis());
+    if (ends) {
+      // What follows does not fit: even a piece that would must say so.
+      const auto padded = span.text + std::string(static_cast<std::size_t>(columns), ' ');
+      used += area.put(x + used, y, term::cut(padded, room, look.style.ellipsis()), look.ink(span.colour));
+      break;
+    }
+    used += area.put(x + used, y, span.text, look.ink(span.colour));
+  }
+  return used;
+}
+
+void put_cell(const Area &area, int x, int y, int width, const term::Cell &cell, term::Align align, const Look &look) {
+  int total = 0;
+  for (const auto &span : cell.spans) total += term::width(span.text);
+  const int start = align == term::Align::right ? std::max(0, width - total) : 0;
+  put_spans(area, x + start, y, cell.spans, look, width - start);
+}
+
+Area open_panel(const Area &area, const Look &look, std::string_view title, std::string_view note) {
+  if (!look.boxed || area.rows() < 3 || area.columns() < 4) return area;
+  draw_box(area, look);
+  draw_title(area, look, title, note);
+  return area.part({1, 1, area.columns() - 2, area.rows() - 2});
+}
+
+Area open_window(const Area &area, const Look &look, std::string_view title, int columns, int rows) {
+  const int width = std::min(area.columns(), columns + 4);
+  const int height = std::min(area.rows(), rows + 2);
+  const auto window = area.part({(area.columns() - width) / 2, (area.rows() - height) / 2, width, height});
+  window.fill(look.theme->text);
+  if (width < 6 || height < 3) return window;
+  draw_box(window, look);
+  draw_title(window, look, title, {});
+  return window.part({2, 1, width - 4, height - 2});
+}
+
+void draw_scrollbar(const Area &area, const Look &look, std::size_t first, std::size_t seen, std::size_t all) {
+  if (seen >= all || area.rows() < 2) return;
+  const auto rows = static_cast<std::size_t>(area.rows());
+  const auto length = std::max<std::size_t>(1, rows * seen / all);
+  const auto from = std::min(rows - length, first * rows / all);
+  for (std::size_t i = 0; i < length; ++i) {
+    area.put_char(area.columns() - 1, static_cast<int>(from + i), look.unicode() ? U'▐' : U'#', look.theme->dim);
+  }
+}
+
+}  // namespace gpulse::tui

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/series.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "term/plot.hpp"
+
+namespace gpulse::tui {
+
+namespace {
+
+Reading reading_of(const Snapshot &snapshot, const SeriesKey &key) {
+  const MetricId id{key.metric};
+  if (key.pid == 0) {
+    const auto found = std::ranges::find(snapshot.devices, key.device, &Device::index);
+    return found == snapshot.devices.end() ? Reading(Reason::not_sampled) : found->row[id];
+  }
+  const auto found = std::ranges::find_if(snapshot.processes, [&](const Process &process) {
+    return process.pid == key.pid && process.device == key.device;
+  });
+  return found == snapshot.processes.end() ? Reading(Reason::not_sampled) : found->row[id];
+}
+
+}  // namespace
+
+void Series::want(std::vector<SeriesKey> keys, std::size_t values) {
+  std::ranges::sort(keys);
+  keys.erase(std::ranges::unique(keys).begin(), keys.end());
+  const bool same =
+      values <= wanted_ && std::ranges::equal(keys, kept_, {}, {}, [](const auto &pair) { return pair.first; });
+  if (same) return;
+  kept_.clear();
+  for (const auto &key : keys) kept_.emplace(key, std::vector<float>());
+  wanted_ = values;
+  shown_.reset();
+}
+
+void Series::show(Timeline &timeline, std::uint64_t number, const Snapshot &snapshot) {
+  if (shown_ == number || kept_.empty()) return;
+  if (shown_ && *shown_ + 1 == number) {
+    add(snapshot);
+  } else {
+    for (auto &[key, values] : kept_) values.clear();
+    const auto oldest = std::max(timeline.first(), number + 1 > wanted_ ? number + 1 - wanted_ : 0);
+    for (auto at = oldest; at < number; ++at) {
+      const auto before = timeline.at(at);
+      if (before) add(**before);
+    }
+    add(snapshot);
+  }
+  shown_ = number;
+}
+
+void Series::add(const Snapshot &snapshot) {
+  for (auto &[key, values] : kept_) {
+    const auto reading = reading_of(snapshot, key);
+    const bool known = reading && std::isfinite(reading.value());
+    values.push_back(known ? static_cast<float>(reading.value()) : term::kGap);
+    // Seldom, so that a value is moved once or twice in its life.
+    if (values.size() >= 2 * wanted_ + 64) {
+      values.erase(values.begin(), values.end() - static_cast<std::ptrdiff_t>(wanted_));
+    }
+  }
+}
+
+std::span<const float> Series::values(const SeriesKey &key) const {
+  const auto found = kept_.find(key);
+  if (found == kept_.end()) return {};
+  const std::span<const float> all(found->second);
+  return all.last(std::min(all.size(), wanted_));
+}
+
+}  // namespace gpulse::tui

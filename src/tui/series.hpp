@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last values of what is plotted, up to the sample on the screen. Grows by one value per sample; after a jump in
+// time, or when something else is to be plotted, it is read from the timeline again.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tui/timeline.hpp"
+
+namespace gpulse::tui {
+
+// A metric of a device, or of a process on a device.
+struct SeriesKey {
+  std::uint32_t device = 0;
+  std::uint32_t pid = 0;  // 0: of the device
+  std::uint16_t metric = 0;
+  auto operator<=>(const SeriesKey &) const = default;
+};
+
+class Series {
+ public:
+  // What is wanted from now on, `values` of each.
+  void want(std::vector<SeriesKey> keys, std::size_t values);
+  // Brings it to the sample with this number.
+  void show(Timeline &timeline, std::uint64_t number, const Snapshot &snapshot);
+
+  // Oldest first, as many as wanted or as there are; a gap where there was no number.
+  std::span<const float> values(const SeriesKey &key) const;
+
+ private:
+  void add(const Snapshot &snapshot);
+
+  std::map<SeriesKey, std::vector<float>> kept_;
+  std::size_t wanted_ = 0;
+  std::optional<std::uint64_t> shown_;
+};
+
+}  // namespace gpulse::tui

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each kind of thing looks like: the one place with colours in it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "term/ink.hpp"
+#include "term/style.hpp"
+
+namespace gpulse::tui {
+
+enum class ThemeName : std::uint8_t { dark, light, colour_blind, mono };
+inline constexpr std::array kThemes{ThemeName::dark, ThemeName::light, ThemeName::colour_blind, ThemeName::mono};
+
+std::string_view word(ThemeName name);  // "dark", "light", "colour-blind", "mono"
+std::optional<ThemeName> theme_named(std::string_view word);
+
+struct Theme {
+  term::Ink text{}, dim{}, strong{}, title{}, border{}, heading{};
+  term::Ink good{}, busy{}, warn{}, bad{}, accent{}, mark{};
+  term::Ink key{};       // of the line of keys at the bottom
+  term::Ink key_text{};  // what the key does
+  term::Ink tagged{};
+  term::Tint selected{};  // behind the line that is chosen
+  std::uint8_t selected_attributes = 0;
+  std::array<term::Ink, 8> curves{};  // told apart from each other
+};
+
+const Theme &theme(ThemeName name);
+
+term::Ink ink(const Theme &theme, term::Colour colour);
+
+}  // namespace gpulse::tui
