@@ -281,20 +281,20 @@ void draw_devices(const Area &area, const Scene &scene, bool two_lines, std::siz
   const auto columns = maker.all(two_lines);
   std::vector<Slot> slots;
   for (const auto &column : columns) slots.push_back(column.slot);
-  const auto widths = fit(slots, inner.columns());
+  const bool heading = inner.rows() > 1;
+  const int each = two_lines ? 2 : 1;
+  const auto seen = static_cast<std::size_t>(std::max(0, inner.rows() - (heading ? 1 : 0)) / each);
+  const auto widths = fit(slots, beside_scrollbar(inner.columns(), seen, devices.size()));
   std::vector<MetricId> left_over = view::ranked_metrics(Scope::device);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (widths[i] > 0 && columns[i].metric) std::erase(left_over, *columns[i].metric);
   }
-  const bool heading = inner.rows() > 1;
   if (heading) draw_heading(inner.row(0), look, columns, widths);
 
   std::optional<std::size_t> chosen;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (scene.device == devices[i]->index) chosen = i;
   }
-  const int each = two_lines ? 2 : 1;
-  const auto seen = static_cast<std::size_t>(std::max(0, inner.rows() - (heading ? 1 : 0)) / each);
   scroll_to(first, follow ? chosen : std::nullopt, seen, devices.size());
   int y = heading ? 1 : 0;
   for (std::size_t i = first; i < devices.size() && y < inner.rows(); ++i) {

@@ -128,7 +128,7 @@ void draw_menu_items(const Area &area, const Look &look, Menu &menu, std::vector
   for (const auto &item : menu.items) labels = std::max(labels, term::width(item.label));
   for (std::size_t i = 0; i < rows && menu.first + i < menu.items.size(); ++i) {
     const auto &item = menu.items[menu.first + i];
-    const auto line = area.row(static_cast<int>(i));
+    const auto line = area.part({0, static_cast<int>(i), beside_scrollbar(area.columns(), rows, menu.items.size()), 1});
     int x = 0;
     if (menu.checks)
       x = line.put(0, 0, item.checked ? "[x] " : "[ ] ", item.checked ? look.theme->accent : look.theme->dim);

@@ -182,7 +182,8 @@ void draw_processes(const Area &area, const Scene &scene, const ProcessList &lis
   const auto inner = open_panel(area, look, "Processes", panel.note);
   panel.page = std::max(1, inner.rows() - 1);
   scroll(panel, list.rows.size(), follow);
-  const auto table = make_table(list, scene, panel, inner.columns());
+  const int columns = beside_scrollbar(inner.columns(), static_cast<std::size_t>(panel.page), list.rows.size());
+  const auto table = make_table(list, scene, panel, columns);
   draw_heading(inner.row(0), scene, table);
   if (list.rows.empty()) {
     inner.put(0, 1, list.hidden > 0 ? fmt::format("none of {} processes matches", list.hidden) : "no GPU processes",

@@ -58,6 +58,10 @@ inline int frame_rows(bool boxed) { return boxed ? 2 : 0; }
 // A window over the screen, in its middle, with a box around it; blank inside.
 term::Area open_window(const term::Area &area, const Look &look, std::string_view title, int columns, int rows);
 
+// What is left for a list that may need a mark of its own at the right edge.
+inline int beside_scrollbar(int columns, std::size_t seen, std::size_t all) {
+  return seen < all ? columns - 1 : columns;
+}
 // A mark at the right edge that shows which part of a longer list is seen.
 void draw_scrollbar(const term::Area &area, const Look &look, std::size_t first, std::size_t seen, std::size_t all);
 
