@@ -72,7 +72,7 @@ PanelNeeds App::make_needs() const {
 
 void App::want_series(const Layout &layout) {
   auto keys = device_series(*current_);
-  std::size_t samples = kSparkColumns;
+  std::size_t samples = kMostSparkColumns;
   const bool plots = std::ranges::any_of(layout.panels, [](const Placed &each) { return each.panel == Panel::plots; });
   if (plots) {
     const auto more = plot_series(*current_, settings_);
@@ -81,7 +81,8 @@ void App::want_series(const Layout &layout) {
   if (view_ == View::details && detailed_) {
     for (const auto id : detail_plots()) keys.push_back({detailed_->device, detailed_->pid, id.index});
   }
-  if (plots || view_ == View::details) samples = chart_samples(screen_.size().columns, settings_, options_.unicode);
+  if (plots || view_ == View::details)
+    samples = std::max(samples, chart_samples(screen_.size().columns, settings_, options_.unicode));
   series_.want(std::move(keys), samples);
   series_.show(timeline_, number_, *current_);
 }

@@ -203,14 +203,17 @@ class Fitting {
     }
   }
 
+  // Column by column, those that may in turn.
   void grow() {
-    std::vector<std::size_t> growing;
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      if (slots_[i].grows && widths_[i] > 0) growing.push_back(i);
-    }
-    if (growing.empty()) return;
-    for (int left = -missing(), at = 0; left > 0; --left, ++at) {
-      ++widths_[growing[static_cast<std::size_t>(at) % growing.size()]];
+    bool grown = true;
+    for (int left = -missing(); left > 0 && grown;) {
+      grown = false;
+      for (std::size_t i = 0; i < slots_.size() && left > 0; ++i) {
+        if (widths_[i] == 0 || widths_[i] >= slots_[i].most) continue;
+        ++widths_[i];
+        --left;
+        grown = true;
+      }
     }
   }
 

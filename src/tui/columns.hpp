@@ -43,8 +43,8 @@ struct Slot {
   int width = 0;  // wants
   int min = 0;    // is content with; 0: all or nothing
   int keep = 0;   // where there is no room the one with the lowest goes first
-  bool grows = false;
-  int gap = 1;  // blanks before it
+  int most = 0;   // grows up to this where there is room to spare; 0: it does not
+  int gap = 1;    // blanks before it
 };
 // Those that are kept for less than this go before any other gets narrower.
 inline constexpr int kSpare = 445;

@@ -146,7 +146,7 @@ class Columns {
   void activity() {
     const auto use = find_role(Scope::device, Role::utilization);
     if (use && any_value(devices_, *use)) {
-      picture("", {.width = 10, .min = 6, .keep = 690, .grows = true}, [this](const Area &area, const Device &d) {
+      picture("", {.width = 10, .min = 6, .keep = 690, .most = 30}, [this](const Area &area, const Device &d) {
         const auto reading = view::by_role(d.row, Role::utilization);
         if (reading) meter(area, look_, reading.value() / 100, busy_colour(d, reading.value()));
       });
@@ -155,7 +155,7 @@ class Columns {
         title_of(Role::utilization), 900,
         [this](const Device &d) { return view::role_cell(look_.style, d.row, Role::utilization); }, 4);
     if (use && any_value(devices_, *use)) {
-      picture("", {.width = kSparkColumns, .min = 5, .keep = 700},
+      picture("", {.width = kSparkColumns, .min = 5, .keep = 700, .most = kMostSparkColumns},
               [this, id = *use](const Area &area, const Device &d) {
                 const auto values = scene_.series.values({d.index, 0, id.index});
                 term::draw_sparkline(area, values, 0, 100, look_.ink(Colour::good), look_.unicode());
@@ -174,11 +174,10 @@ class Columns {
 
   void memory() {
     if (std::ranges::any_of(devices_, [](const Device *d) { return view::memory_share(*d) >= 0; })) {
-      picture("", {.width = 8, .min = 5, .keep = 350, .grows = true, .gap = 2},
-              [this](const Area &area, const Device &d) {
-                const double share = view::memory_share(d);
-                meter(area, look_, share, view::memory_colour(share));
-              });
+      picture("", {.width = 8, .min = 5, .keep = 350, .most = 20, .gap = 2}, [this](const Area &area, const Device &d) {
+        const double share = view::memory_share(d);
+        meter(area, look_, share, view::memory_colour(share));
+      });
     }
     text("MEMORY", 800, [this](const Device &d) { return view::memory_cell(look_.style, d); }, full_memory(devices_));
   }

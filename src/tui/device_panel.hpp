@@ -15,5 +15,6 @@ void draw_devices(const term::Area &area, const Scene &scene, bool two_lines, st
 // What the devices' lines plot beside the numbers.
 std::vector<SeriesKey> device_series(const Snapshot &snapshot);
 inline constexpr int kSparkColumns = 12;
+inline constexpr int kMostSparkColumns = 60;
 
 }  // namespace gpulse::tui

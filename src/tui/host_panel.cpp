@@ -95,37 +95,45 @@ bool in_meter(Role role) {
   return std::ranges::find(kRoles, role) != kRoles.end();
 }
 
-// Every other reading of the host, as far as there is room.
-void draw_readings(const Area &area, const Scene &scene) {
-  const auto &look = scene.look;
-  const auto &host = scene.snapshot.host;
+struct Placed {
+  int x, y;
+  std::string_view label;
+  term::Span value;
+};
+
+// Every other reading of the host, one after the other in lines of so many columns.
+std::vector<Placed> place_readings(const Row &host, const term::Style &style, int columns) {
+  std::vector<Placed> placed;
   int x = 0;
   int y = 0;
   for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {
     if (is_text(metric) || in_meter(metric.role) || !host[id]) return;
-    const auto value = metric.unit == Unit::none
-                           ? term::Cell(fmt::format("{:.{}f}", host[id].value(), metric.precision))
-                           : view::value_cell(look.style, metric, host[id]);
-    const auto &span = value.spans.front();
-    const int width = term::width(metric.label) + 1 + term::width(span.text);
-    if (x > 0 && x + width > area.columns()) {
+    const auto cell = metric.unit == Unit::none ? term::Cell(fmt::format("{:.{}f}", host[id].value(), metric.precision))
+                                                : view::value_cell(style, metric, host[id]);
+    const int width = term::width(metric.label) + 1 + term::width(cell.spans.front().text);
+    if (x > 0 && x + width > columns) {
       x = 0;
       ++y;
     }
-    if (y >= area.rows()) return;
-    x += area.put(x, y, metric.label, look.theme->dim) + 1;
-    x += area.put(x, y, span.text, look.ink(span.colour)) + 2;
+    placed.push_back({x, y, metric.label, cell.spans.front()});
+    x += width + 2;
   });
+  return placed;
+}
+
+void draw_readings(const Area &area, const Scene &scene) {
+  for (const auto &[x, y, name, value] : place_readings(scene.snapshot.host, scene.look.style, area.columns())) {
+    const int used = area.put(x, y, name, scene.look.theme->dim);
+    area.put(x + used + 1, y, value.text, scene.look.ink(value.colour));
+  }
 }
 
 }  // namespace
 
 int host_panel_rows(const Snapshot &snapshot, int columns) {
-  int wide = 0;
-  for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {
-    if (!is_text(metric) && !in_meter(metric.role) && snapshot.host[id]) wide += term::width(metric.label) + 10;
-  });
-  const int readings = std::min(2, (wide + columns - 1) / std::max(1, columns));
+  constexpr int kMostReadingRows = 2;
+  const auto placed = place_readings(snapshot.host, {}, columns);
+  const int readings = placed.empty() ? 0 : std::min(kMostReadingRows, placed.back().y + 1);
   return std::max(1, (meters(snapshot.host).empty() ? 0 : 1) + core_rows(snapshot, columns) + readings);
 }
 

@@ -72,7 +72,7 @@ Slot slot_of(const ProcessColumn &column, int width, std::size_t place) {
   Slot slot{.width = width, .keep = kMost - 10 * static_cast<int>(place), .gap = 1};
   if (column.kind == Kind::pid || column.kind == Kind::device) slot.keep = 2 * kMost;
   if (is_command(column))
-    return {.width = std::max(12, std::min(width, 20)), .min = 8, .keep = kMost + 1, .grows = true, .gap = 1};
+    return {.width = std::max(12, std::min(width, 20)), .min = 8, .keep = kMost + 1, .most = 10'000, .gap = 1};
   if (column.kind == Kind::owner || (column.kind == Kind::metric && is_text(describe(column.metric)))) {
     slot.width = std::min(width, 20);
     slot.min = std::min(slot.width, 6);
