@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/series.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "tui/chart.hpp"
+#include "tui/testing.hpp"
+
+namespace gpulse::tui {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::later;
+using testing::make_snapshot;
+using testing::MemoryTimeline;
+
+constexpr auto kTemperature = device_metric("temperature_gpu_celsius");
+
+Snapshot at(int number) {
+  auto snapshot = later(make_snapshot(1), number);
+  snapshot.devices[0].row[kTemperature] = number;
+  return snapshot;
+}
+
+class SeriesTest : public ::testing::Test {
+ protected:
+  void show(std::uint64_t number) {
+    while (timeline.end() <= number) timeline.add(at(static_cast<int>(timeline.end())));
+    series.show(timeline, number, **timeline.at(number));
+  }
+  MemoryTimeline timeline;
+  Series series;
+  SeriesKey key{0, 0, kTemperature.index};
+};
+
+TEST_F(SeriesTest, GrowsByOneWithEverySampleAndForgetsTheOldest) {
+  series.want({key}, 3);
+  show(0);
+  EXPECT_THAT(series.values(key), ElementsAre(0));
+  for (std::uint64_t i = 1; i < 500; ++i) show(i);
+  EXPECT_THAT(series.values(key), ElementsAre(497, 498, 499));
+}
+
+TEST_F(SeriesTest, AfterAJumpItIsWhatItWouldHaveBeen) {
+  series.want({key}, 4);
+  for (std::uint64_t i = 0; i < 100; ++i) show(i);
+  show(50);
+  EXPECT_THAT(series.values(key), ElementsAre(47, 48, 49, 50));
+  show(51);
+  EXPECT_THAT(series.values(key), ElementsAre(48, 49, 50, 51));
+  show(1);
+  EXPECT_THAT(series.values(key), ElementsAre(0, 1));
+}
+
+TEST_F(SeriesTest, SomethingNewIsThereWithItsPast) {
+  series.want({key}, 4);
+  for (std::uint64_t i = 0; i < 10; ++i) show(i);
+  const SeriesKey power{0, 0, device_metric("power_draw_watts").index};
+  series.want({key, power}, 4);
+  show(9);
+  EXPECT_THAT(series.values(key), ElementsAre(6, 7, 8, 9));
+  EXPECT_EQ(series.values(power).size(), 4U);
+}
+
+TEST_F(SeriesTest, ADeviceThatWasNotThereLeavesAGap) {
+  const SeriesKey other{7, 0, kTemperature.index};
+  series.want({other}, 2);
+  show(0);
+  ASSERT_EQ(series.values(other).size(), 1U);
+  EXPECT_TRUE(std::isnan(series.values(other)[0]));
+  EXPECT_TRUE(series.values({1, 2, 3}).empty());
+}
+
+TEST(Chart, ScalesAreNumbersThatPeopleLike) {
+  EXPECT_EQ(nice_scale(0, Unit::watts), 1);
+  EXPECT_EQ(nice_scale(7, Unit::watts), 10);
+  EXPECT_EQ(nice_scale(150, Unit::percent), 200);
+  EXPECT_EQ(nice_scale(430, Unit::mhz), 500);
+  EXPECT_EQ(nice_scale(1000, Unit::mhz), 1000);
+  EXPECT_EQ(nice_scale(3.0 * 1024 * 1024, Unit::bytes), 5.0 * 1024 * 1024);
+  EXPECT_EQ(nice_scale(INFINITY, Unit::bytes), 1);
+}
+
+}  // namespace
+}  // namespace gpulse::tui
