@@ -131,8 +131,10 @@ Result<std::vector<std::string>> ProcessHandle::environment() const {
   const int error = errno;
   // If it is still there now, it was what was read.
   if (const auto same = look(pid_, start_ticks_); !same) return std::unexpected(same.error());
-  if (!text) return refused(pid_, error);
   std::vector<std::string> variables;
+  // It is there, but has no memory of its own: a thread of the kernel's.
+  if (!text && error == ESRCH) return variables;
+  if (!text) return refused(pid_, error);
   std::string_view rest = *text;
   while (!rest.empty()) {
     const auto variable = next_piece(rest, '\0');

@@ -41,6 +41,14 @@ TEST(Text, TakesPiecesOffTheFront) {
   EXPECT_TRUE(rest.empty());
 }
 
+TEST(Text, TakesWordsOffTheFront) {
+  std::string_view rest = "  one \t two\n";
+  EXPECT_EQ(next_word(rest), "one");
+  EXPECT_EQ(next_word(rest), "two");
+  EXPECT_EQ(next_word(rest), "");
+  EXPECT_EQ(rest, "");
+}
+
 TEST(Text, Splits) {
   EXPECT_THAT(split("a,,b,", ','), ElementsAre("a", "", "b", ""));
   EXPECT_THAT(split("", ','), ElementsAre(""));

@@ -2,6 +2,7 @@
 #include "source/host/process_table.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,14 @@ class ProcessTableTest : public testing::Test {
                                        " 1 560 560 0 -1 4194560 100 0 5 0 " + std::to_string(cpu_ticks) +
                                        " 0 9 9 20 0 " + std::to_string(threads) + " 0 " + std::to_string(start) +
                                        " 900000000 2500 18446744073709551615\n");
+  }
+
+  void put_parent(int parent) const {
+    folder.write("/proc/560/stat", "560 (python3) S " + std::to_string(parent) +
+                                       " 560 560 0 -1 4194560 100 0 5 0 1000 0 9 9 20 0 1 0 1000 900000000 2500 1\n");
+  }
+  static std::string parent_stat(int pid, std::string_view name) {
+    return std::to_string(pid) + " (" + std::string(name) + ") S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0\n";
   }
 
   Process look_up(std::uint32_t pid = 560) {
@@ -82,6 +91,57 @@ TEST_F(ProcessTableTest, TellsWhoAndWhat) {
   EXPECT_EQ(number(process, "running_seconds"), Reading(5000 - 1000 / kTicks));
   EXPECT_TRUE(number(process, "cpu_percent").is(Reason::not_sampled));
   EXPECT_TRUE(number(process, "gpu_memory_bytes").is(Reason::not_sampled)) << "the driver's, not ours";
+}
+
+TEST_F(ProcessTableTest, TellsOfItsStartItsParentAndItsThreads) {
+  folder.write("/proc/1/stat", parent_stat(1, "systemd"));
+  folder.write("/proc/560/stat",
+               "560 (python3) S 1 560 560 0 -1 4194560 100 0 5 0 1000 0 9 9 20 -5 12 0 1000 900000000 2500 1\n");
+  const auto process = look_up();
+  EXPECT_EQ(process.start_ticks, 1000U);
+  EXPECT_EQ(number(process, "parent_pid"), Reading(1.0));
+  EXPECT_EQ(told(process, "parent"), "systemd");
+  EXPECT_EQ(number(process, "nice"), Reading(-5.0));
+  EXPECT_EQ(number(process, "threads"), Reading(12.0));
+}
+
+TEST_F(ProcessTableTest, TheParentsNameIsReadOnceAndAgainForAnotherParent) {
+  folder.write("/proc/1/stat", parent_stat(1, "systemd"));
+  folder.write("/proc/417/stat", parent_stat(417, "torchrun"));
+  put_parent(417);
+  const auto first = look_up();
+  EXPECT_EQ(told(first, "parent"), "torchrun");
+  folder.write("/proc/417/stat", parent_stat(417, "renamed"));
+  now += 1s;
+  EXPECT_EQ(look_up().texts, first.texts);
+  folder.remove("/proc/417");
+  put_parent(1);
+  now += 1s;
+  const auto orphan = look_up();
+  EXPECT_EQ(number(orphan, "parent_pid"), Reading(1.0));
+  EXPECT_EQ(told(orphan, "parent"), "systemd");
+  EXPECT_EQ(told(orphan, "command"), "python3 train.py --name a [1mb");
+  EXPECT_EQ(told(first, "parent"), "torchrun") << "what was handed out does not change";
+}
+
+TEST_F(ProcessTableTest, AParentThatIsNotShownHasNoName) {
+  put_parent(417);
+  EXPECT_EQ(told(look_up(), "parent"), "<lost>");
+  put_parent(0);
+  now += 1s;
+  const auto outside = look_up();
+  EXPECT_EQ(number(outside, "parent_pid"), Reading(0.0));
+  EXPECT_EQ(told(outside, "parent"), "<not supported>") << "outside of our namespace, or the first of all";
+  folder.write("/proc/9/stat", "nonsense");
+  put_parent(9);
+  now += 1s;
+  EXPECT_EQ(told(look_up(), "parent"), "<error>");
+}
+
+TEST_F(ProcessTableTest, AnOddParentIsSafeToPrint) {
+  folder.write("/proc/417/stat", parent_stat(417, "a) S 1 (\x1B[1m"));
+  put_parent(417);
+  EXPECT_EQ(told(look_up(), "parent"), "a) S 1 ( [1m");
 }
 
 TEST_F(ProcessTableTest, ProcessorUseSinceTheLookUpBefore) {
@@ -129,6 +189,7 @@ TEST_F(ProcessTableTest, AReusedPidGetsFreshFacts) {
   folder.write("/proc/560/cmdline", "python3\0other.py\0"sv);
   folder.write("/proc/560/status", "Uid:\t4242\t4242\t4242\t4242\n");
   const auto process = look_up();
+  EXPECT_EQ(process.start_ticks, 2000U);
   EXPECT_EQ(told(process, "command"), "python3 other.py");
   EXPECT_EQ(told(process, "user"), "4242");
   EXPECT_TRUE(number(process, "cpu_percent").is(Reason::not_sampled));
@@ -246,6 +307,7 @@ TEST_F(ProcessTableTest, AnotherNamespaceIsNotLookedInto) {
   inner.look_up(process, now);
   EXPECT_TRUE(process.foreign);
   EXPECT_FALSE(process.gone);
+  EXPECT_EQ(process.start_ticks, 0U);
   EXPECT_EQ(told(process, "name"), "<no permission>");
   expect_numbers(process, Reason::no_permission);
   EXPECT_EQ(number(process, "gpu_memory_bytes"), Reading(5.0));
@@ -314,6 +376,11 @@ TEST(ProcessTable, SeesItselfOnThisMachine) {
   EXPECT_NE((*process.texts)[process_metric("command")].value_or("").find("_test"), std::string::npos);
   EXPECT_GT(process.row[process_metric("host_memory_bytes")].value_or(0), 1e5);
   EXPECT_LT(process.row[process_metric("running_seconds")].value_or(1e9), 600);
+  EXPECT_GT(process.start_ticks, 0U);
+  EXPECT_EQ(process.row[process_metric("parent_pid")], Reading(static_cast<double>(::getppid())));
+  EXPECT_EQ(process.row[process_metric("nice")], Reading(static_cast<double>(::getpriority(PRIO_PROCESS, 0))));
+  EXPECT_GE(process.row[process_metric("threads")].value_or(0), 1);
+  EXPECT_TRUE((*process.texts)[process_metric("parent")].has_value());
 }
 
 TEST(ProcessTable, SeesAZombieOnThisMachine) {
