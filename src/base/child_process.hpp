@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -75,15 +76,27 @@ std::string in_child(Work work) {
   return status == 0 ? text : "the child failed: " + text;
 }
 
-// The kernel refuses the call from now on, to this process for good: only in a child. False where that cannot be had.
-inline bool refuse_call(long number, int error) {
-  std::array code{sock_filter{.code = BPF_LD | BPF_W | BPF_ABS, .jt = 0, .jf = 0, .k = offsetof(seccomp_data, nr)},
-                  sock_filter{.code = BPF_JMP | BPF_JEQ | BPF_K, .jt = 0, .jf = 1, .k = static_cast<__u32>(number)},
-                  sock_filter{.code = BPF_RET | BPF_K,
-                              .jt = 0,
-                              .jf = 0,
-                              .k = SECCOMP_RET_ERRNO | (static_cast<__u32>(error) & SECCOMP_RET_DATA)},
-                  sock_filter{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = SECCOMP_RET_ALLOW}};
+// An argument of a call, counted from 0, and the bits of it that are looked at.
+struct CallBits {
+  std::uint32_t argument = 0;
+  std::uint32_t bits = 0;
+};
+
+// The kernel refuses the call from now on, to this process for good: only in a child. Where bits are given, only the
+// calls that have any of them set. False where that cannot be had.
+inline bool refuse_call(long number, int error, CallBits only = {}) {
+  const auto load = [](std::size_t offset) {
+    return sock_filter{.code = BPF_LD | BPF_W | BPF_ABS, .jt = 0, .jf = 0, .k = static_cast<__u32>(offset)};
+  };
+  const auto answer = [](__u32 what) { return sock_filter{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = what}; };
+  const auto low_half = offsetof(seccomp_data, args) + 8 * std::size_t{only.argument};
+  const __u16 any = only.bits == 0 ? BPF_JMP | BPF_JA : BPF_JMP | BPF_JSET | BPF_K;
+  std::array code{load(offsetof(seccomp_data, nr)),
+                  sock_filter{.code = BPF_JMP | BPF_JEQ | BPF_K, .jt = 0, .jf = 3, .k = static_cast<__u32>(number)},
+                  load(low_half),
+                  sock_filter{.code = any, .jt = 0, .jf = 1, .k = only.bits},
+                  answer(SECCOMP_RET_ERRNO | (static_cast<__u32>(error) & SECCOMP_RET_DATA)),
+                  answer(SECCOMP_RET_ALLOW)};
   const sock_fprog program{.len = code.size(), .filter = code.data()};
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
