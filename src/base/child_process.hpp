@@ -24,7 +24,8 @@ namespace gpulse {
 class Child {
  public:
   Child() : pid_(::fork()) {
-    while (pid_ == 0) ::pause();
+    if (pid_ != 0) return;
+    for (;;) ::pause();
   }
   explicit Child(pid_t pid) : pid_(pid) {}
   Child(const Child &) = delete;

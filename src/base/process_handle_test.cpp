@@ -57,7 +57,9 @@ std::unique_ptr<Child> take_again(pid_t pid) {
   wish.set_tid = reinterpret_cast<std::uint64_t>(&pid);
   wish.set_tid_size = 1;
   const auto made = static_cast<pid_t>(::syscall(SYS_clone3, &wish, sizeof wish));
-  while (made == 0) ::pause();
+  if (made == 0) {
+    for (;;) ::pause();
+  }
   return made > 0 ? std::make_unique<Child>(made) : nullptr;
 }
 

@@ -242,7 +242,7 @@ std::string keep_some(std::uint64_t limit = Journal::kLimit, std::size_t count =
 }
 
 TEST_F(JournalTest, AFileSystemThatKnowsOnlyNames) {
-  constexpr CallBits kUnnamed{.argument = 2, .bits = O_TMPFILE & ~O_DIRECTORY};
+  static constexpr CallBits kUnnamed{.argument = 2, .bits = O_TMPFILE & ~O_DIRECTORY};
   expect_well_without([] { return refuse_call(SYS_openat, EOPNOTSUPP, kUnnamed); },
                       [&]() -> std::string {
                         const auto journal = Journal::open();
