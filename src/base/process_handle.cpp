@@ -112,7 +112,7 @@ Result<void> ProcessHandle::renice(int nice) const {
   const auto threads = Sysroot().list(fmt::format("/proc/{}/task", pid_));
   if (const auto same = look(pid_, start_ticks_); !same) return std::unexpected(same.error());
   for (const auto &thread : threads) {
-    const auto id = parse_integer<id_t>(thread);
+    const auto id = parse_integer<id_t>(std::string_view(thread));
     if (!id || ::setpriority(PRIO_PROCESS, *id, nice) == 0 || (errno == ESRCH && *id != pid_)) continue;
     if (errno == EACCES) return failure("no permission", "only root may have it served sooner");
     return refused(pid_, errno);
