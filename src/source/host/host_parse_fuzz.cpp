@@ -47,7 +47,7 @@ void fuzz_machine(std::string_view text) {
 void require_printable(const std::string &text) { require(gpulse::printable(text) == text); }
 
 void fuzz_process(std::string_view text) {
-  if (const auto stat = parse_process_stat(text)) require(stat->name.size() < text.size());
+  if (const auto stat = gpulse::parse_process_stat(text)) require(stat->name.size() < text.size());
   parse_status_user(text);
   require_printable(parse_command(text));
   parse_arguments(text);
