@@ -107,7 +107,7 @@ class App {
   std::vector<term::Span> state_spans() const;
   void draw_footer(const term::Area &area, const Look &look);
   void draw_details(const term::Area &area, const Look &look);
-  void draw_details_facts(const term::Area &area, const Look &look, const Process &process) const;
+  int draw_details_facts(const term::Area &area, const Look &look, const Process &process) const;
   void draw_setup(const term::Area &area, const Look &look);
   void draw_question(const term::Area &area, const Look &look);
   void draw_waiting(const term::Area &area, const Look &look, Monotonic now) const;

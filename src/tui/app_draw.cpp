@@ -307,7 +307,8 @@ void App::draw_details(const Area &area, const Look &look) {
   const auto &process = *found;
   const auto title = fmt::format("Process {} on GPU {}", process.pid, process.device);
   const auto inner = open_panel(area, boxed, title, "Esc closes   ? help");
-  const int plots = inner.rows() >= 20 ? inner.rows() * 6 / 10 : std::max(0, inner.rows() - 8);
+  const int wanted = draw_details_facts(inner.part({0, 0, inner.columns(), 0}), look, process) + 1;
+  const int plots = std::max(inner.rows() / 2, inner.rows() - wanted);
   const int facts = inner.rows() - (plots >= kChartRows ? plots : 0);
   draw_details_facts(inner.part({0, 0, inner.columns(), facts}), look, process);
   if (plots < kChartRows) return;
@@ -327,8 +328,8 @@ void App::draw_details(const Area &area, const Look &look) {
   draw_charts(inner.part({0, facts, inner.columns(), plots}), scene, charts);
 }
 
-// Every number and text of the process, or why there is none; then the whole command line.
-void App::draw_details_facts(const Area &area, const Look &look, const Process &process) const {
+// Every number and text of the process, or why there is none; then the whole command line. Gives the lines it takes.
+int App::draw_details_facts(const Area &area, const Look &look, const Process &process) const {
   constexpr int kColumn = 40;
   const int across = std::max(1, area.columns() / kColumn);
   const int wide = area.columns() / across;
@@ -337,7 +338,6 @@ void App::draw_details_facts(const Area &area, const Look &look, const Process &
     const int x = place % across * wide;
     const int y = place / across;
     ++place;
-    if (y >= area.rows()) return;
     const int used = area.put(x, y, term::pad(name, 11), look.theme->dim);
     put_spans(area, x + used, y, value, look, wide - used - 1);
   };
@@ -358,11 +358,12 @@ void App::draw_details_facts(const Area &area, const Look &look, const Process &
   });
   int y = (place + across - 1) / across;
   const auto command = view::command_cell(process, look.style).spans.front().text;
-  for (const auto &line : term::wrap(command, std::max(1, area.columns() - 11))) {
-    if (y >= area.rows()) break;
-    const int used = area.put(0, y, term::pad("COMMAND", 11), look.theme->dim);
+  std::string_view name = "COMMAND";
+  for (const auto &line : term::wrap(command, std::max(1, wide * across - 11))) {
+    const int used = area.put(0, y, term::pad(std::exchange(name, ""), 11), look.theme->dim);
     area.put(used, y++, line, look.theme->text);
   }
+  return y;
 }
 
 }  // namespace gpulse::tui

@@ -138,10 +138,13 @@ void draw_chart(const Area &area, const Scene &scene, const Chart &chart) {
 void draw_charts(const Area &area, const Scene &scene, const std::vector<Chart> &charts) {
   if (charts.empty() || area.rows() < 2) return;
   const int count = static_cast<int>(charts.size());
-  int across = std::clamp(area.columns() / kChartColumns, 1, count);
-  int down = std::clamp(area.rows() / kChartRows, 1, (count + across - 1) / across);
-  // No wider than it takes to fill the lines evenly.
-  across = std::min(across, (count + down - 1) / down);
+  const auto rows_for = [&](int charts_across) { return (count + charts_across - 1) / charts_across; };
+  // Few and wide where they can still be high, for time runs sideways; else as many as fit.
+  constexpr int kGoodRows = 10;
+  int across =
+      std::clamp(rows_for(std::max(1, area.rows() / kGoodRows)), 1, std::max(1, area.columns() / kChartColumns));
+  const int down = std::clamp(area.rows() / kChartRows, 1, rows_for(across));
+  across = std::min(across, rows_for(down));
   const int shown = std::min(count, across * down);
   for (int i = 0; i < shown; ++i) {
     const int column = i % across;

@@ -34,8 +34,16 @@ term::Colour colour_of(const Event &event) {
 }  // namespace
 
 void note_events(EventLog &log, const Snapshot *before, const Snapshot &now) {
-  const auto fresh = before == nullptr ? now.events : happenings(*before, now);
-  log.insert(log.end(), fresh.begin(), fresh.end());
+  for (const auto &event : before == nullptr ? now.events : happenings(*before, now)) {
+    const auto again = [&](const Logged &old) {
+      return old.event.device == event.device && old.event.kind == event.kind && old.event.code == event.code &&
+             old.event.text == event.text && event.time - old.event.time < std::chrono::minutes(1);
+    };
+    const auto same = std::ranges::find_if(log, again);
+    const int times = same == log.end() ? 1 : same->times + 1;
+    if (same != log.end()) log.erase(same);
+    log.push_back({event, times});
+  }
   while (log.size() > kMostEvents) log.pop_front();
 }
 
@@ -47,7 +55,8 @@ void draw_events(const term::Area &area, const Scene &scene, const EventLog &log
     return;
   }
   int y = 0;
-  for (auto event = log.rbegin(); event != log.rend() && y < inner.rows(); ++event, ++y) {
+  for (auto logged = log.rbegin(); logged != log.rend() && y < inner.rows(); ++logged, ++y) {
+    const auto *event = &logged->event;
     const bool unicode = look.unicode();
     const auto place = term::clean(place_of(scene.snapshot, *event), unicode);
     const bool numbered = event->code != 0 && event->kind == "xid";
@@ -57,7 +66,8 @@ void draw_events(const term::Area &area, const Scene &scene, const EventLog &log
               {{local_time(event->time, "%H:%M:%S "), term::Colour::dim},
                {place.empty() ? "" : place + " ", term::Colour::plain},
                {kind, colour_of(*event)},
-               {text.empty() ? "" : " " + text, term::Colour::plain}},
+               {text.empty() ? "" : " " + text, term::Colour::plain},
+               {logged->times > 1 ? fmt::format("  {} times", logged->times) : "", term::Colour::dim}},
               look, inner.columns());
   }
 }

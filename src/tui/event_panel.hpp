@@ -8,8 +8,13 @@
 
 namespace gpulse::tui {
 
-// The newest last; at most kMostEvents.
-using EventLog = std::deque<Event>;
+struct Logged {
+  Event event;
+  int times = 1;  // within a minute of each other
+};
+
+// The newest last; at most kMostEvents. What comes again and again stands there once.
+using EventLog = std::deque<Logged>;
 inline constexpr std::size_t kMostEvents = 1000;
 
 // What happened between the two is added.
