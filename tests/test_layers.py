@@ -33,17 +33,23 @@ def lines_with(pattern: str, folder: str, flags: re.RegexFlag = re.IGNORECASE) -
     ]
 
 
-def test_no_view_names_a_metric() -> None:
+# What people type to find processes; each stands for the role that a metric plays.
+QUERY_WORDS = {"user", "job", "pod", "container", "command"}
+
+
+@pytest.mark.parametrize("folder", ["view", "tui"])
+def test_no_view_names_a_metric(folder: str) -> None:
     keys = {row["key"] for row in gpulse("explain", "--all", "--json").json["metrics"]}
     assert len(keys) > 100
     # A process has metrics of these names; a device's name and parent are no metrics but part of what it is.
-    keys -= {"name", "parent"}
-    assert lines_with('"(' + "|".join(sorted(keys)) + ')"', "view", re.NOFLAG) == []
+    keys -= {"name", "parent"} | (QUERY_WORDS if folder == "tui" else set())
+    assert lines_with('"(' + "|".join(sorted(keys)) + ')"', folder, re.NOFLAG) == []
 
 
-def test_no_view_names_a_vendor() -> None:
+@pytest.mark.parametrize("folder", ["view", "tui"])
+def test_no_view_names_a_vendor(folder: str) -> None:
     # nvidia-smi is a program whose names for metrics the table has as well.
-    assert lines_with(r"nvidia(?![-_]smi)|nvml|\bamd|radeon|\bintel\b", "view") == []
+    assert lines_with(r"nvidia(?![-_]smi)|nvml|\bamd|radeon|\bintel\b", folder) == []
 
 
 @pytest.mark.parametrize("folder", ["base", "term"])

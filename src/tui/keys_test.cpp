@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
-#include <set>
+#include <sstream>
 
 #include "base/text.hpp"
 
@@ -80,6 +81,19 @@ TEST(Keys, HabitsOfOtherProgramsWork) {
   EXPECT_EQ(means("M"), Action::sort_memory);
   EXPECT_EQ(means("P"), Action::sort_cpu);
   EXPECT_EQ(means("S"), Action::setup);
+}
+
+TEST(Keys, AreAllInTheDocumentation) {
+  std::stringstream page;
+  page << std::ifstream(GPULSE_SOURCE_DIR "/docs/top.md").rdbuf();
+  for (const auto &section : key_sections()) {
+    for (const auto &binding : section.bindings) {
+      std::string line = "|";
+      for (const auto name : split_words(binding.keys)) line += " `" + std::string(name) + "`";
+      line += " | " + std::string(binding.help) + " |\n";
+      EXPECT_NE(page.str().find(line), std::string::npos) << line;
+    }
+  }
 }
 
 TEST(Keys, WhatIsNoKeyIsNone) {

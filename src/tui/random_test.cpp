@@ -65,7 +65,7 @@ class Chaos {
 
 int events_wanted() {
   const char *text = std::getenv("GPULSE_RANDOM_EVENTS");
-  return text != nullptr ? std::atoi(text) : 20'000;
+  return text != nullptr ? std::atoi(text) : 100'000;
 }
 
 TEST(Random, EventsAndSizesDoNoHarm) {
