@@ -151,6 +151,8 @@ Sequence read_sequence(std::string_view body, char final) {
     sequence.prefix = body[0];
     body.remove_prefix(1);
   }
+  // Bytes of another kind make it another sequence, none that we know.
+  if (body.find_first_not_of("0123456789;:") != std::string_view::npos) sequence.final = 0;
   while (!body.empty() && sequence.count < sequence.numbers.size()) {
     auto field = next_piece(body, ';');
     const std::size_t at = sequence.count++;

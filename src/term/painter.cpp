@@ -13,6 +13,7 @@ constexpr std::string_view kBegin = "\033[?2026h", kEnd = "\033[?2026l";
 constexpr std::string_view kEraseLine = "\033[K";
 // Further than this, moving is never longer than writing what is there once more.
 constexpr int kLongestRewrite = 6;
+constexpr int kMostLineFeeds = 4, kMostBackspaces = 4;
 
 void append_number(std::string &out, int number) {
   std::array<char, 12> digits{};
@@ -155,27 +156,24 @@ void Painter::move_to(const Screen &wanted, int x, int y, std::string &out) {
   const auto offer = [&best](const std::string &other) {
     if (other.size() < best.size()) best = other;
   };
-  std::string down;  // to the start of the row
-  if (y_ >= 0 && y >= y_ && y - y_ <= 2) down = "\r" + std::string(static_cast<std::size_t>(y - y_), '\n');
-  if (!down.empty()) {
-    std::string along = down;
+  // A line feed alone keeps the column: the terminal's output is not translated while we have it.
+  const bool below = y_ >= 0 && y >= y_ && y - y_ <= kMostLineFeeds;
+  const std::string down(below ? static_cast<std::size_t>(y - y_) : 0, '\n');
+  if (below) {
+    std::string along = '\r' + down;
     if (x > 0) append_motion(along, x, 'C');
     offer(along);
+  }
+  if (below && x_ >= 0) {
+    std::string near = down;
+    if (x < x_) near += x_ - x <= kMostBackspaces ? std::string(static_cast<std::size_t>(x_ - x), '\b') : best;
+    if (x > x_) append_motion(near, x - x_, 'C');
+    offer(near);
   }
   if (y == y_) {
     std::string column;
     append_motion(column, x + 1, 'G');
     offer(column);
-    if (x_ >= 0 && x > x_) {
-      std::string forward;
-      append_motion(forward, x - x_, 'C');
-      offer(forward);
-    }
-  }
-  if (x == x_ && y > y_ && y_ >= 0) {
-    std::string straight;
-    append_motion(straight, y - y_, 'B');
-    offer(straight);
   }
   const bool rewritten = y == y_ && x_ >= 0 && x > x_ && rewrite_to(wanted, x, best.size() + 1, out);
   if (!rewritten) out += best;

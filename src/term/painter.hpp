@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings a terminal from what it shows to what it should show, with as few bytes as possible. One thread.
+// Brings a terminal from what it shows to what it should show, with as few bytes as possible. The
+// bytes are for a terminal whose output is not translated (OPOST off): a line feed keeps the column. One thread.
 #pragma once
 
 #include <string>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "term/width.hpp"
 
@@ -105,19 +106,7 @@ void Screen::put_char(int x, int y, char32_t character, const Ink &ink) {
   break_wide(x, y);
   ScreenCell &cell = cells_[index(x, y)];
   cell.ink = ink;
-  if (character < 0x80) {
-    cell.bytes[0] = static_cast<char>(character);
-    cell.length = 1;
-  } else if (character < 0x800) {
-    cell.bytes[0] = static_cast<char>(0xC0U | character >> 6U);
-    cell.bytes[1] = static_cast<char>(0x80U | (character & 0x3FU));
-    cell.length = 2;
-  } else {
-    cell.bytes[0] = static_cast<char>(0xE0U | (character >> 12U & 0x0FU));
-    cell.bytes[1] = static_cast<char>(0x80U | (character >> 6U & 0x3FU));
-    cell.bytes[2] = static_cast<char>(0x80U | (character & 0x3FU));
-    cell.length = 3;
-  }
+  cell.length = static_cast<std::uint8_t>(encode_utf8(character, std::span(cell.bytes).first<4>()));
 }
 
 void Screen::fill(const Rect &where, const Ink &ink) {

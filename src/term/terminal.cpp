@@ -29,7 +29,7 @@ constexpr std::string_view kMouseOn = "\033[?1000h\033[?1002h\033[?1006h";
 constexpr std::string_view kMouseOff = "\033[?1006l\033[?1002l\033[?1000l";
 // So long after an Escape nothing more of a sequence comes.
 constexpr milliseconds kSettle{30};
-constexpr int kWriteSlice_ms = 200;
+constexpr int kWriteSliceMs = 200;
 // A terminal can claim 65535 × 65535.
 constexpr Size kLargest{2000, 1000}, kUnknown{80, 24};
 
@@ -70,8 +70,8 @@ bool Terminal::State::enter() {
 Result<std::unique_ptr<Terminal>> Terminal::open(const Options &options) {
   auto &signals = terminal_signals();
   if (signals.wake >= 0) return failure("the terminal is in use already");
-  if (::isatty(STDIN_FILENO) != 1) return failure("standard input is no terminal");
-  if (::isatty(STDOUT_FILENO) != 1) return failure("standard output is no terminal");
+  if (::isatty(STDIN_FILENO) != 1) return failure("standard input is no terminal", "run it in one, without < or |");
+  if (::isatty(STDOUT_FILENO) != 1) return failure("standard output is no terminal", "run it in one, without > or |");
   auto state = std::make_unique<State>();
   state->mouse = options.mouse;
   state->wake = UniqueFd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
@@ -190,7 +190,7 @@ Result<void> Terminal::write(std::string_view bytes) {
     }
     if (signals.stop) return failure("the terminal takes no more");
     pollfd room{signals.output, POLLOUT, 0};
-    if (error == EAGAIN) ::poll(&room, 1, kWriteSlice_ms);
+    if (error == EAGAIN) ::poll(&room, 1, kWriteSliceMs);
   }
   return {};
 }

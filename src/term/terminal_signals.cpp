@@ -17,7 +17,7 @@ namespace {
 // Ends a frame that was cut off, then what enter() switched on in reverse.
 constexpr std::string_view kLeave =
     "\033[?2026l\033[?1006l\033[?1002l\033[?1000l\033[?2004l\033[?7h\033[m\033[?25h\033[?1049l";
-constexpr int kLongestLeave_ms = 1000;
+constexpr int kLongestLeaveMs = 1000;
 
 constexpr std::array kEnding{SIGTERM, SIGHUP, SIGINT, SIGQUIT};
 constexpr std::array kNotice{SIGTSTP, SIGCONT, SIGWINCH};
@@ -31,7 +31,7 @@ struct Replaced {
 std::array<Replaced, kEnding.size() + kNotice.size() + kCrash.size()> replaced_actions;
 std::terminate_handler terminate_before = nullptr;
 // A stack that has overflowed cannot hold the handler that says so.
-alignas(16) std::array<char, 32 * 1024> spare_stack;
+alignas(16) std::array<char, 65'536> spare_stack;
 bool spare_stack_used = false;
 
 void write_bounded(int fd, std::string_view bytes) {
@@ -43,7 +43,7 @@ void write_bounded(int fd, std::string_view bytes) {
     }
     if (written < 0 && errno == EINTR) continue;
     pollfd ready{fd, POLLOUT, 0};
-    if (errno != EAGAIN || ::poll(&ready, 1, kLongestLeave_ms) <= 0) return;
+    if (errno != EAGAIN || ::poll(&ready, 1, kLongestLeaveMs) <= 0) return;
   }
 }
 

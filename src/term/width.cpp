@@ -4,7 +4,6 @@
 #include <utf8proc.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.hpp"
 
@@ -58,10 +57,10 @@ Glyph first_glyph(std::string_view text) {
   return {static_cast<char32_t>(code), bytes, character_width(code)};
 }
 
-void append_utf8(std::string &out, char32_t code) {
-  std::array<utf8proc_uint8_t, 4> bytes{};
-  const auto count = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), bytes.data());
-  out.append(reinterpret_cast<const char *>(bytes.data()), static_cast<std::size_t>(count));
+std::size_t encode_utf8(char32_t code, std::span<char, 4> bytes) {
+  const auto count =
+      utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), reinterpret_cast<utf8proc_uint8_t *>(bytes.data()));
+  return static_cast<std::size_t>(count);
 }
 
 std::string clean(std::string_view text, bool unicode) {

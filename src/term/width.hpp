@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,8 @@ struct Glyph {
 // The first of a text that is not empty; a bad byte counts as U+FFFD.
 Glyph first_glyph(std::string_view text);
 
-void append_utf8(std::string &out, char32_t code);
+// Gives how many of the bytes it took.
+std::size_t encode_utf8(char32_t code, std::span<char, 4> bytes);
 
 // Columns, as terminals count them: the sum over the characters, 2 for wide ones, 0 for combining ones.
 int width(std::string_view text);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace gpulse::term {
 namespace {
 
@@ -14,6 +16,25 @@ TEST(Width, CountsColumnsNotBytes) {
   EXPECT_EQ(width("e\u0301"), 1);     // e and a combining accent
   EXPECT_EQ(width("\U0001F600"), 2);  // an emoji
   EXPECT_EQ(width("━━╸──"), 5);
+}
+
+TEST(Glyph, IsOneCharacterOfTheText) {
+  const auto is = [](std::string_view text, char32_t code, std::size_t bytes, int columns) {
+    const Glyph glyph = first_glyph(text);
+    EXPECT_EQ(glyph.code, code) << text;
+    EXPECT_EQ(glyph.bytes, bytes) << text;
+    EXPECT_EQ(glyph.columns, columns) << text;
+  };
+  is("abc", U'a', 1, 1);
+  is("°C", U'°', 2, 1);
+  is("名前", U'名', 3, 2);
+  is("\u0301e", 0x301, 2, 0);
+  is("\xff!", 0xFFFD, 1, 1);
+  std::array<char, 4> bytes{};
+  for (const std::string_view text : {"a", "°", "名", "\U0001F600"}) {
+    const auto count = encode_utf8(first_glyph(text).code, bytes);
+    EXPECT_EQ(std::string_view(bytes.data(), count), text);
+  }
 }
 
 TEST(Cut, EndsAtABorderBetweenCharacters) {
