@@ -61,7 +61,10 @@ struct Terminal::State {
 
 bool Terminal::State::enter() {
   auto &signals = terminal_signals();
-  if (::tcsetattr(signals.input, TCSANOW, &raw) != 0) return false;
+  // In the background this stops us; the signal that continues us interrupts it.
+  while (::tcsetattr(signals.input, TCSANOW, &raw) != 0) {
+    if (errno != EINTR || signals.stop) return false;
+  }
   signals.entered = true;
   signals.continued = false;
   return true;
