@@ -60,19 +60,22 @@ void Screen::break_wide(int x, int y) {
   }
 }
 
+ScreenCell *Screen::set_cell(std::int64_t x, int y, std::string_view text, const Ink &ink, const Rect &inside) {
+  if (x < inside.x || x - inside.x >= inside.columns) return nullptr;
+  const int column = static_cast<int>(x);
+  break_wide(column, y);
+  ScreenCell &cell = cells_[index(column, y)];
+  set_text(cell, text);
+  cell.ink = ink;
+  return &cell;
+}
+
 int Screen::put(int x, int y, std::string_view text, const Ink &ink, const Rect &clip) {
   const Rect inside = clip & area();
   if (!inside.contains(inside.x, y)) return width(text);
-  const std::int64_t left = inside.x, right = std::int64_t{inside.x} + inside.columns;
+  const std::int64_t end = std::int64_t{inside.x} + inside.columns;
   std::int64_t column = x;
   ScreenCell *last = nullptr;  // what a mark joins; none: it has no place
-  const auto write = [&](std::int64_t at, std::string_view bytes) {
-    if (at < left || at >= right) return;
-    break_wide(static_cast<int>(at), y);
-    last = &cells_[index(static_cast<int>(at), y)];
-    set_text(*last, bytes);
-    last->ink = ink;
-  };
   while (!text.empty()) {
     const auto lead = static_cast<unsigned char>(text[0]);
     const Glyph glyph = lead >= 0x20 && lead < 0x7F ? Glyph{lead, 1, 1} : first_glyph(text);
@@ -82,18 +85,15 @@ int Screen::put(int x, int y, std::string_view text, const Ink &ink, const Rect 
       if (last != nullptr && glyph.code >= 0x300) join(*last, bytes);
       continue;
     }
-    last = nullptr;
     if (glyph.columns == 1) {
-      write(column, bytes);
-    } else if (column >= left && column + 1 < right) {
-      write(column + 1, "");
-      ScreenCell &half = *last;
-      write(column, bytes);
-      half = blank(ink);
-      half.length = 0;
+      last = set_cell(column, y, bytes, ink, inside);
+    } else if (column >= inside.x && column + 1 < end) {
+      set_cell(column + 1, y, " ", ink, inside);
+      last = set_cell(column, y, bytes, ink, inside);
+      cells_[index(static_cast<int>(column) + 1, y)].length = 0;
     } else {
-      write(column, " ");
-      write(column + 1, " ");
+      set_cell(column, y, " ", ink, inside);
+      set_cell(column + 1, y, " ", ink, inside);
       last = nullptr;
     }
     column += glyph.columns;

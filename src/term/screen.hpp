@@ -77,6 +77,8 @@ class Screen {
   std::size_t index(int x, int y) const {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(size_.columns) + static_cast<std::size_t>(x);
   }
+  // The cell, if it lies inside.
+  ScreenCell *set_cell(std::int64_t x, int y, std::string_view text, const Ink &ink, const Rect &inside);
   // Blanks the other half of a wide character before one half is overwritten.
   void break_wide(int x, int y);
 
@@ -97,7 +99,8 @@ class Area {
   Screen &screen() const { return *screen_; }
   // Part of this area, by its own coordinates.
   Area part(const Rect &rect) const {
-    return {*screen_, Rect{rect_.x + rect.x, rect_.y + rect.y, rect.columns, rect.rows} & rect_};
+    const Rect moved{rect_.x + rect.x, rect_.y + rect.y, rect.columns, rect.rows};
+    return Area(*screen_, moved & rect_);
   }
   Area row(int y) const { return part({0, y, columns(), 1}); }
 

@@ -106,9 +106,8 @@ Terminal::~Terminal() {
 }
 
 Result<void> Terminal::show() {
-  std::string bytes(kEnter);
-  if (state_->mouse) bytes += kMouseOn;
-  return write(bytes);
+  if (auto entered = write(kEnter); !entered || !state_->mouse) return entered;
+  return write(kMouseOn);
 }
 
 Size Terminal::size() const {
