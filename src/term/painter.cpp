@@ -125,7 +125,13 @@ void Painter::set_ink(const ScreenCell &cell, std::string &out) {
 
 void Painter::write_cell(const ScreenCell &cell, int columns, std::string &out) {
   set_ink(cell, out);
-  out += cell.text();
+  auto text = cell.text();
+  if (text.size() > 1) {
+    // A mark after the last column joins another cell in some terminals.
+    const Glyph glyph = first_glyph(text);
+    if (x_ + glyph.columns >= columns) text = text.substr(0, glyph.bytes);
+  }
+  out += text;
   ++x_;
   // In the last column terminals differ in where the cursor is now.
   if (x_ >= columns || !surely_one_column(cell)) x_ = -1;

@@ -110,6 +110,13 @@ TEST(Painter, MovesAnewAfterTheLastColumnAndAfterWideCharacters) {
   EXPECT_EQ(shown.bytes_for(screen), framed("\033[H名\033[3Gz"));
 }
 
+TEST(Painter, LeavesTheMarksOffInTheLastColumn) {
+  Screen screen({3, 1});
+  Shown shown(screen);
+  screen.put(1, 0, "e\u0301e\u0301", {});
+  EXPECT_EQ(shown.bytes_for(screen), framed(" e\u0301\033[3Ge"));
+}
+
 TEST(Painter, DrawsAllAgainOnAnotherSizeOrDepthAndWhenItForgets) {
   Screen screen({4, 1});
   screen.put(0, 0, "ab", {});
