@@ -14,8 +14,8 @@
 
 #include <array>
 #include <cstdlib>
+#include <exception>
 #include <functional>
-#include <stdexcept>
 #include <string>
 
 #include "base/unique_fd.hpp"
@@ -86,8 +86,7 @@ class Job {
   Job &operator=(const Job &) = delete;
   ~Job() {
     ::kill(job_, SIGKILL);
-    keyboard_.reset();
-    commands_.reset();
+    ::kill(shell_, SIGKILL);
     ::waitpid(shell_, nullptr, 0);
   }
 
@@ -119,6 +118,19 @@ class Job {
 
   // Its status when it has stopped or ended, as waitpid() gives it.
   int status() const { return next_report().status; }
+
+  // As the shell does while it reads a line itself.
+  void set_modes_of_shell() const {
+    termios modes{};
+    ::tcgetattr(keyboard_.get(), &modes);
+    modes.c_lflag = ISIG;
+    ::tcsetattr(keyboard_.get(), TCSANOW, &modes);
+  }
+  bool has_modes_of_shell() const {
+    termios modes{};
+    ::tcgetattr(keyboard_.get(), &modes);
+    return modes.c_lflag == ISIG;
+  }
 
   // Whether lines are edited and echoed, as a shell expects.
   bool cooked() const {
@@ -233,8 +245,9 @@ TEST(Terminal, LeavesASignalIgnoredThatWas) {
   });
   job.screen_until("<ready>");
   job.send(SIGHUP);
-  job.type("aq");
-  EXPECT_THAT(job.screen_until(kOwnScreen), HasSubstr("<a>"));
+  job.type("a");
+  EXPECT_THAT(job.screen_until("<a>"), HasSubstr("<a>"));
+  job.type("q");
   EXPECT_TRUE(exited(job.status(), 0));
 }
 
@@ -308,6 +321,20 @@ TEST(Terminal, IsTakenAgainAfterAStopThatCouldNotBeSeen) {
   EXPECT_THAT(job.screen_until("<size 80 24>"), AllOf(HasSubstr(kOtherScreen), HasSubstr("<size 80 24>")));
 }
 
+TEST(Terminal, LeavesTheModesToTheShellInTheBackground) {
+  Job job(say_what_happens);
+  job.screen_until("<ready>");
+  job.send(SIGSTOP);
+  EXPECT_TRUE(WIFSTOPPED(job.status()));
+  job.set_modes_of_shell();
+  job.send(SIGTERM);
+  job.send(SIGCONT);
+  job.tell_shell('w');
+  EXPECT_TRUE(exited(job.status(), 3));
+  EXPECT_TRUE(job.has_modes_of_shell());
+  EXPECT_THAT(job.screen_until(kOwnScreen), HasSubstr(kOwnScreen));
+}
+
 // The job's screen and status when it ends so.
 void expect_crash(const std::function<void()> &crash, int number, std::string_view last_words = "") {
   Job job([&crash] {
@@ -345,13 +372,13 @@ TEST(Terminal, IsPutBackWhenTheStackOverflows) {
   expect_crash([] { ::_exit(fall(1)); }, SIGSEGV);
 }
 
-TEST(Terminal, IsPutBackBeforeTheLastWordsOfAnException) {
+TEST(Terminal, IsPutBackBeforeTheLastWords) {
   Job job([]() -> int {
     const auto terminal = opened();
-    throw std::runtime_error("the last words");
+    std::terminate();
   });
-  const auto seen = job.screen_until("the last words");
-  EXPECT_LT(seen.find(kOwnScreen), seen.find("the last words"));
+  const auto seen = job.screen_until("terminate called");
+  EXPECT_LT(seen.find(kOwnScreen), seen.find("terminate called"));
   EXPECT_TRUE(killed(job.status(), SIGABRT));
   EXPECT_TRUE(job.cooked());
 }
