@@ -170,9 +170,9 @@ void Painter::move_to(const Screen &wanted, int x, int y, std::string &out) {
     if (x > 0) append_motion(along, x, 'C');
     offer(along);
   }
-  if (below && x_ >= 0) {
+  if (below && x_ >= 0 && x_ - x <= kMostBackspaces) {
     std::string near = down;
-    if (x < x_) near += x_ - x <= kMostBackspaces ? std::string(static_cast<std::size_t>(x_ - x), '\b') : best;
+    if (x < x_) near.append(static_cast<std::size_t>(x_ - x), '\b');
     if (x > x_) append_motion(near, x - x_, 'C');
     offer(near);
   }
