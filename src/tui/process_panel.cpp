@@ -136,6 +136,7 @@ Cell shifted(Cell cell, int shift, std::size_t first) {
 void draw_row(const Area &area, const Scene &scene, const Table &table, const ListRow &row, const ProcessPanel &panel) {
   int x = 0;
   const bool tagged = row.kind == ListRow::Kind::process && panel.tagged.contains(row.process->pid);
+  const bool on_chosen = row.kind == ListRow::Kind::process && scene.device == row.process->device;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.widths[i] == 0) continue;
     if (x > 0) ++x;
@@ -143,6 +144,10 @@ void draw_row(const Area &area, const Scene &scene, const Table &table, const Li
     auto cell = row_cell(column, row, scene.look);
     if (is_command(column)) cell = shifted(std::move(cell), panel.shift, row.guide.empty() ? 0 : 1);
     put_cell(area, x, 0, table.widths[i], cell, align_of(column), scene.look);
+    if (on_chosen && column.kind == Kind::device) {
+      area.put(x, 0, term::pad(fmt::format("{}", row.process->device), table.widths[i], Align::right),
+               scene.look.theme->title);
+    }
     if (tagged && column.kind == Kind::pid) {
       area.put(x, 0, term::pad(fmt::format("{}", row.process->pid), table.widths[i], Align::right),
                scene.look.theme->tagged);
