@@ -123,6 +123,8 @@ const term::Screen &App::draw(Monotonic now) {
     draw_question(area, look);
   }
   const auto bottom = area.row(area.rows() - 1);
+  // Keys that are covered are not there to be clicked on.
+  if (prompt_ || message_) std::erase_if(hits_, [](const Hit &hit) { return hit.kind == Hit::Kind::key; });
   if (prompt_) {
     draw_prompt(bottom, look, *prompt_);
   } else if (message_) {
