@@ -279,8 +279,10 @@ void App::handle_wheel(const MouseEvent &mouse) {
     act_plots(up ? Action::zoom_in : Action::zoom_out);
     return;
   }
-  const auto lines = mouse.ctrl ? static_cast<std::size_t>(std::max(1, panel_.page)) : kLines;
-  auto &first = over == Panel::devices ? first_device_ : panel_.first;
+  const bool devices = over == Panel::devices;
+  const auto page = devices ? std::ranges::count(hits_, Hit::Kind::device, &Hit::kind) : panel_.page;
+  const auto lines = mouse.ctrl ? static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, page)) : kLines;
+  auto &first = devices ? first_device_ : panel_.first;
   first = up ? first - std::min(first, lines) : first + lines;
 }
 
