@@ -90,7 +90,8 @@ void draw_scrollbar(const Area &area, const Look &look, std::size_t first, std::
   if (seen >= all || area.rows() < 2) return;
   const auto rows = static_cast<std::size_t>(area.rows());
   const auto length = std::max<std::size_t>(1, rows * seen / all);
-  const auto from = std::min(rows - length, first * rows / all);
+  // At the bottom exactly when the last line is seen.
+  const auto from = (rows - length) * std::min(first, all - seen) / (all - seen);
   for (std::size_t i = 0; i < length; ++i) {
     area.put_char(area.columns() - 1, static_cast<int>(from + i), look.unicode() ? U'▐' : U'#', look.theme->dim);
   }
