@@ -126,6 +126,8 @@ class Top:
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
             user=user,
+            group=user,
+            extra_groups=None if user is None else [],
         )
         if ready is not None:
             self.wait_for(lambda: ready in self.text, f"{ready} on the screen")
