@@ -72,11 +72,15 @@ void App::refresh() {
   if (current_ == nullptr) return;
   list_ = list_processes(*current_, settings_, filter_, options_.unicode);
   find_chosen();
-  panel_.note = list_note();
-  const auto gone = [&](std::uint32_t pid) {
-    return std::ranges::none_of(current_->processes, [&](const Process &process) { return process.pid == pid; });
+  // A number that another process has now is not tagged any more.
+  const auto gone = [&](const auto &tag) {
+    return std::ranges::none_of(current_->processes, [&](const Process &process) {
+      const bool same = tag.second == 0 || process.start_ticks == 0 || process.start_ticks == tag.second;
+      return process.pid == tag.first && same;
+    });
   };
   std::erase_if(panel_.tagged, gone);
+  panel_.note = list_note();
 }
 
 // The line that was chosen stays so wherever its process has gone; when the process has ended, the line in its place.

@@ -157,7 +157,7 @@ bool App::act_list(Action action, Monotonic now) {
     case Action::tag:
       if (const auto *row = chosen_row(); row != nullptr && row->kind == ListRow::Kind::process) {
         const auto pid = row->process->pid;
-        if (panel_.tagged.erase(pid) == 0) panel_.tagged.insert(pid);
+        if (panel_.tagged.erase(pid) == 0) panel_.tagged.emplace(pid, row->process->start_ticks);
       }
       act_move(Action::down);
       break;

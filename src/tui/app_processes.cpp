@@ -33,7 +33,7 @@ std::string App::process_words(const Process &process) const {
 std::vector<const Process *> App::targets() const {
   std::vector<const Process *> found;
   if (current_ == nullptr) return found;
-  for (const auto pid : panel_.tagged) {
+  for (const auto &[pid, start_ticks] : panel_.tagged) {
     const auto process = std::ranges::find(current_->processes, pid, &Process::pid);
     if (process != current_->processes.end()) found.push_back(&*process);
   }

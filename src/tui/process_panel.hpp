@@ -2,7 +2,7 @@
 // The processes: chosen columns, one line chosen, some tagged.
 #pragma once
 
-#include <set>
+#include <map>
 
 #include "tui/scene.hpp"
 
@@ -12,11 +12,11 @@ struct ProcessPanel {
   std::size_t first = 0;  // row at the top
   std::size_t chosen = 0;
   bool any_chosen = false;
-  int shift = 0;  // columns by which commands are scrolled
-  std::set<std::uint32_t> tagged{};
-  std::string note{};                        // what is filtered, searched, …
-  int page = 1;                              // rows that are seen, after drawing
-  std::map<std::string_view, int> widths{};  // what columns have needed so far: they do not jump
+  int shift = 0;                                    // columns by which commands are scrolled
+  std::map<std::uint32_t, std::uint64_t> tagged{};  // PIDs, and when each started; 0: not known
+  std::string note{};                               // what is filtered, searched, …
+  int page = 1;                                     // rows that are seen, after drawing
+  std::map<std::string_view, int> widths{};         // what columns have needed so far: they do not jump
 };
 
 // Columns that are worth their place: those that no process has a value for are left out.
