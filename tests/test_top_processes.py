@@ -265,6 +265,21 @@ def test_a_number_that_is_used_again_while_it_asks(jobs: Jobs, three: list[Noter
         assert ann.notes == cyd.notes == ["ready"]
 
 
+def test_a_tag_is_of_the_process_and_not_of_its_number(jobs: Jobs, three: list[Noter]) -> None:
+    ann, bob, cyd = three
+    with start(jobs) as top:
+        choose(top, ann.job)
+        top.press("Space", "Space")
+        top.wait_for(lambda: top.note == "2 tagged", "two tags")
+        heir = take_over(jobs, bob)
+        top.wait_for(lambda: top.note == "1 tagged", "one tag less")
+        ask(top, "T", "Send SIGTERM to 1 process?")
+        top.press("y")
+        expect(top, "SIGTERM was sent to 1 process")
+        ann.wait_for("ready", "SIGTERM")
+        assert heir.notes == cyd.notes == ["ready"]
+
+
 def test_a_number_that_is_used_again_before_it_asks(jobs: Jobs, three: list[Noter]) -> None:
     bob = three[1]
     with start(jobs) as top:
