@@ -48,7 +48,8 @@ Result<Feed *> Feed::open(const Options &options) {
 }
 
 Result<SnapshotPtr> Feed::once_live() {
-  const Patience patience("waiting for the driver to answer …");
+  std::optional<Patience> patience;
+  if (!options_.own_screen) patience.emplace("waiting for the driver to answer …");
   // What a command names is read at once, however seldom it would be otherwise.
   auto first = sampler_->sample(options_.fast && !options_.only ? Pass::fast : Pass::everything);
   for (const auto &source : first->sources) {

@@ -42,6 +42,7 @@ struct Options {
 
   // gpulse top
   std::string settings_file, theme, filter, sort, rows;
+  bool own_screen = false;  // nothing else may be written to the terminal
   bool readonly = false, no_mouse = false, no_plots = false, no_processes = false;
 
   // gpulse explain

@@ -58,6 +58,7 @@ std::string why_no_actions(const Options &options, bool live) {
 int run_top(const Options &given) {
   auto options = given;
   options.watch = true;  // the driver's events are wanted
+  options.own_screen = true;
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) {
     return fail({"gpulse top needs a terminal", "use gpulse --watch for a stream"});
   }
