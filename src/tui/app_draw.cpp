@@ -94,15 +94,10 @@ const term::Screen &App::draw(Monotonic now) {
   screen_.clear(look.theme->text);
   const Area area(screen_);
   if (area.empty()) return screen_;
-  if (current_ == nullptr) {
-    if (!waiting_since_) waiting_since_ = now;
-    draw_waiting(area, look, now);
-    if (view_ == View::text) draw_text_view(area, look, text_);
-    return screen_;
-  }
+  if (current_ == nullptr && !waiting_since_) waiting_since_ = now;
   switch (view_) {
     case View::main:
-      draw_main(area);
+      current_ == nullptr ? draw_waiting(area, look, now) : draw_main(area);
       break;
     case View::details:
       draw_details(area, look);
@@ -138,9 +133,10 @@ const term::Screen &App::draw(Monotonic now) {
 void App::draw_waiting(const Area &area, const Look &look, Monotonic now) const {
   const auto since = waiting_since_.value_or(now);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - since).count();
-  const auto text =
-      seconds < 1 ? std::string("looking for GPUs …") : fmt::format("waiting for the driver to answer … {} s", seconds);
-  area.put(0, 0, term::clean(text, options_.unicode), look.theme->dim);
+  const auto text = seconds < 1
+                        ? fmt::format("looking for GPUs {}", look.style.ellipsis())
+                        : fmt::format("waiting for the driver to answer {} {} s", look.style.ellipsis(), seconds);
+  area.put(0, 0, text, look.theme->dim);
   if (area.rows() > 1) area.put(0, 1, "q quits", look.theme->dim);
 }
 
