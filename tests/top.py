@@ -112,6 +112,7 @@ class Top:
         self.stream = pyte.ByteStream(self.screen)
         self.raw = bytearray()
         self.lines_at, self.kept_lines = -1, list[str]()
+        self.resized_at = 0
         self.escape_until = 0.0
         self.master, self.slave = pty.openpty()
         self.set_size(columns, rows)
@@ -188,7 +189,7 @@ class Top:
         while self.pump(0):
             continue
         self.screen.resize(rows, columns)
-        self.lines_at = -1
+        self.lines_at, self.resized_at = -1, len(self.raw)
         self.set_size(columns, rows)
 
     def signal(self, number: int) -> None:
@@ -295,9 +296,9 @@ class Top:
         found = []
         for y in range(start + 1, self.screen.lines):
             line = self.lines[y]
-            if line.startswith("╰") or not line.strip("│▐ "):
+            if line.startswith(("╰", "+-")) or not line.strip("│|▐# "):
                 break
-            found.append((y, line.removeprefix("│").rstrip("│▐ ")))
+            found.append((y, line.lstrip("│|").rstrip("│|▐# ")))
         return found
 
     @property
