@@ -24,8 +24,8 @@ std::string utf8(char32_t c) {
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
 std::size_t before(const Prompt &prompt) {
-  auto at = prompt.at;
-  while (at > 0 && continues(prompt.text[--at])) continue;
+  auto at = prompt.at > 0 ? prompt.at - 1 : 0;
+  while (at > 0 && continues(prompt.text[at])) --at;
   return at;
 }
 

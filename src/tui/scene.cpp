@@ -78,12 +78,16 @@ Area open_panel(const Area &area, const Look &look, std::string_view title, std:
 Area open_window(const Area &area, const Look &look, std::string_view title, int columns, int rows) {
   const int width = std::min(area.columns(), columns + 4);
   const int height = std::min(area.rows(), rows + 2);
-  const auto window = area.part({(area.columns() - width) / 2, (area.rows() - height) / 2, width, height});
+  const int x = (area.columns() - width) / 2;
+  const int y = (area.rows() - height) / 2;
+  const auto window = area.part({x, y, width, height});
   window.fill(look.theme->text);
-  if (width < 6 || height < 3) return window;
-  draw_box(window, look);
-  draw_title(window, look, title, {});
-  return window.part({2, 1, width - 4, height - 2});
+  const bool framed = width >= 6 && height >= 3;
+  if (framed) {
+    draw_box(window, look);
+    draw_title(window, look, title, {});
+  }
+  return framed ? area.part({x + 2, y + 1, width - 4, height - 2}) : area.part({x, y, width, height});
 }
 
 void draw_scrollbar(const Area &area, const Look &look, std::size_t first, std::size_t seen, std::size_t all) {

@@ -26,7 +26,8 @@ Reading reading_of(const Snapshot &snapshot, const SeriesKey &key) {
 
 void Series::want(std::vector<SeriesKey> keys, std::size_t values) {
   std::ranges::sort(keys);
-  keys.erase(std::ranges::unique(keys).begin(), keys.end());
+  const auto repeated = std::ranges::unique(keys);
+  keys.erase(repeated.begin(), repeated.end());
   const bool same =
       values <= wanted_ && std::ranges::equal(keys, kept_, {}, {}, [](const auto &pair) { return pair.first; });
   if (same) return;
