@@ -52,7 +52,11 @@ class Loop {
     app_.resize(terminal_.size());
     app_.tick(monotonic_now());
     while (!app_.ended()) {
-      if (const auto drawn = draw(); !drawn) return drawn;
+      if (const auto drawn = draw(); !drawn) {
+        // Told to end while the terminal took no more: nobody is there to read of it.
+        if (terminal_.wait(0ms).stop) break;
+        return drawn;
+      }
       const auto happened = terminal_.wait(patience());
       if (happened.stop) break;
       if (happened.resized) restart();
