@@ -11,6 +11,7 @@ import pytest
 import top_act_keys  # noqa: F401
 import top_list_keys  # noqa: F401
 import top_screen_keys  # noqa: F401
+from harness import gpulse
 from top import Top
 from top_desk import KEYS, TIME_KEYS, Desk, is_at_start, many_jobs
 from top_jobs import Jobs
@@ -37,10 +38,14 @@ def five_minutes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def time_desk(five_minutes: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+@pytest.fixture(scope="module", params=["trace", "recording"])
+def time_desk(request: pytest.FixtureRequest, five_minutes: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     config = tmp_path_factory.mktemp("config")
-    desk = Desk(lambda: Top(config, "--replay", five_minutes, ready="of 5:00"), Jobs(config))
+    file = five_minutes
+    if request.param == "recording":
+        file = config / "five-minutes.gpr"
+        assert gpulse("record", "--replay", five_minutes, "--speed", "10000", "-o", file).code == 0
+    desk = Desk(lambda: Top(config, "--replay", file, ready="of 5:00"), Jobs(config))
     yield desk
     desk.drop()
 
