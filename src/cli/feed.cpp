@@ -73,7 +73,7 @@ Result<SnapshotPtr> Feed::again() {
   return once();
 }
 
-Result<SnapshotPtr> Feed::next() {
+Result<SnapshotPtr> Feed::next(std::chrono::nanoseconds look) {
   if (sampler_ == nullptr) {
     if (!started_) {
       const auto from = options_.at ? replay_->find(replay_->first_time() + *options_.at) : 0;
@@ -93,7 +93,7 @@ Result<SnapshotPtr> Feed::next() {
     if (!asked_to_stop()) return last_;
   }
   while (!asked_to_stop()) {
-    if (auto newer = sampler_->wait_newer(last_, monotonic_now() + 100ms)) return last_ = std::move(newer);
+    if (auto newer = sampler_->wait_newer(last_, monotonic_now() + look)) return last_ = std::move(newer);
   }
   return SnapshotPtr{};
 }

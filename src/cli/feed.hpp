@@ -26,8 +26,8 @@ class Feed {
   Result<SnapshotPtr> once();
   // Another one, now.
   Result<SnapshotPtr> again();
-  // The next one at the interval (or as recorded); null at the end or when asked to stop.
-  Result<SnapshotPtr> next();
+  // The next one at the interval (or as recorded); null at the end or when asked to stop, which is looked at so often.
+  Result<SnapshotPtr> next(std::chrono::nanoseconds look = std::chrono::milliseconds(100));
 
   std::vector<CostReport> costs() const { return sampler_ != nullptr ? sampler_->costs() : std::vector<CostReport>{}; }
 

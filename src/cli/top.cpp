@@ -93,7 +93,10 @@ int run_top(const Options &given) {
     const auto done = tui::run_replay(loop, *replay);
     return done ? kGood : fail(done.error());
   }
-  const auto done = tui::run_live(loop, [&feed] { return feed.next(); });
+  const auto done = tui::run_live(loop, [&feed] {
+    // Signals come to the terminal; this thread is left behind at the end.
+    return feed.next(std::chrono::hours(1));
+  });
   return done ? kGood : fail(done.error());
 }
 

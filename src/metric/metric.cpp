@@ -155,10 +155,19 @@ std::optional<MetricId> find_metric(Scope scope, std::string_view key) {
 }
 
 std::optional<MetricId> find_role(Scope scope, Role role) {
-  for (std::size_t i = 0; i < kMetricCount; ++i) {
-    if (kMetrics[i].scope == scope && kMetrics[i].role == role) return MetricId{static_cast<std::uint16_t>(i)};
-  }
-  return std::nullopt;
+  // Asked for every cell of every table: looked up once.
+  static constexpr auto kNone = static_cast<std::uint16_t>(kMetricCount);
+  static const auto kByRole = [] {
+    std::array<std::array<std::uint16_t, kRoles>, kScopes> found{};
+    for (auto &roles : found) roles.fill(kNone);
+    for (std::size_t i = kMetricCount; i-- > 0;) {
+      found[static_cast<std::size_t>(kMetrics[i].scope)][static_cast<std::size_t>(kMetrics[i].role)] =
+          static_cast<std::uint16_t>(i);
+    }
+    return found;
+  }();
+  const auto index = kByRole[static_cast<std::size_t>(scope)][static_cast<std::size_t>(role)];
+  return index == kNone ? std::nullopt : std::optional(MetricId{index});
 }
 
 }  // namespace gpulse

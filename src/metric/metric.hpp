@@ -104,6 +104,7 @@ enum class Role : std::uint8_t {
   parent,
   parent_name,
 };
+inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::parent_name) + 1;
 
 inline constexpr double kNoThreshold = std::numeric_limits<double>::infinity();
 

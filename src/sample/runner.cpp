@@ -36,7 +36,7 @@ void Runner::start_worker() {
 
 void Runner::ask(Pass pass) {
   const std::lock_guard lock(core_->mutex);
-  if (core_->working) return;
+  if (core_->working || (pass == Pass::scheduled && core_->has_nothing_to_do(monotonic_now()))) return;
   core_->working = true;
   core_->wanted = pass;
   core_->asked.notify_all();

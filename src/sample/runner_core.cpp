@@ -181,6 +181,10 @@ void Runner::Core::adopt(Discovery found) {
   discovered = true;
 }
 
+bool Runner::Core::has_nothing_to_do(Monotonic now) const {
+  return discovered && entities.empty() && now < next_check && (well() || now < next_retry);
+}
+
 // Looks for entities when that is due.
 void Runner::Core::find_entities(Worker &self) {
   std::unique_lock lock(mutex);
@@ -282,7 +286,7 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
   {
     const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < infos.size(); ++i) {
-      if (wants(infos[i]) && entity->turns[i].due(infos[i], costs[i].tier(), what, begun)) due.push_back(i);
+      if (wanted_readers[i] && entity->turns[i].due(infos[i], costs[i].tier(), what, begun)) due.push_back(i);
     }
   }
   auto before = begun;

@@ -49,7 +49,10 @@ struct Runner::Core {
 
   Core(std::shared_ptr<Source> s, std::shared_ptr<host::ProcessTable> p, const RunnerOptions &o)
       : source(std::move(s)), process_table(std::move(p)), options(o) {
-    for (const auto &info : source->readers()) costs.emplace_back(info);
+    for (const auto &info : source->readers()) {
+      costs.emplace_back(info);
+      wanted_readers.push_back(wants(info));
+    }
   }
 
   void work(const std::shared_ptr<Worker> &self);
@@ -67,6 +70,8 @@ struct Runner::Core {
   void start_frame(Entity &entity) const;
   bool someone_hangs() const;
   bool well() const;
+  // No entity to read, and no time to look for one: the worker need not be woken.
+  bool has_nothing_to_do(Monotonic now) const;
   void retry_later(Monotonic now);
   void note(std::string device, std::string kind, std::string words);
 
@@ -99,6 +104,7 @@ struct Runner::Core {
   std::uint64_t calls = 0;
   std::size_t resume_from = 0;  // where a replacement worker goes on in the pass
   std::vector<ReaderCost> costs;
+  std::vector<bool> wanted_readers;
 };
 
 }  // namespace gpulse

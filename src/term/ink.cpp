@@ -127,7 +127,7 @@ constexpr std::array<Attribute, 5> kAttributes{
     {{kBold, 1, 22}, {kDim, 2, 22}, {kItalic, 3, 23}, {kUnderline, 4, 24}, {kReverse, 7, 27}}};
 
 void add_change(Parameters &to, const Ink &from, const Ink &wanted, Depth depth) {
-  std::uint8_t have = from.attributes;
+  auto have = from.attributes;
   for (const auto &attribute : kAttributes) {
     if ((have & attribute.bit) == 0 || (wanted.attributes & attribute.bit) != 0) continue;
     to.add(attribute.off);

@@ -36,10 +36,10 @@ inline constexpr std::uint8_t kBold = 1, kDim = 2, kItalic = 4, kUnderline = 8, 
 struct Ink {
   Tint fore{};
   Tint back{};
-  std::uint8_t attributes = 0;
+  std::uint32_t attributes = 0;  // as wide as the rest: cells are compared byte by byte
 
   constexpr bool operator==(const Ink &) const = default;
-  constexpr Ink with(std::uint8_t more) const { return {fore, back, static_cast<std::uint8_t>(attributes | more)}; }
+  constexpr Ink with(std::uint8_t more) const { return {fore, back, attributes | more}; }
   constexpr Ink on(Tint other_back) const { return {fore, other_back, attributes}; }
 };
 

@@ -2,6 +2,7 @@
 #include "term/painter.hpp"
 
 #include <charconv>
+#include <cstring>
 
 #include "term/width.hpp"
 
@@ -87,12 +88,20 @@ void Painter::paint(const Screen &wanted, std::string &out) {
   } else {
     out += kEnd;
   }
-  shown_ = wanted;
 }
 
 void Painter::paint_row(const Screen &wanted, int y, std::string &out) {
   const int columns = wanted.size().columns;
   if (columns == 0) return;
+  const ScreenCell *cells = wanted.row(y);
+  const ScreenCell *old = shown_.row(y);
+  if (std::memcmp(cells, old, static_cast<std::size_t>(columns) * sizeof(ScreenCell)) == 0) return;
+  paint_changes(wanted, y, out);
+  shown_.copy_row(wanted, y);
+}
+
+void Painter::paint_changes(const Screen &wanted, int y, std::string &out) {
+  const int columns = wanted.size().columns;
   const ScreenCell *cells = wanted.row(y);
   const ScreenCell *old = shown_.row(y);
   int tail = columns;  // from here on the row is blank

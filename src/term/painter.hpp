@@ -21,6 +21,7 @@ class Painter {
 
  private:
   void paint_row(const Screen &wanted, int y, std::string &out);
+  void paint_changes(const Screen &wanted, int y, std::string &out);
   void move_to(const Screen &wanted, int x, int y, std::string &out);
   // Moves by writing what lies between once more, where that is shorter.
   bool rewrite_to(const Screen &wanted, int x, std::size_t shorter_than, std::string &out) const;

@@ -18,6 +18,7 @@ ScreenCell blank(const Ink &ink) {
 }
 
 void set_text(ScreenCell &cell, std::string_view text) {
+  cell.bytes = {};
   std::memcpy(cell.bytes.data(), text.data(), text.size());
   cell.length = static_cast<std::uint8_t>(text.size());
 }
@@ -106,7 +107,12 @@ void Screen::put_char(int x, int y, char32_t character, const Ink &ink) {
   break_wide(x, y);
   ScreenCell &cell = cells_[index(x, y)];
   cell.ink = ink;
+  cell.bytes = {};
   cell.length = static_cast<std::uint8_t>(encode_utf8(character, std::span(cell.bytes).first<4>()));
+}
+
+void Screen::copy_row(const Screen &from, int y) {
+  std::copy_n(from.row(y), size_.columns, cells_.begin() + static_cast<std::ptrdiff_t>(index(0, y)));
 }
 
 void Screen::fill(const Rect &where, const Ink &ink) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "term/ink.hpp"
@@ -34,14 +35,17 @@ struct Rect {
 
 // One column of one line.
 struct ScreenCell {
-  // UTF-8 of one character with its marks, as far as it fits; none: the right half of a wide one.
+  // UTF-8 of one character with its marks, as far as it fits, then zeros; none: the right half of a wide one.
   std::array<char, 7> bytes{' '};
   std::uint8_t length = 1;
   Ink ink{};
 
   std::string_view text() const { return {bytes.data(), length}; }
-  bool operator==(const ScreenCell &other) const { return ink == other.ink && text() == other.text(); }
+  bool operator==(const ScreenCell &) const = default;
 };
+
+// Lines are compared and copied as bytes.
+static_assert(std::has_unique_object_representations_v<ScreenCell>);
 
 class Screen {
  public:
@@ -70,6 +74,8 @@ class Screen {
   // As above, one text with a newline after each line.
   std::string text() const;
 
+  // Makes a line what it is on a screen of the same size.
+  void copy_row(const Screen &from, int y);
   // A line's cells.
   const ScreenCell *row(int y) const { return &cells_[index(0, y)]; }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "term/plot.hpp"
 #include "view/cell.hpp"
@@ -102,10 +103,8 @@ class Columns {
     for (const auto id : view::ranked_metrics(Scope::device)) {
       if (!is_activity(id)) extra(id, 200 - describe(id).rank);
     }
-    const auto look_at = [this](const Device &d) { return view::findings_cell(look_.style, d); };
-    const bool any_finding = std::ranges::any_of(devices_, [&](const Device *d) { return !look_at(*d).spans.empty(); });
-    if (any_finding && !two_lines) {
-      text("LOOK AT", 600, look_at, 7);
+    if (!two_lines && any_finding()) {
+      text("LOOK AT", 600, [this](const Device &d) { return findings_.at(d.index); }, 7);
       columns_.back().align = Align::left;
       columns_.back().slot.min = 10;
       columns_.back().slot.gap = 2;
@@ -116,6 +115,17 @@ class Columns {
  private:
   static bool is_activity(MetricId id) {
     return describe(id).group == Group::activity && describe(id).unit == Unit::percent;
+  }
+
+  // Looks at every metric of every device: once will do.
+  bool any_finding() {
+    bool any = false;
+    for (const auto *device : devices_) {
+      auto cell = view::findings_cell(look_.style, *device);
+      any = any || !cell.spans.empty();
+      findings_.insert_or_assign(device->index, std::move(cell));
+    }
+    return any;
   }
 
   void text(std::string title, int keep, std::function<Cell(const Device &)> cell, int least = 0) {
@@ -186,6 +196,7 @@ class Columns {
   const Scene &scene_;
   const Look &look_;
   std::vector<Column> columns_;
+  std::map<std::uint32_t, Cell> findings_;
 };
 
 // "! hw thermal  GCLK 1980MHz": what to look at, then what found no column, as far as it fits.

@@ -69,7 +69,12 @@ CpuPower::Readings CpuPower::read(const Sysroot &root, Monotonic now) {
   const Seconds elapsed = at_ ? Seconds(now - *at_) : Seconds(0);
   if (at_ && elapsed <= Seconds(0)) return last_;
   const auto vanished = [&](const Counter &counter) { return !root.exists(counter.file); };
-  if (counters_.empty() || std::any_of(counters_.begin(), counters_.end(), vanished)) find(root);
+  constexpr auto kLookAgain = std::chrono::seconds(10);
+  const bool none = counters_.empty() && (!root.is_machine() || !looked_ || now - *looked_ >= kLookAgain);
+  if (none || std::any_of(counters_.begin(), counters_.end(), vanished)) {
+    find(root);
+    looked_ = now;
+  }
   at_ = now;
   last_ = {};
   bool first_processor = true;

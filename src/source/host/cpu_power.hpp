@@ -38,6 +38,7 @@ class CpuPower {
 
   std::vector<Counter> counters_;
   std::optional<Monotonic> at_;
+  std::optional<Monotonic> looked_;
   Readings last_;
 };
 

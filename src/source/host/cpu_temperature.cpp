@@ -83,7 +83,14 @@ Reading hottest(const Sysroot &root, const std::vector<std::string> &files, std:
 
 Reading CpuTemperature::read(const Sysroot &root) {
   const auto vanished = [&](const std::string &file) { return !root.exists(file); };
-  if (files_.empty() || std::any_of(files_.begin(), files_.end(), vanished)) files_ = find_files(root);
+  // A machine without any sensor seldom gets one.
+  constexpr auto kLookAgain = std::chrono::seconds(10);
+  const auto now = monotonic_now();
+  const bool none = files_.empty() && (!root.is_machine() || !looked_ || now - *looked_ >= kLookAgain);
+  if (none || std::any_of(files_.begin(), files_.end(), vanished)) {
+    files_ = find_files(root);
+    looked_ = now;
+  }
   return hottest(root, files_, buffer_);
 }
 

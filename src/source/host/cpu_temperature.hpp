@@ -2,9 +2,11 @@
 // How hot the processors are: the hottest package, from the sensors that the kernel has for them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/sysroot.hpp"
 #include "model/reading.hpp"
 
@@ -18,6 +20,7 @@ class CpuTemperature {
 
  private:
   std::vector<std::string> files_;
+  std::optional<Monotonic> looked_;
   std::string buffer_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/host/host_source.hpp"
+#include "base/kept_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -212,7 +213,7 @@ class HostSource final : public Source {
       return reason == Reason::not_supported ? Outcome::unsupported : Outcome::ok;
     };
     const bool file = info.call.starts_with('/');
-    if (file && !root_.read_into(text_, info.call, kMostText)) {
+    if (file && !files_[reader].read(text_, root_, info.call, kMostText)) {
       if (take == take_cpu) frame.cores.clear();
       return refuse(refusal(errno));
     }
@@ -224,6 +225,7 @@ class HostSource final : public Source {
   Sysroot root_;
   State state_;
   std::string text_;  // kept, so that a reading allocates nothing
+  std::array<KeptFile, kRows.size()> files_;
 };
 
 }  // namespace

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <limits>
 
+#include "base/kept_file.hpp"
 #include "base/text.hpp"
 #include "source/host/parse.hpp"
 #include "source/refusal.hpp"
@@ -19,9 +21,12 @@ namespace gpulse::host {
 namespace {
 
 constexpr auto kShortest = std::chrono::milliseconds(20);
+constexpr auto kMemoryHolds = std::chrono::seconds(5);
 constexpr std::size_t kMostCommand = 4096;
 constexpr std::size_t kMostArguments = 1U << 17U;
 constexpr std::size_t kMostEnvironment = 1U << 18U;
+// Beyond so many processes their files are not kept open: the number of open files is limited.
+constexpr std::size_t kMostKept = 128;
 
 constexpr auto kUser = process_metric("user");
 constexpr auto kName = process_metric("name");
@@ -54,6 +59,13 @@ double page_bytes() {
   return kBytes;
 }
 
+// What /proc/uptime says, without the file.
+std::optional<double> seconds_since_boot() {
+  timespec time{};
+  if (::clock_gettime(CLOCK_BOOTTIME, &time) != 0) return std::nullopt;
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 // A pid that a driver gives is of the first pid namespace, whose number is fixed in the kernel.
 bool is_first_pid_namespace(const Sysroot &root) {
   const auto link = root.read_link("/proc/self/ns/pid");
@@ -77,11 +89,14 @@ Reason missing_reason(const Sysroot &root, std::uint32_t pid, int error) {
 
 struct ProcessTable::Entry {
   Monotonic seen{};
+  KeptFile stat{}, statm{};
   std::optional<Monotonic> refreshed;
   std::optional<std::uint64_t> start_ticks;  // none: never seen alive
   std::string name;                          // as the kernel has it, not safe to print
   std::uint64_t cpu_ticks = 0;
   std::optional<Monotonic> cpu_at;
+  std::uint64_t resident_pages = 0;
+  std::optional<Monotonic> memory_at;
   bool gone = false;
   std::uint32_t parent = 0;  // whose name stands among the texts
   Reading cpu_percent;
@@ -94,6 +109,7 @@ struct ProcessTable::Entry {
   std::shared_ptr<const std::vector<std::string>> arguments;
 
   void set_numbers(Reason reason) {
+    memory_at.reset();
     cpu_percent = memory_bytes = running_seconds = parent_pid = nice = threads = reason;
   }
   void answer(Process &process) const {
@@ -145,7 +161,11 @@ void ProcessTable::forget_unseen(Monotonic since) {
 }
 
 void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
-  if (!root_.read_piece(stat_text_, fmt::format("/proc/{}/stat", pid))) return refuse(entry, pid, errno);
+  if (entries_.size() > kMostKept) {
+    entry.stat.forget();
+    entry.statm.forget();
+  }
+  if (!entry.stat.read(stat_text_, root_, fmt::format("/proc/{}/stat", pid))) return refuse(entry, pid, errno);
   const auto stat = parse_process_stat(stat_text_);
   if (!stat) {
     entry.set_numbers(Reason::error);
@@ -196,9 +216,14 @@ void ProcessTable::measure(Entry &entry, std::uint32_t pid, const ProcessStat &s
   entry.cpu_ticks = stat.cpu_ticks;
   entry.cpu_at = now;
   // The count in the first file may be off by many pages per processor; newer kernels give the second exactly.
-  const bool exact = root_.read_piece(text_, fmt::format("/proc/{}/statm", pid));
-  const auto pages = exact ? parse_resident_pages(text_) : std::nullopt;
-  entry.memory_bytes = static_cast<double>(pages.value_or(stat.resident_pages)) * page_bytes();
+  // While the first stands still, so does the second, but for what the processors have not told yet.
+  if (!entry.memory_at || stat.resident_pages != entry.resident_pages || now - *entry.memory_at >= kMemoryHolds) {
+    const bool exact = entry.statm.read(text_, root_, fmt::format("/proc/{}/statm", pid));
+    const auto pages = exact ? parse_resident_pages(text_) : std::nullopt;
+    entry.memory_bytes = static_cast<double>(pages.value_or(stat.resident_pages)) * page_bytes();
+    entry.resident_pages = stat.resident_pages;
+    entry.memory_at = now;
+  }
   entry.running_seconds = running_seconds(stat.start_ticks, now);
   entry.parent_pid = static_cast<double>(stat.parent);
   entry.nice = static_cast<double>(stat.nice);
@@ -207,7 +232,9 @@ void ProcessTable::measure(Entry &entry, std::uint32_t pid, const ProcessStat &s
 
 Reading ProcessTable::running_seconds(std::uint64_t start_ticks, Monotonic now) {
   if (!uptime_at_ || now - *uptime_at_ >= kShortest || now < *uptime_at_) {
-    uptime_seconds_ = root_.read_into(text_, "/proc/uptime") ? parse_uptime(text_) : std::nullopt;
+    uptime_seconds_ = root_.is_machine()                       ? seconds_since_boot()
+                      : root_.read_into(text_, "/proc/uptime") ? parse_uptime(text_)
+                                                               : std::nullopt;
     uptime_at_ = now;
   }
   if (!uptime_seconds_) return Reason::not_supported;

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Long enough to cost nothing, short enough to stop soon.
-constexpr std::uint32_t kWaitMs = 250;
+constexpr std::uint32_t kWaitMs = 1000;
 constexpr auto kStopWithin = 1s;
 constexpr std::size_t kMostKept = 1024;
 
