@@ -7,14 +7,16 @@ from typing import Iterator
 
 import pytest
 
-# Each fills the tables.
-import top_act_keys  # noqa: F401
-import top_list_keys  # noqa: F401
-import top_screen_keys  # noqa: F401
+import top_act_keys
+import top_list_keys
+import top_screen_keys
 from harness import gpulse
 from top import Top
 from top_desk import KEYS, TIME_KEYS, Desk, is_at_start, many_jobs
 from top_jobs import Jobs
+
+# Importing them has filled the tables.
+assert top_list_keys and top_act_keys and top_screen_keys
 
 # Their check ends the program, so each has one of its own.
 QUITS = ["q", "Q", "F10"]
@@ -39,7 +41,9 @@ def five_minutes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=["trace", "recording"])
-def time_desk(request: pytest.FixtureRequest, five_minutes: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def time_desk(
+    request: pytest.FixtureRequest, five_minutes: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Desk]:
     config = tmp_path_factory.mktemp("config")
     file = five_minutes
     if request.param == "recording":

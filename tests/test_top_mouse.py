@@ -298,7 +298,12 @@ def test_setup_by_mouse(desk: Desk) -> None:
     top.press("S")
     top.wait_text("[x] gpus")
     tabs = top.find(" Columns ")[1]
-    for tab, shown in (("Columns", "[x] pid"), ("Look", "newest value"), ("Plots", "[x] gpu_utilization"), ("Panels", "[x] host")):
+    for tab, shown in (
+        ("Columns", "[x] pid"),
+        ("Look", "newest value"),
+        ("Plots", "[x] gpu_utilization"),
+        ("Panels", "[x] host"),
+    ):
         top.click(top.lines[tabs].rindex(tab), tabs)
         top.wait_text(shown)
     top.click_on("host")

@@ -75,8 +75,8 @@ def three(jobs: Jobs) -> list[Noter]:
     return noters
 
 
-def start(jobs: Jobs, *arguments: str, **more: str) -> Top:
-    top = Top(jobs.folder, "--interval", "100ms", *arguments, scenario=jobs.scenario(), COLORTERM="truecolor", **more)
+def start(jobs: Jobs, *arguments: str) -> Top:
+    top = Top(jobs.folder, "--interval", "100ms", *arguments, scenario=jobs.scenario(), COLORTERM="truecolor")
     top.wait_for(lambda: len(top.rows) == len(jobs.all), "all processes")
     return top
 
@@ -102,7 +102,9 @@ def ask(top: Top, key: str, question: str) -> None:
     top.wait_text(question)
 
 
-@pytest.mark.parametrize("answers", [["n"], ["N"], ["q"], ["Esc"], ["Enter"], ["Ctrl-C"], ["Tab", "Tab", "Enter"]], ids="-".join)
+@pytest.mark.parametrize(
+    "answers", [["n"], ["N"], ["q"], ["Esc"], ["Enter"], ["Ctrl-C"], ["Tab", "Tab", "Enter"]], ids="-".join
+)
 def test_no_means_no(shared_three: tuple[Top, list[Noter]], answers: list[str]) -> None:
     top, noters = shared_three
     say_something_else(top)

@@ -6,7 +6,7 @@ import random
 import re
 import time
 from pathlib import Path
-from typing import Iterator
+from typing import Any, Iterator
 
 import pytest
 
@@ -53,8 +53,7 @@ def expect_screen(top: Top, columns: int, rows: int) -> None:
 def test_size(tmp_path: Path, columns: int, rows: int) -> None:
     with Top(tmp_path, "--interval", "100ms", scenario="eight", columns=columns, rows=rows, ready=None) as top:
         expect_screen(top, columns, rows)
-        for key in "?", "Esc", "S", "Esc", "Down", "Enter", "Esc", "K", "Esc", "/", "Esc", "t", "v", "w", "5", "Ctrl-L":
-            top.press(key)
+        top.press("?", "q", "S", "q", "Down", "Enter", "q", "K", "q", "/", "Enter", "t", "v", "w", "5", "Ctrl-L")
         top.press("q")
         assert top.exit_code() == 0
 
@@ -157,7 +156,7 @@ def walk(top: Top) -> None:
     top.wait_gone("totals per")
 
 
-def written(jobs: Jobs, *arguments: str, **variables: str) -> bytes:
+def written(jobs: Jobs, *arguments: str, **variables: Any) -> bytes:
     """All that it writes on the way through everything."""
     jobs.add(name="grüße 漢字 🚀", memory=2000)
     jobs.add(name="second", memory=1000, type="graphics")
@@ -196,7 +195,12 @@ ATTRIBUTES = {"0", "1", "2", "4", "7", "22", "24", "27"}
 
 @pytest.mark.parametrize(
     "arguments, variables",
-    [(["--no-color"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"}), (["--no-color"], {"COLORTERM": "truecolor"})],
+    [
+        (["--no-color"], {}),
+        ([], {"NO_COLOR": "1"}),
+        ([], {"TERM": "dumb"}),
+        (["--no-color"], {"COLORTERM": "truecolor"}),
+    ],
     ids=["--no-color", "NO_COLOR", "TERM=dumb", "--no-color-before-COLORTERM"],
 )
 def test_no_colours(jobs: Jobs, arguments: list[str], variables: dict[str, str]) -> None:

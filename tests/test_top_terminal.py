@@ -174,7 +174,19 @@ def test_options_that_are_wrong(tmp_path: Path, arguments: list[str]) -> None:
 
 
 def test_options(tmp_path: Path) -> None:
-    arguments = ["--sort", "-pid", "--theme", "light", "--rows", "compact", "--no-plots", "--filter", "gpu:2-3", "-i", "2,3"]
+    arguments = [
+        "--sort",
+        "-pid",
+        "--theme",
+        "light",
+        "--rows",
+        "compact",
+        "--no-plots",
+        "--filter",
+        "gpu:2-3",
+        "-i",
+        "2,3",
+    ]
     with Top(tmp_path, "--interval", "100ms", *arguments, scenario="eight", COLORTERM="truecolor") as top:
         top.wait_for(lambda: top.sorted_by == "PID▼", "the order")
         assert "╭─ Plots" not in top.text and "filter gpu:2-3" in top.note

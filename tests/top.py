@@ -7,14 +7,13 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
 import subprocess
 import termios
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, Self, TypeVar
 
 import pyte
 
@@ -111,7 +110,7 @@ class Top:
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.ByteStream(self.screen)
         self.raw = bytearray()
-        self.lines_at, self.kept_lines = -1, list[str]()
+        self.kept_lines: list[str] = []
         self.resized_at = 0
         self.escape_until = 0.0
         self.master, self.slave = pty.openpty()
@@ -133,7 +132,7 @@ class Top:
         if ready is not None:
             self.wait_for(lambda: ready in self.text, f"{ready} on the screen")
 
-    def __enter__(self) -> Top:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -168,7 +167,9 @@ class Top:
     def type(self, text: str) -> None:
         self.send(text)
 
-    def mouse(self, button: int, x: int, y: int, shift: bool = False, ctrl: bool = False, release: bool = False) -> None:
+    def mouse(
+        self, button: int, x: int, y: int, shift: bool = False, ctrl: bool = False, release: bool = False
+    ) -> None:
         code = button + (4 if shift else 0) + (16 if ctrl else 0)
         self.send(f"\033[<{code};{x + 1};{y + 1}{'m' if release else 'M'}")
 
@@ -189,7 +190,7 @@ class Top:
         while self.pump(0):
             continue
         self.screen.resize(rows, columns)
-        self.lines_at, self.resized_at = -1, len(self.raw)
+        self.resized_at = len(self.raw)
         self.set_size(columns, rows)
 
     def signal(self, number: int) -> None:
@@ -247,10 +248,15 @@ class Top:
 
     @property
     def lines(self) -> list[str]:
-        # Put together anew only when something has come: that is what the tests spend their time on.
-        if self.lines_at != len(self.raw):
-            self.lines_at, self.kept_lines = len(self.raw), [line.rstrip() for line in self.screen.display]
-        return self.kept_lines
+        # Only what has changed is put together anew: that is what the tests would spend their time on.
+        if len(self.kept_lines) != self.screen.lines:
+            self.kept_lines = [""] * self.screen.lines
+            self.screen.dirty.update(range(self.screen.lines))
+        for y in self.screen.dirty & set(range(self.screen.lines)):
+            row = self.screen.buffer[y]
+            self.kept_lines[y] = "".join(row[x].data for x in range(self.screen.columns)).rstrip()
+        self.screen.dirty.clear()
+        return list(self.kept_lines)
 
     @property
     def text(self) -> str:
@@ -315,7 +321,7 @@ class Top:
         return [row.pid for row in self.rows]
 
     def is_highlighted(self, y: int) -> bool:
-        return self.cell(2, y).bg != "default" and self.cell(40, y).bg != "default"
+        return bool(self.cell(2, y).bg != "default" and self.cell(40, y).bg != "default")
 
     @property
     def chosen(self) -> int | None:
@@ -343,7 +349,7 @@ class Top:
         return found.group(0)
 
     def is_bold_heading(self, y: int) -> bool:
-        return self.cell(1, y).bold and self.cell(1, y).fg == "default"
+        return bool(self.cell(1, y).bold and self.cell(1, y).fg == "default")
 
     def read_help(self) -> dict[str, list[tuple[str, str]]]:
         """The help screen, scrolled through: of each section what is pressed, and what that does."""

@@ -141,7 +141,9 @@ class Desk:
 def nested_sleeper(folder: Path, jobs: Jobs) -> None:
     """A GPU process that is the parent of another one."""
     told = folder / "nested"
-    jobs.add(["/bin/sh", "-c", f"{SLEEP} 600 & echo $! >{told}.new; mv {told}.new {told}; wait"], name="launcher", memory=905)
+    jobs.add(
+        ["/bin/sh", "-c", f"{SLEEP} 600 & echo $! >{told}.new; mv {told}.new {told}; wait"], name="launcher", memory=905
+    )
     while not told.exists():
         time.sleep(0.005)
     jobs.adopt(int(told.read_text()), f"{SLEEP} 600", memory=904)

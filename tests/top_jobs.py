@@ -103,7 +103,7 @@ class Jobs:
         return job
 
     def add_python(self, script: str, *arguments: str, name: str = "python3", **facts: Any) -> Job:
-        return self.add([sys.executable, "-c", script, *arguments], name=name, **facts)
+        return self.add([sys.executable, "-IS", "-c", script, *arguments], name=name, **facts)
 
     def add_gone(self, pid: int, **facts: Any) -> Job:
         """A process that only the driver knows."""

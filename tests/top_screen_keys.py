@@ -152,7 +152,7 @@ def theme(desk: Desk, key: str) -> None:
     top = desk.top
 
     def title_colour() -> str:
-        return top.cell(*top.find("GPUs")).fg
+        return str(top.cell(*top.find("GPUs")).fg)
 
     assert title_colour() == TITLE
     # src/tui/theme.cpp; without colours it is only bold.
