@@ -426,7 +426,7 @@ def test_nothing_a_process_says_of_itself_steers_the_terminal(jobs: Jobs) -> Non
         expect(top, "SIGTERM was sent to 1 process")
         job.ends()
         top.wait_for(lambda: re.search(rf"\b{job.pid}\b.* gone", top.text), "that it is gone")
-        for part in (b"\033]2;", b"\033[77", b"\033[31mred", b"\xc2\x9b", b"\x9b32m", b"\t", b"\007"):
+        for part in (b"\033]2;", b"\033[77;", b"\033[31mred", b"\xc2\x9b", b"\x9b32m", b"\t", b"\007"):
             assert part not in top.raw
 
 

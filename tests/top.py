@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -64,6 +65,13 @@ def key_bytes(name: str) -> str:
         return "\033" + rest
     assert len(name) == 1, f"no such key: {name}"
     return name
+
+
+def as_from_a_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    # Who runs the tests in the background has these ignored; who sits at a terminal has not.
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 @dataclass
@@ -124,7 +132,7 @@ class Top:
             stderr=self.slave,
             env=environment(scenario, TZ="UTC", XDG_CONFIG_HOME=str(folder), **variables),
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=as_from_a_terminal,
             user=user,
             group=user,
             extra_groups=None if user is None else [],
