@@ -16,6 +16,7 @@ from typing import Iterator
 import pytest
 
 from harness import GPULSE, SIM
+from harness import ROOT as REPOSITORY
 from top import Top
 from top_desk import USER
 from top_jobs import NOTER, SLEEP, Job, Jobs
@@ -323,9 +324,12 @@ def test_readonly(jobs: Jobs, three: list[Noter]) -> None:
         assert three[0].notes == ["ready"] and three[0].job.nice == 0
 
 
-def test_a_recording_is_not_this_machine(tmp_path: Path) -> None:
-    # The process of the demo has number 560, which may be anybody's here.
-    with Top(tmp_path, "--demo", "--at", "15s", ready="DEMO") as top:
+@pytest.mark.parametrize(
+    "what", [["--demo"], ["--replay", REPOSITORY / "data" / "h200_trace.csv"]], ids=["demo", "replay"]
+)
+def test_a_recording_is_not_this_machine(tmp_path: Path, what: list[str | Path]) -> None:
+    # Its process has number 560, which may be anybody's here.
+    with Top(tmp_path, *what, "--at", "15s", ready="of 3:03") as top:
         top.press("p", "Home")
         top.wait_for(lambda: re.search(r"\b560 root\b", top.text), "its process")
         refuses_everything(top, "this is a recording")
