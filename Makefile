@@ -2,7 +2,7 @@
 # The build itself is CMake's (CMakePresets.json).
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test unit e2e docs check format bench fuzz asan tsan clean
+.PHONY: help build run test unit e2e docs check format bench bench-top fuzz asan tsan clean
 
 JOBS ?= $(shell nproc)
 # Seconds per fuzzer of `make fuzz`.
@@ -19,7 +19,7 @@ BUILD = cmake --build
 PYTHON = .venv/bin/python
 
 help: ## this list
-	@sed -n 's/^\([a-z0-9 ]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z0-9 -]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 build: ## build/gpulse and the simulator build/sim/libnvidia-ml.so.1
 	@tools/install_dependencies.sh build
@@ -60,6 +60,9 @@ format: ## let clang-format rewrite the sources
 bench: ## what gpulse itself costs, measured on the simulator
 	@tools/install_dependencies.sh build bench
 	@bench/run.sh
+
+bench-top: build .venv/ready ## what live views cost, ours and others', on the simulator: five minutes on a quiet machine
+	@$(PYTHON) bench/top_bench.py
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	@tools/install_dependencies.sh build check

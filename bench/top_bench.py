@@ -182,12 +182,12 @@ def views(options: argparse.Namespace, folder: Path) -> list[View]:
     btop = folder / "btop" / "btop.conf"
     btop.parent.mkdir()
     # As many GPU boxes as 50 lines hold beside its processes.
-    btop.write_text('update_ms=1000\nshown_boxes="cpu proc gpu0 gpu1"\nshow_gpu_info="On"\n')
+    btop.write_text('#? Config file for btop v. 1.4.0\nupdate_ms=1000\nshown_boxes="gpu0 gpu1 gpu2 proc"\n')
     nvitop = str(venv / "nvitop")
     return [
         View("gpulse top", [str(options.gpulse), "top"], [str(options.gpulse), "--version"], "H100"),
         View("nvtop", [options.nvtop, "-d", "10"], [options.nvtop, "--version"], "H100"),
-        View("nvitop", [nvitop, "--interval", "1"], [nvitop, "--version"], "H100"),
+        View("nvitop", [nvitop, "--interval", "1"], [nvitop, "--version"], "700W"),
         View("btop", [options.btop], [options.btop, "--version"], "H100"),
     ]
 

@@ -21,6 +21,58 @@ if(GPULSE_FUZZ)
 endif()
 target_include_directories(gpulse_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 
+# What is tested is optimised; its tests run once, and are sooner compiled without.
+add_library(gpulse_test_options INTERFACE)
+target_link_libraries(gpulse_test_options INTERFACE gpulse_options GTest::gtest GTest::gmock GTest::gtest_main)
+target_compile_options(gpulse_test_options INTERFACE -O0)
+
+# gpulse_precompile(target <a> "b.hpp"…): these headers are compiled once, for this target and those that share them.
+function(gpulse_precompile target)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # Else one that comes from a cache is refused where the headers were checked out later.
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+  gpulse_cache_precompiled(${target})
+endfunction()
+
+function(gpulse_share_precompiled target owner)
+  if(TARGET ${owner})
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+    gpulse_cache_precompiled(${target})
+  endif()
+endfunction()
+
+# ccache refuses to work with precompiled headers unless told that it may.
+function(gpulse_cache_precompiled target)
+  if(CCACHE)
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CCACHE}")
+  endif()
+endfunction()
+
+# What most files include. Not in the release build, where each file has to include all that it uses.
+set(common_headers)
+if(GPULSE_PCH)
+  set(common_headers
+    <algorithm> <array> <charconv> <chrono> <cmath> <functional> <map> <memory> <mutex> <optional> <span> <string>
+    <thread> <vector> <fmt/format.h> "${CMAKE_SOURCE_DIR}/src/source/source.hpp")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/headers.cpp CONTENT "")
+  add_library(gpulse_headers OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
+  target_link_libraries(gpulse_headers PRIVATE gpulse_options)
+  gpulse_precompile(gpulse_headers ${common_headers})
+endif()
+
+# Programs are compiled with other flags than libraries, and so are their headers.
+if(GPULSE_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "int main() { return 0; }\n")
+  add_executable(gpulse_test_headers ${CMAKE_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(gpulse_test_headers PRIVATE gpulse_test_options)
+  gpulse_precompile(gpulse_test_headers ${common_headers} <gmock/gmock.h> <gtest/gtest.h>)
+endif()
+
 # gpulse_library(base SOURCES a.cpp b.cpp LINKS metric fmt::fmt): target gpulse_base, alias gpulse::base.
 # Every x_test.cpp beside the sources becomes part of the folder's test program.
 function(gpulse_library name)
@@ -29,6 +81,7 @@ function(gpulse_library name)
   add_library(gpulse::${name} ALIAS gpulse_${name})
   target_link_libraries(gpulse_${name} PUBLIC ${ARG_LINKS} PRIVATE gpulse_options)
   target_include_directories(gpulse_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  gpulse_share_precompiled(gpulse_${name} gpulse_headers)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
   # Where the tests run on one thread there is nothing for the thread sanitizer to find.
   set(one_thread base cli metric model record term tui view source_intel source_sysfs source_tegra)
@@ -51,10 +104,9 @@ endfunction()
 
 function(gpulse_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;ENVIRONMENT" ${ARGN})
-  find_package(GTest REQUIRED)
-  include(GoogleTest)
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LINKS} gpulse_options GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_LINKS} gpulse_test_options)
+  gpulse_share_precompiled(${name} gpulse_test_headers)
   target_compile_definitions(${name} PRIVATE
     GPULSE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GPULSE_BUILD_DIR="${CMAKE_BINARY_DIR}")
   add_dependencies(gpulse_tests ${name})

@@ -74,7 +74,7 @@ def follow(blocks: list[Block], stage: Path) -> None:
     (expected,) = [block.text for block in blocks if block.kind == "text"]
     # Unoptimised, because it is only looked at once.
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    env["CMAKE_ARGS"] = "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DGPULSE_TESTS=OFF"
+    env["CMAKE_ARGS"] = "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DGPULSE_TESTS=OFF -DGPULSE_PCH=ON"
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands], cwd=COPY, env=env, capture_output=True, text=True, timeout=900
     )

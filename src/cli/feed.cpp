@@ -73,7 +73,7 @@ Result<SnapshotPtr> Feed::again() {
   return once();
 }
 
-Result<SnapshotPtr> Feed::next(std::chrono::nanoseconds look) {
+Result<SnapshotPtr> Feed::next() {
   if (sampler_ == nullptr) {
     if (!started_) {
       const auto from = options_.at ? replay_->find(replay_->first_time() + *options_.at) : 0;
@@ -93,9 +93,15 @@ Result<SnapshotPtr> Feed::next(std::chrono::nanoseconds look) {
     if (!asked_to_stop()) return last_;
   }
   while (!asked_to_stop()) {
-    if (auto newer = sampler_->wait_newer(last_, monotonic_now() + look)) return last_ = std::move(newer);
+    if (auto newer = sampler_->wait_newer(last_, monotonic_now() + 100ms)) return last_ = std::move(newer);
   }
   return SnapshotPtr{};
+}
+
+void Feed::stream(const std::function<void(Result<SnapshotPtr>)> &taker) {
+  auto first = once_live();
+  taker(first);
+  if (first) sampler_->start(options_.interval, *first, taker);
 }
 
 }  // namespace gpulse::cli

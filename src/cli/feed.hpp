@@ -2,6 +2,7 @@
 // Where a command gets its snapshots from: this machine, a recording, or the demo.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -26,8 +27,10 @@ class Feed {
   Result<SnapshotPtr> once();
   // Another one, now.
   Result<SnapshotPtr> again();
-  // The next one at the interval (or as recorded); null at the end or when asked to stop, which is looked at so often.
-  Result<SnapshotPtr> next(std::chrono::nanoseconds look = std::chrono::milliseconds(100));
+  // The next one at the interval (or as recorded); null at the end or when asked to stop.
+  Result<SnapshotPtr> next();
+  // Live only: hands over the first, and then each as it comes, on a thread of its own. Returns after the first.
+  void stream(const std::function<void(Result<SnapshotPtr>)> &taker);
 
   std::vector<CostReport> costs() const { return sampler_ != nullptr ? sampler_->costs() : std::vector<CostReport>{}; }
 

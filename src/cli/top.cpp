@@ -93,10 +93,7 @@ int run_top(const Options &given) {
     const auto done = tui::run_replay(loop, *replay);
     return done ? kGood : fail(done.error());
   }
-  const auto done = tui::run_live(loop, [&feed] {
-    // Signals come to the terminal; this thread is left behind at the end.
-    return feed.next(std::chrono::hours(1));
-  });
+  const auto done = tui::run_live(loop, [&feed](const tui::TakeSample &take) { feed.stream(take); });
   return done ? kGood : fail(done.error());
 }
 

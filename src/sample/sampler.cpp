@@ -133,10 +133,12 @@ SnapshotPtr Sampler::sample(Pass pass) {
   return sample_within(pass, options_.discover_deadline + 4 * options_.call_deadline, {});
 }
 
-void Sampler::start(std::chrono::nanoseconds interval, SnapshotPtr first) {
+void Sampler::start(std::chrono::nanoseconds interval, SnapshotPtr first,
+                    std::function<void(const SnapshotPtr &)> taker) {
   stop();
   latest_ = std::move(first);
-  thread_ = std::jthread([this, interval](const std::stop_token &stop) { run(stop, interval); });
+  thread_ = std::jthread(
+      [this, interval, taker = std::move(taker)](const std::stop_token &stop) { run(stop, interval, taker); });
 }
 
 void Sampler::stop() {
@@ -145,7 +147,8 @@ void Sampler::stop() {
   thread_.join();
 }
 
-void Sampler::run(const std::stop_token &stop, std::chrono::nanoseconds interval) {
+void Sampler::run(const std::stop_token &stop, std::chrono::nanoseconds interval,
+                  const std::function<void(const SnapshotPtr &)> &taker) {
   auto next = monotonic_now();
   if (std::unique_lock lock(mutex_); latest_ != nullptr) {
     next += interval;
@@ -154,6 +157,7 @@ void Sampler::run(const std::stop_token &stop, std::chrono::nanoseconds interval
   while (!stop.stop_requested()) {
     // A source that is slow today must not hold back the others: it shows its last readings until it is done.
     auto snapshot = sample_within(Pass::scheduled, std::max<std::chrono::nanoseconds>(interval / 2, 50ms), stop);
+    if (taker) taker(snapshot);
     std::unique_lock lock(mutex_);
     latest_ = std::move(snapshot);
     newer_.notify_all();

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,7 +31,9 @@ class Sampler {
 
   // Samples at an interval on a thread of its own, until stop() or the end.
   // With a `first` snapshot that one is the newest, and the next one follows an interval later.
-  void start(std::chrono::nanoseconds interval, SnapshotPtr first = nullptr);
+  // Each is handed to `taker` on that thread.
+  void start(std::chrono::nanoseconds interval, SnapshotPtr first = nullptr,
+             std::function<void(const SnapshotPtr &)> taker = nullptr);
   void stop();
   // The newest snapshot; null before the first. Never waits for a driver.
   SnapshotPtr latest() const;
@@ -43,7 +46,8 @@ class Sampler {
   SnapshotPtr assemble(Seconds took);
   void place_devices(std::vector<SourceReport> &reports, Snapshot &snapshot);
   std::uint32_t index_of(const DeviceIdentity &identity);
-  void run(const std::stop_token &stop, std::chrono::nanoseconds interval);
+  void run(const std::stop_token &stop, std::chrono::nanoseconds interval,
+           const std::function<void(const SnapshotPtr &)> &taker);
   SnapshotPtr sample_within(Pass pass, std::chrono::nanoseconds patience, const std::stop_token &stop);
 
   RunnerOptions options_;

@@ -58,7 +58,7 @@ struct Indexed {
 };
 
 // Of the 6×6×6 cube and the 24 greys; the first 16 are left out, because every terminal mixes them its own way.
-Indexed nearest_of_256(const Rgb &wanted) {
+Indexed find_nearest_of_256(const Rgb &wanted) {
   const int red = nearest_step(wanted.red), green = nearest_step(wanted.green), blue = nearest_step(wanted.blue);
   const auto level = [](int step) { return kCubeSteps[static_cast<std::size_t>(step)]; };
   const Indexed cube{16 + 36 * red + 6 * green + blue, {level(red), level(green), level(blue)}};
@@ -67,6 +67,23 @@ Indexed nearest_of_256(const Rgb &wanted) {
   const int grey = 8 + 10 * grey_step;
   const Indexed ramp{232 + grey_step, {grey, grey, grey}};
   return distance(ramp.rgb, wanted) < distance(cube.rgb, wanted) ? ramp : cube;
+}
+
+// A screen has some twenty colours, asked for in every frame.
+Indexed nearest_of_256(const Rgb &wanted) {
+  struct Known {
+    Rgb wanted;
+    Indexed found;
+    bool set = false;
+  };
+  constexpr std::size_t kPlaces = 64;
+  thread_local std::array<Known, kPlaces> known{};
+  auto &place = known[static_cast<std::size_t>(wanted.red * 5 + wanted.green * 3 + wanted.blue) % kPlaces];
+  const auto same = [&] {
+    return place.wanted.red == wanted.red && place.wanted.green == wanted.green && place.wanted.blue == wanted.blue;
+  };
+  if (!place.set || !same()) place = {wanted, find_nearest_of_256(wanted), true};
+  return place.found;
 }
 
 Tint tint_shown_as(Tint tint, Depth depth) {

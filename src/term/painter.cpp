@@ -51,6 +51,13 @@ bool ink_serves(const Ink &set, const ScreenCell &cell) {
   return set == cell.ink || (is_blank(cell) && same_on_blanks(set, cell.ink));
 }
 
+std::size_t change_place(const Ink &from, const Ink &to) {
+  const auto mix = [](const Ink &ink) {
+    return (ink.fore.value() * 31 + ink.back.value()) * 31 + ink.attributes + (ink.fore.is_default() ? 7U : 0U);
+  };
+  return (mix(from) * 2654435761U ^ mix(to) * 40503U) >> 7U;
+}
+
 // Blank on the background that erasing is sure to leave.
 bool is_erased(const ScreenCell &cell) { return is_blank(cell) && same_on_blanks(cell.ink, {}); }
 
@@ -68,7 +75,9 @@ bool surely_one_column(const ScreenCell &cell) {
 }  // namespace
 
 void Painter::set_depth(Depth depth) {
-  if (depth != depth_) forget();
+  if (depth == depth_) return;
+  forget();
+  changes_ = {};
   depth_ = depth;
 }
 
@@ -109,14 +118,14 @@ void Painter::paint_changes(const Screen &wanted, int y, std::string &out) {
   int changed_in_tail = 0;
   int first_in_tail = columns;
   for (int x = columns - 1; x >= tail; --x) {
-    if (looks_same(cells[x], old[x], depth_)) continue;
+    if (cells[x] == old[x] || looks_same(cells[x], old[x], depth_)) continue;
     ++changed_in_tail;
     first_in_tail = x;
   }
   const bool erase = changed_in_tail > static_cast<int>(kEraseLine.size());
   const int end = erase ? tail : columns;
   for (int x = 0; x < end; ++x) {
-    if (looks_same(cells[x], old[x], depth_) || is_right_half(cells[x])) continue;
+    if (cells[x] == old[x] || looks_same(cells[x], old[x], depth_) || is_right_half(cells[x])) continue;
     move_to(wanted, x, y, out);
     write_cell(cells[x], columns, out);
   }
@@ -128,7 +137,13 @@ void Painter::paint_changes(const Screen &wanted, int y, std::string &out) {
 
 void Painter::set_ink(const ScreenCell &cell, std::string &out) {
   if (ink_serves(ink_, cell)) return;
-  write_ink(out, ink_, cell.ink, depth_);
+  // The same few changes come in every line of every frame.
+  auto &change = changes_[change_place(ink_, cell.ink) % changes_.size()];
+  if (change.bytes.empty() || change.from != ink_ || change.to != cell.ink) {
+    change = {ink_, cell.ink, {}};
+    write_ink(change.bytes, ink_, cell.ink, depth_);
+  }
+  out += change.bytes;
   ink_ = cell.ink;
 }
 

@@ -3,6 +3,7 @@
 // bytes are for a terminal whose output is not translated (OPOST off): a line feed keeps the column. One thread.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "term/screen.hpp"
@@ -34,6 +35,12 @@ class Painter {
   // Where the cursor is and which ink it writes with; -1: not known.
   int x_ = -1, y_ = -1;
   Ink ink_{};
+
+  struct Change {
+    Ink from{}, to{};
+    std::string bytes{};  // none: not known yet
+  };
+  std::array<Change, 128> changes_{};
 };
 
 }  // namespace gpulse::term

@@ -166,7 +166,7 @@ void draw_at_random(Screen &screen, std::mt19937 &random) {
     case 0:
       return screen.fill({x, y, below(20), below(4)}, ink);
     case 1:
-      return screen.highlight({x, y, below(20), below(3)}, ink.back, ink.attributes);
+      return screen.highlight({x, y, below(20), below(3)}, ink.back, static_cast<std::uint8_t>(ink.attributes));
     case 2:
       return screen.put_char(x, y, U'█', ink);
     case 3:

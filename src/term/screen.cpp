@@ -48,9 +48,13 @@ void Screen::resize(Size size) {
   cells_.assign(index(0, size_.rows), ScreenCell{});
 }
 
-void Screen::clear(const Ink &ink) { std::fill(cells_.begin(), cells_.end(), blank(ink)); }
+void Screen::clear(const Ink &ink) {
+  std::fill(cells_.begin(), cells_.end(), blank(ink));
+  any_wide_ = false;
+}
 
 void Screen::break_wide(int x, int y) {
+  if (!any_wide_) return;
   const auto here = index(x, y);
   const auto make_blank = [this](std::size_t at) { cells_[at] = blank(cells_[at].ink); };
   if (cells_[here].length == 0) {
@@ -92,6 +96,7 @@ int Screen::put(int x, int y, std::string_view text, const Ink &ink, const Rect 
       set_cell(column + 1, y, " ", ink, inside);
       last = set_cell(column, y, bytes, ink, inside);
       cells_[index(static_cast<int>(column) + 1, y)].length = 0;
+      any_wide_ = true;
     } else {
       set_cell(column, y, " ", ink, inside);
       set_cell(column + 1, y, " ", ink, inside);
@@ -112,6 +117,7 @@ void Screen::put_char(int x, int y, char32_t character, const Ink &ink) {
 }
 
 void Screen::copy_row(const Screen &from, int y) {
+  any_wide_ = any_wide_ || from.any_wide_;
   std::copy_n(from.row(y), size_.columns, cells_.begin() + static_cast<std::ptrdiff_t>(index(0, y)));
 }
 

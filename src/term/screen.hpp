@@ -90,6 +90,7 @@ class Screen {
 
   Size size_;
   std::vector<ScreenCell> cells_;
+  bool any_wide_ = false;  // else no half can be left over
 };
 
 // A part of a screen with its own origin: whoever draws there cannot draw anywhere else.

@@ -221,8 +221,8 @@ class Emulator {
   void set_simple(int number) {
     const auto in = [number](int first) { return number >= first && number < first + 8; };
     const auto tint = [number](int first) { return Tint::ansi(static_cast<std::uint8_t>(number - first)); };
-    const auto on = [this](int bits) { ink_.attributes = static_cast<std::uint8_t>(ink_.attributes | bits); };
-    const auto off = [this](int bits) { ink_.attributes = static_cast<std::uint8_t>(ink_.attributes & ~bits); };
+    const auto on = [this](std::uint32_t bits) { ink_.attributes |= bits; };
+    const auto off = [this](std::uint32_t bits) { ink_.attributes &= ~bits; };
     if (number == 0)
       ink_ = {};
     else if (number == 1)

@@ -26,7 +26,7 @@ struct Column {
   std::string title;
   Slot slot;
   Align align = Align::right;
-  std::function<Cell(const Device &)> text{};                   // either this
+  std::vector<Cell> cells{};                                    // either these, one per device
   std::function<void(const Area &, const Device &)> picture{};  // or this
   std::optional<MetricId> metric = std::nullopt;
 };
@@ -45,14 +45,9 @@ bool any_value(const Devices &devices, MetricId id) {
 
 std::string title_of(Role role) { return std::string(view::label_of(Scope::device, role)); }
 
-// As wide as the widest of what stands there, and of what could when all is used to the full.
-int widest(const Devices &devices, const std::function<Cell(const Device &)> &text, int least) {
-  int width = least;
-  for (const auto *device : devices) {
-    int total = 0;
-    for (const auto &span : text(*device).spans) total += term::width(span.text);
-    width = std::max(width, total);
-  }
+int width_of(const Cell &cell) {
+  int width = 0;
+  for (const auto &span : cell.spans) width += term::width(span.text);
   return width;
 }
 
@@ -128,9 +123,15 @@ class Columns {
     return any;
   }
 
-  void text(std::string title, int keep, std::function<Cell(const Device &)> cell, int least = 0) {
-    const int width = std::max(term::width(title), widest(devices_, cell, least));
-    columns_.push_back({.title = std::move(title), .slot = {.width = width, .keep = keep}, .text = std::move(cell)});
+  // At least as wide as what could stand there when all is used to the full.
+  void text(std::string title, int keep, const std::function<Cell(const Device &)> &cell, int least = 0) {
+    Column column{.title = std::move(title), .slot = {.keep = keep}};
+    column.slot.width = std::max(term::width(column.title), least);
+    for (const auto *device : devices_) {
+      column.cells.push_back(cell(*device));
+      column.slot.width = std::max(column.slot.width, width_of(column.cells.back()));
+    }
+    columns_.push_back(std::move(column));
   }
 
   void picture(std::string title, Slot slot, std::function<void(const Area &, const Device &)> draw) {
@@ -219,8 +220,9 @@ void draw_second_line(const Area &area, const Look &look, const Device &device,
   }
 }
 
-void draw_row(const Area &area, const Look &look, const Device &device, const std::vector<Column> &columns,
-              const std::vector<int> &widths) {
+void draw_row(const Area &area, const Look &look, const Devices &devices, std::size_t place,
+              const std::vector<Column> &columns, const std::vector<int> &widths) {
+  const auto &device = *devices[place];
   int x = 0;
   const bool answers = device.state == DeviceState::ok;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -235,7 +237,7 @@ void draw_row(const Area &area, const Look &look, const Device &device, const st
     if (column.picture) {
       column.picture(area.part({x, 0, widths[i], 1}), device);
     } else {
-      put_cell(area, x, 0, widths[i], column.text(device), column.align, look);
+      put_cell(area, x, 0, widths[i], column.cells[place], column.align, look);
     }
     x += widths[i];
   }
@@ -309,7 +311,7 @@ void draw_devices(const Area &area, const Scene &scene, bool two_lines, std::siz
   int y = heading ? 1 : 0;
   for (std::size_t i = first; i < devices.size() && y < inner.rows(); ++i) {
     const bool second = two_lines && !devices[i]->parent;
-    draw_row(inner.row(y), look, *devices[i], columns, widths);
+    draw_row(inner.row(y), look, devices, i, columns, widths);
     if (second && devices[i]->state == DeviceState::ok && y + 1 < inner.rows()) {
       draw_second_line(inner.row(y + 1), look, *devices[i], left_over);
     }

@@ -126,18 +126,13 @@ class Loop {
 
 }  // namespace
 
-Result<void> run_live(const LoopOptions &options, NextSample next) {
+Result<void> run_live(const LoopOptions &options, GiveSamples give) {
   auto terminal = term::Terminal::open({.mouse = options.app.settings.mouse});
   if (!terminal) return std::unexpected(terminal.error());
   auto mailbox = std::make_shared<Mailbox>();
   mailbox->terminal = terminal->get();
-  std::thread([mailbox, next = std::move(next)] {
-    while (true) {
-      auto sample = next();
-      const bool last = !sample || *sample == nullptr;
-      mailbox->put(std::move(sample));
-      if (last) return;
-    }
+  std::thread([mailbox, give = std::move(give)] {
+    give([mailbox](Result<SnapshotPtr> sample) { mailbox->put(std::move(sample)); });
   }).detach();
 
   LiveTimeline timeline;

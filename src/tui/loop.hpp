@@ -21,11 +21,12 @@ struct LoopOptions {
   Settings remembered{};  // what is in that file
 };
 
-// Gives one sample after the other, each as it comes; null: there will be none any more. Called on a thread that is
-// left behind at the end: it may be waiting for a driver.
-using NextSample = std::function<Result<SnapshotPtr>()>;
+// Hands over one sample after the other, as they come, on whatever thread. It is started on one of its own, for it may
+// wait for a driver, and left behind at the end.
+using TakeSample = std::function<void(Result<SnapshotPtr>)>;
+using GiveSamples = std::function<void(const TakeSample &)>;
 
-Result<void> run_live(const LoopOptions &options, NextSample next);
+Result<void> run_live(const LoopOptions &options, GiveSamples give);
 Result<void> run_replay(const LoopOptions &options, record::ReplayFeed &replay);
 
 // The settings of the file; the default ones where there is no file.

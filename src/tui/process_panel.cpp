@@ -83,10 +83,12 @@ Slot slot_of(const ProcessColumn &column, int width, std::size_t place) {
 struct Table {
   std::vector<ProcessColumn> columns;
   std::vector<int> widths;
+  std::size_t first = 0;                 // the row that the cells begin with
+  std::vector<std::vector<Cell>> cells;  // of each column, for the rows that are seen
 };
 
 Table make_table(const ProcessList &list, const Scene &scene, ProcessPanel &panel, int available) {
-  Table table{shown_columns(list, scene.settings), {}};
+  Table table{.columns = shown_columns(list, scene.settings), .widths = {}, .first = panel.first, .cells = {}};
   std::vector<Slot> slots;
   const auto last = std::min(list.rows.size(), panel.first + static_cast<std::size_t>(panel.page) + 1);
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -94,10 +96,10 @@ Table make_table(const ProcessList &list, const Scene &scene, ProcessPanel &pane
     const bool percent = column.kind == Kind::metric && describe(column.metric).unit == Unit::percent;
     int &width = panel.widths[key(column)];
     width = std::max({width, term::width(label(column)) + (column == scene.settings.sort ? 1 : 0), percent ? 4 : 0});
-    if (!is_command(column)) {
-      for (std::size_t row = panel.first; row < last; ++row) {
-        width = std::max(width, cell_width(row_cell(column, list.rows[row], scene.look)));
-      }
+    auto &cells = table.cells.emplace_back();
+    for (std::size_t row = panel.first; row < last; ++row) {
+      cells.push_back(row_cell(column, list.rows[row], scene.look));
+      if (!is_command(column)) width = std::max(width, cell_width(cells.back()));
     }
     slots.push_back(slot_of(column, width, i));
   }
@@ -133,7 +135,8 @@ Cell shifted(Cell cell, int shift, std::size_t first) {
   return cell;
 }
 
-void draw_row(const Area &area, const Scene &scene, const Table &table, const ListRow &row, const ProcessPanel &panel) {
+void draw_row(const Area &area, const Scene &scene, const Table &table, const ListRow &row, std::size_t place,
+              const ProcessPanel &panel) {
   int x = 0;
   const bool tagged = row.kind == ListRow::Kind::process && panel.tagged.contains(row.process->pid);
   const bool on_chosen = row.kind == ListRow::Kind::process && scene.device == row.process->device;
@@ -141,9 +144,10 @@ void draw_row(const Area &area, const Scene &scene, const Table &table, const Li
     if (table.widths[i] == 0) continue;
     if (x > 0) ++x;
     const auto &column = table.columns[i];
-    auto cell = row_cell(column, row, scene.look);
-    if (is_command(column)) cell = shifted(std::move(cell), panel.shift, row.guide.empty() ? 0 : 1);
-    put_cell(area, x, 0, table.widths[i], cell, align_of(column), scene.look);
+    const auto &cell = table.cells[i][place - table.first];
+    const bool moved = is_command(column) && panel.shift > 0;
+    put_cell(area, x, 0, table.widths[i], moved ? shifted(cell, panel.shift, row.guide.empty() ? 0 : 1) : cell,
+             align_of(column), scene.look);
     if (on_chosen && column.kind == Kind::device) {
       area.put(x, 0, term::pad(fmt::format("{}", row.process->device), table.widths[i], Align::right),
                scene.look.theme->title);
@@ -200,7 +204,7 @@ void draw_processes(const Area &area, const Scene &scene, const ProcessList &lis
     if (at >= list.rows.size()) break;
     const auto &row = list.rows[at];
     const auto line = inner.row(y);
-    draw_row(line, scene, table, row, panel);
+    draw_row(line, scene, table, row, at, panel);
     if (panel.any_chosen && at == panel.chosen) line.highlight(look.theme->selected, look.theme->selected_attributes);
     scene.hits.push_back({line.rect(), Hit::Kind::process, at});
   }

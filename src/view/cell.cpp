@@ -33,8 +33,17 @@ Scaled scale(double bytes) {
   return {bytes, kLetters[unit]};
 }
 
+// Without the general way of formatting, which takes ten times as long; ties go to the even digit as there.
+std::string whole_number(double number) {
+  constexpr double kLargest = 1e15;
+  if (!(std::abs(number) < kLargest)) return fmt::format("{:.0f}", number);
+  const auto rounded = std::nearbyint(number);
+  return rounded == 0 && std::signbit(number) ? "-0" : fmt::format_int(static_cast<std::int64_t>(rounded)).str();
+}
+
 std::string short_number(double number, bool whole) {
-  return fmt::format("{:.{}f}", number, whole || std::abs(number) >= 99.95 ? 0 : 1);
+  if (whole || std::abs(number) >= 99.95) return whole_number(number);
+  return fmt::format("{:.1f}", number);
 }
 
 std::string short_watts(double watts) { return fmt::format("{:.{}f}", watts, std::abs(watts) < 9.95 ? 1 : 0); }
@@ -95,7 +104,7 @@ std::string short_value(const Style &style, const Metric &metric, double value) 
   if (metric.kind == Kind::state || metric.kind == Kind::set) return format_value(metric, value);
   switch (metric.unit) {
     case Unit::percent:
-      return fmt::format("{:.0f}%", value);
+      return whole_number(value) + '%';
     case Unit::bytes:
       return short_bytes(value);
     case Unit::bytes_per_second:
@@ -103,7 +112,7 @@ std::string short_value(const Style &style, const Metric &metric, double value) 
     case Unit::watts:
       return short_watts(value) + "W";
     case Unit::celsius:
-      return fmt::format("{:.0f}{}", value, style.unicode ? "°C" : "C");
+      return whole_number(value) + (style.unicode ? "°C" : "C");
     case Unit::seconds:
       return short_duration(value);
     case Unit::joules:
