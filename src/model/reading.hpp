@@ -2,8 +2,10 @@
 // A reading is a number or the reason why there is none. There is no default number.
 #pragma once
 
+#include <bit>
 #include <cassert>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace gpulse {
@@ -23,38 +25,41 @@ enum class Reason : std::uint8_t {
 
 inline constexpr Reason kLastReason = Reason::deprecated;
 
+// Eight bytes, because every sample holds thousands: a reason is a NaN with a mark that no arithmetic makes.
 class Reading {
  public:
   Reading() : Reading(Reason::not_sampled) {}
-  Reading(double value) : value_(value) {}        // NOLINT(google-explicit-constructor): a number is a reading
+  Reading(double value)
+      : bits_(std::bit_cast<std::uint64_t>(value)) {  // NOLINT(google-explicit-constructor): a number is a reading
+    if (!has_value()) bits_ = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
+  }
   Reading(Reason reason, std::uint16_t code = 0)  // NOLINT(google-explicit-constructor): and so is a reason
-      : code_(code), reason_(static_cast<std::uint8_t>(reason)) {}
+      : bits_(kMark | (std::uint64_t{code} << 8U) | static_cast<std::uint8_t>(reason)) {}
 
-  bool has_value() const { return reason_ == kNone; }
+  bool has_value() const { return (bits_ & kMarkBits) != kMark; }
   explicit operator bool() const { return has_value(); }
   double value() const {
     assert(has_value());
-    return value_;
+    return std::bit_cast<double>(bits_);
   }
-  double value_or(double other) const { return has_value() ? value_ : other; }
+  double value_or(double other) const { return has_value() ? std::bit_cast<double>(bits_) : other; }
   Reason reason() const {
     assert(!has_value());
-    return static_cast<Reason>(reason_);
+    return static_cast<Reason>(bits_ & 0xFFU);
   }
-  bool is(Reason reason) const { return reason_ == static_cast<std::uint8_t>(reason); }
+  bool is(Reason reason) const { return !has_value() && (bits_ & 0xFFU) == static_cast<std::uint8_t>(reason); }
   // The driver's own number behind Reason::error.
-  std::uint16_t code() const { return code_; }
+  std::uint16_t code() const { return has_value() ? std::uint16_t{0} : static_cast<std::uint16_t>(bits_ >> 8U); }
 
   bool operator==(const Reading &other) const {
-    return reason_ == other.reason_ && code_ == other.code_ && (reason_ != kNone || value_ == other.value_);
+    if (!has_value() || !other.has_value()) return bits_ == other.bits_;
+    return std::bit_cast<double>(bits_) == std::bit_cast<double>(other.bits_);
   }
 
  private:
-  static constexpr std::uint8_t kNone = 0xFF;
+  static constexpr std::uint64_t kMark = 0xFFFC'6770'0000'0000, kMarkBits = 0xFFFF'FFFF'0000'0000;
 
-  double value_ = 0;
-  std::uint16_t code_ = 0;
-  std::uint8_t reason_ = kNone;
+  std::uint64_t bits_;
 };
 
 // "not supported", "no permission", … "error: driver code 999".

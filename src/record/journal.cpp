@@ -41,7 +41,7 @@ Result<Journal> Journal::open(std::uint64_t limit) {
   return Journal(std::move(file), limit);
 }
 
-Result<void> Journal::append(const Snapshot &snapshot) {
+Result<void> Journal::append(const SnapshotPtr &snapshot) {
   // Before it is written: where no part of the file can be given back, all goes and this is the first again.
   if (bytes() >= limit_) drop_oldest();
   const bool key = restart_ || samples_.empty() || samples_.back().since_key + 1 >= kGroup;
@@ -52,11 +52,11 @@ Result<void> Journal::append(const Snapshot &snapshot) {
   if (payload_.size() > std::numeric_limits<std::uint32_t>::max()) return failure("this sample is too large to keep");
   if (const auto done = put(payload_.view()); !done) return done;
   restart_ = false;
-  in_order_ = in_order_ && (samples_.empty() || samples_.back().time <= snapshot.time);
+  in_order_ = in_order_ && (samples_.empty() || samples_.back().time <= snapshot->time);
   samples_.push_back({.offset = end_offset_,
                       .length = static_cast<std::uint32_t>(payload_.size()),
                       .since_key = key ? 0 : samples_.back().since_key + 1,
-                      .time = snapshot.time});
+                      .time = snapshot->time});
   end_offset_ += payload_.size();
   return {};
 }

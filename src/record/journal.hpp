@@ -23,7 +23,8 @@ class Journal {
   static Result<Journal> open(std::uint64_t limit = kLimit);
 
   // A sample keeps its number: the first is 0, first() the oldest that is still there.
-  Result<void> append(const Snapshot &snapshot);
+  Result<void> append(const SnapshotPtr &snapshot);
+  Result<void> append(const Snapshot &snapshot) { return append(std::make_shared<const Snapshot>(snapshot)); }
   std::uint64_t first() const { return first_; }
   std::uint64_t end() const { return first_ + samples_.size(); }
   // Only between first() and end().

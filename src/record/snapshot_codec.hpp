@@ -34,6 +34,8 @@ class SnapshotEncoder {
   void restart();
   // On an error nothing is written, and restart() must follow.
   Result<void> encode(WireWriter &out, const Snapshot &now);
+  // The same without a copy.
+  Result<void> encode(WireWriter &out, const SnapshotPtr &sample);
 
  private:
   void string(WireWriter &out, const std::string &text);
@@ -46,7 +48,7 @@ class SnapshotEncoder {
   void sources(WireWriter &out, const std::vector<SourceStatus> &now);
   void events(WireWriter &out, const std::vector<Event> &now, WallTime time);
 
-  Snapshot before_;
+  SnapshotPtr before_;
   std::unordered_map<std::string, std::size_t> strings_;
 };
 

@@ -129,26 +129,31 @@ std::size_t text_size(const Snapshot &snapshot) {
 }
 
 void SnapshotEncoder::restart() {
-  before_ = blank_snapshot();
+  before_ = std::make_shared<const Snapshot>(blank_snapshot());
   strings_.clear();
 }
 
 Result<void> SnapshotEncoder::encode(WireWriter &out, const Snapshot &now) {
+  return encode(out, std::make_shared<const Snapshot>(now));
+}
+
+Result<void> SnapshotEncoder::encode(WireWriter &out, const SnapshotPtr &sample) {
+  const auto &now = *sample;
   if (const auto good = check_limits(now); !good) return good;
   std::uint8_t parts = 0;
   const auto mark = [&](bool changed, std::uint8_t bit) { parts |= changed ? bit : std::uint8_t{0}; };
-  mark(now.hostname != before_.hostname, part::kHostname);
-  mark(now.origin != before_.origin, part::kOrigin);
-  mark(!identical(now.host.readings(), before_.host.readings()), part::kHost);
-  mark(!identical(now.self.readings(), before_.self.readings()), part::kSelf);
-  mark(!std::ranges::equal(now.sources, before_.sources, same_source), part::kSources);
-  mark(!std::ranges::equal(now.events, before_.events, same_event), part::kEvents);
-  mark(!std::ranges::equal(now.cores, before_.cores, same_core), part::kCores);
+  mark(now.hostname != before_->hostname, part::kHostname);
+  mark(now.origin != before_->origin, part::kOrigin);
+  mark(!identical(now.host.readings(), before_->host.readings()), part::kHost);
+  mark(!identical(now.self.readings(), before_->self.readings()), part::kSelf);
+  mark(!std::ranges::equal(now.sources, before_->sources, same_source), part::kSources);
+  mark(!std::ranges::equal(now.events, before_->events, same_event), part::kEvents);
+  mark(!std::ranges::equal(now.cores, before_->cores, same_core), part::kCores);
   out.u8(parts);
   if ((parts & part::kHostname) != 0) string(out, now.hostname);
   if ((parts & part::kOrigin) != 0) string(out, now.origin);
-  if ((parts & part::kHost) != 0) encode_row(out, before_.host.readings(), now.host.readings());
-  if ((parts & part::kSelf) != 0) encode_row(out, before_.self.readings(), now.self.readings());
+  if ((parts & part::kHost) != 0) encode_row(out, before_->host.readings(), now.host.readings());
+  if ((parts & part::kSelf) != 0) encode_row(out, before_->self.readings(), now.self.readings());
   if ((parts & part::kSources) != 0) sources(out, now.sources);
   if ((parts & part::kEvents) != 0) events(out, now.events, now.time);
   if ((parts & part::kCores) != 0) cores(out, now.cores);
@@ -156,7 +161,7 @@ Result<void> SnapshotEncoder::encode(WireWriter &out, const Snapshot &now) {
   std::size_t expected = 0;
   for (std::size_t i = 0; i < now.devices.size(); ++i) device(out, now.devices[i], i, expected);
   processes(out, now.processes);
-  before_ = now;
+  before_ = sample;
   return {};
 }
 
@@ -189,7 +194,7 @@ void SnapshotEncoder::identity(WireWriter &out, const DeviceIdentity *identity) 
 }
 
 void SnapshotEncoder::device(WireWriter &out, const Device &now, std::size_t position, std::size_t &expected) {
-  const auto &before = before_.devices;
+  const auto &before = before_->devices;
   auto match = expected;
   if (match >= before.size() || uuid_of(before[match]) != uuid_of(now)) {
     const auto found = std::ranges::find(before, uuid_of(now), uuid_of);
@@ -219,14 +224,14 @@ void SnapshotEncoder::device(WireWriter &out, const Device &now, std::size_t pos
 
 void SnapshotEncoder::processes(WireWriter &out, const std::vector<Process> &now) {
   out.varint(now.size());
-  ProcessFinder finder(before_.processes);
+  ProcessFinder finder(before_->processes);
   std::size_t expected = 0;
   for (const auto &entry : now) process(out, entry, finder.find(entry, expected), expected);
 }
 
 void SnapshotEncoder::process(WireWriter &out, const Process &now, std::size_t match, std::size_t &expected) {
   static const Process blank = blank_process();
-  const Process &base = match == kNoMatch ? blank : before_.processes[match];
+  const Process &base = match == kNoMatch ? blank : before_->processes[match];
   std::uint8_t changed = 0;
   const auto mark = [&](bool different, std::uint8_t bit) { changed |= different ? bit : std::uint8_t{0}; };
   mark(match != expected, field::kMatch);
@@ -252,7 +257,7 @@ void SnapshotEncoder::process(WireWriter &out, const Process &now, std::size_t m
 // Their numbers only where they are not those of the sample before.
 void SnapshotEncoder::cores(WireWriter &out, const std::vector<CpuCore> &now) const {
   static const CpuCore blank = blank_core();
-  const auto &before = before_.cores;
+  const auto &before = before_->cores;
   const bool listed = !std::ranges::equal(now, before, {}, &CpuCore::id, &CpuCore::id);
   out.u8(listed ? 1 : 0);
   if (listed) {
@@ -276,7 +281,7 @@ void SnapshotEncoder::sources(WireWriter &out, const std::vector<SourceStatus> &
 
 // Events are a list that loses its oldest and gains at the end: how many went, and those that came.
 void SnapshotEncoder::events(WireWriter &out, const std::vector<Event> &now, WallTime time) {
-  const auto &before = before_.events;
+  const auto &before = before_->events;
   std::size_t gone = 0;
   for (; gone < before.size(); ++gone) {
     const auto kept = before.size() - gone;

@@ -9,7 +9,7 @@ LiveTimeline::LiveTimeline() {
 
 void LiveTimeline::add(SnapshotPtr snapshot) {
   // Without room for more it goes on with the newest alone: a number must stay that of its sample.
-  if (journal_ && !journal_->append(*snapshot)) journal_.reset();
+  if (journal_ && !journal_->append(snapshot)) journal_.reset();
   newest_ = std::move(snapshot);
   ++count_;
 }

@@ -16,9 +16,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Long enough to cost nothing, short enough to stop soon.
-constexpr std::uint32_t kWaitMs = 1000;
-constexpr auto kStopWithin = 1s;
+// Short at first, to stop soon; ever longer while nothing happens, to cost nothing.
+constexpr std::uint32_t kFirstWaitMs = 250;
+constexpr std::uint32_t kLongestWaitMs = 4000;
+constexpr auto kStopWithin = 5s;
 constexpr std::size_t kMostKept = 1024;
 
 constexpr std::uint64_t kWanted =
@@ -65,11 +66,11 @@ struct EventListener::Shared {
   bool done = false;
   std::vector<Event> events;
 
-  Return wait(EventData &data) const {
-    const auto code = api->event_wait_v2(set, &data, kWaitMs);
+  Return wait(EventData &data, std::uint32_t milliseconds) const {
+    const auto code = api->event_wait_v2(set, &data, milliseconds);
     if (!try_older(code)) return code;
     EventDataV1 old{};
-    const auto older = api->event_wait(set, &old, kWaitMs);
+    const auto older = api->event_wait(set, &old, milliseconds);
     data = {old.device, old.type, old.data, kNoInstance, kNoInstance};
     return older;
   }
@@ -87,9 +88,9 @@ struct EventListener::Shared {
   }
 
   void run() {
-    for (;;) {
+    for (auto patience = kFirstWaitMs;; patience = std::min(2 * patience, kLongestWaitMs)) {
       EventData data{};
-      const auto code = wait(data);
+      const auto code = wait(data, patience);
       if (code == Return::success) note(data);
       // One lost GPU ends the listening to all, but they are not lost.
       const auto heard = code == Return::timeout       ? Return::success
