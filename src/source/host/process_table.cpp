@@ -217,7 +217,8 @@ void ProcessTable::measure(Entry &entry, std::uint32_t pid, const ProcessStat &s
   entry.cpu_at = now;
   // The count in the first file may be off by many pages per processor; newer kernels give the second exactly.
   // While the first stands still, so does the second, but for what the processors have not told yet.
-  if (!entry.memory_at || stat.resident_pages != entry.resident_pages || now - *entry.memory_at >= kMemoryHolds) {
+  const bool holds = root_.is_machine() && entry.memory_at && now - *entry.memory_at < kMemoryHolds;
+  if (!holds || stat.resident_pages != entry.resident_pages) {
     const bool exact = entry.statm.read(text_, root_, fmt::format("/proc/{}/statm", pid));
     const auto pages = exact ? parse_resident_pages(text_) : std::nullopt;
     entry.memory_bytes = static_cast<double>(pages.value_or(stat.resident_pages)) * page_bytes();
