@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/sysroot.hpp"
 #include "term/painter.hpp"
 #include "term/terminal.hpp"
 
@@ -166,11 +167,12 @@ Result<void> run_replay(const LoopOptions &options, record::ReplayFeed &replay) 
 Result<Settings> load_settings(const std::string &file) {
   std::error_code unused;
   if (file.empty() || !std::filesystem::exists(file, unused)) return default_settings();
-  std::ifstream in(file, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in) return failure("cannot read " + file, std::strerror(errno));
-  return parse_settings(text.str(), file);
+  // A device may never end, and must not be replaced when the settings are saved.
+  if (!std::filesystem::is_regular_file(file, unused))
+    return failure(file + " is not a file", "give one to --settings");
+  const auto text = Sysroot().read(std::filesystem::absolute(file).string());
+  if (!text) return failure("cannot read " + file, std::strerror(errno));
+  return parse_settings(*text, file);
 }
 
 Result<void> save_settings(const std::string &file, const Settings &settings) {

@@ -2,6 +2,7 @@
 #include "tui/prompt.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace gpulse::tui {
 
@@ -12,13 +13,9 @@ namespace {
 
 constexpr std::size_t kLongest = 400;
 
-std::string utf8(char32_t c) {
-  const auto byte = [](char32_t value) { return static_cast<char>(static_cast<unsigned char>(value)); };
-  if (c < 0x80) return {byte(c)};
-  if (c < 0x800) return {byte(0xC0 | (c >> 6)), byte(0x80 | (c & 0x3F))};
-  if (c < 0x10000) return {byte(0xE0 | (c >> 12)), byte(0x80 | ((c >> 6) & 0x3F)), byte(0x80 | (c & 0x3F))};
-  return {byte(0xF0 | (c >> 18)), byte(0x80 | ((c >> 12) & 0x3F)), byte(0x80 | ((c >> 6) & 0x3F)),
-          byte(0x80 | (c & 0x3F))};
+std::string utf8(char32_t character) {
+  std::array<char, 4> bytes{};
+  return {bytes.data(), term::encode_utf8(character, bytes)};
 }
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }

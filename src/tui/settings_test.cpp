@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tui/loop.hpp"
+
 namespace gpulse::tui {
 namespace {
 
@@ -65,6 +67,13 @@ TEST(Settings, SaysWhatItDoesNotUnderstand) {
 TEST(Settings, TheCommentAtTheTopOfAFileStays) {
   const auto text = write_settings(default_settings(), "# of the whole team\n# ask ann\nrows = \"full\"\n");
   EXPECT_THAT(text, StartsWith("# of the whole team\n# ask ann\npanels = "));
+}
+
+TEST(Settings, OnlyAFileIsReadAndOneThatIsNotThereIsNoMistake) {
+  for (const auto *never : {"/dev/zero", "/dev/full", "/tmp"}) EXPECT_FALSE(load_settings(never)) << never;
+  const auto none = load_settings("/nonexistent/top.toml");
+  ASSERT_TRUE(none);
+  EXPECT_EQ(*none, default_settings());
 }
 
 TEST(Settings, PlotsAreAtMostSix) {
