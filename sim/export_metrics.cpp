@@ -41,8 +41,11 @@ constexpr auto kRings = std::to_array<Ring>({{Key::sample_power_w, Key::power_w,
 Return newest_samples(const Number &number, const Ring &ring, std::uint64_t last_seen_us, std::span<Sample> out,
                       std::uint32_t &count) {
   const double newest = std::floor(now_s() / ring.period_s);
+  const std::uint64_t newest_us = wall_us(newest * ring.period_s);
+  const double unseen_us = newest_us > last_seen_us ? static_cast<double>(newest_us - last_seen_us) : 0;
+  const double unseen = std::min<double>(ring.length, std::floor(unseen_us / (ring.period_s * 1e6)) + 1);
   count = 0;
-  for (std::uint32_t i = 0; i < ring.length && count < out.size(); ++i) {
+  for (auto i = ring.length - static_cast<std::uint32_t>(unseen); i < ring.length && count < out.size(); ++i) {
     const double time = (newest - (ring.length - 1 - i)) * ring.period_s;
     const std::uint64_t stamp = wall_us(time);
     if (stamp > last_seen_us) {

@@ -56,6 +56,13 @@ class FakeSource final : public Source {
     hanging_.clear();
     released_.notify_all();
   }
+  // To be said before a runner gets it.
+  void be_prompt() { prompt_ = true; }
+  // Where the last reading was taken.
+  std::thread::id reader_thread() const {
+    const std::lock_guard lock(mutex_);
+    return reader_thread_;
+  }
   void fail_next_read() {
     const std::lock_guard lock(mutex_);
     throws_ = true;
@@ -92,6 +99,8 @@ class FakeSource final : public Source {
     return kInfos;
   }
 
+  bool is_prompt() const override { return prompt_; }
+
   Discovery discover() override {
     std::unique_lock lock(mutex_);
     ++discoveries_;
@@ -124,6 +133,7 @@ class FakeSource final : public Source {
     if (inside_.contains(uuid) || inside_.contains(std::string(kEverything))) ++broken_rules_;
     inside_.insert(uuid);
     ++reads_[{uuid, reader}];
+    reader_thread_ = std::this_thread::get_id();
     if (const auto at = costs_.find(reader); at != costs_.end()) {
       const auto cost = at->second;
       lock.unlock();
@@ -151,6 +161,8 @@ class FakeSource final : public Source {
   std::string problem_;
   bool changed_ = false;
   bool throws_ = false;
+  bool prompt_ = false;
+  std::thread::id reader_thread_;
   std::map<std::pair<std::string, std::size_t>, Outcome> outcomes_;
   std::map<std::pair<std::string, std::size_t>, std::uint64_t> reads_;
   std::map<std::size_t, std::chrono::nanoseconds> costs_;

@@ -15,10 +15,15 @@ using namespace std::chrono_literals;
 Runner::Runner(std::shared_ptr<Source> source, std::shared_ptr<host::ProcessTable> processes,
                const RunnerOptions &options)
     : core_(std::make_shared<Core>(std::move(source), std::move(processes), options)) {
-  start_worker();
+  if (is_prompt()) {
+    core_->worker = std::make_shared<Core::Worker>();
+  } else {
+    start_worker();
+  }
 }
 
 Runner::~Runner() {
+  if (is_prompt()) return;
   std::unique_lock lock(core_->mutex);
   core_->stopping = true;
   core_->asked.notify_all();
@@ -28,6 +33,8 @@ Runner::~Runner() {
   left ? worker_.join() : worker_.detach();
 }
 
+bool Runner::is_prompt() const { return core_->prompt; }
+
 void Runner::start_worker() {
   if (worker_.joinable()) worker_.detach();
   core_->worker = std::make_shared<Core::Worker>();
@@ -35,11 +42,17 @@ void Runner::start_worker() {
 }
 
 void Runner::ask(Pass pass) {
-  const std::lock_guard lock(core_->mutex);
-  if (core_->working || (pass == Pass::scheduled && core_->has_nothing_to_do(monotonic_now()))) return;
-  core_->working = true;
-  core_->wanted = pass;
-  core_->asked.notify_all();
+  {
+    const std::lock_guard lock(core_->mutex);
+    if (core_->working || (pass == Pass::scheduled && core_->has_nothing_to_do(monotonic_now()))) return;
+    core_->working = true;
+    core_->wanted = pass;
+  }
+  if (is_prompt()) {
+    core_->serve(*core_->worker);
+  } else {
+    core_->asked.notify_all();
+  }
 }
 
 bool Runner::wait(Monotonic until, const std::stop_token &stop) {

@@ -7,6 +7,8 @@
 //                         and a new thread goes on with the other entities. When the call comes back after all,
 //                         the old thread takes the entity back in and ends.
 //
+// A prompt source needs no thread: whoever asks runs the pass.
+//
 // All functions may be called from any thread.
 #pragma once
 
@@ -72,8 +74,9 @@ class Runner {
   Runner &operator=(const Runner &) = delete;
   ~Runner();
 
-  // Asks for a pass; ignored while the last one is still going on.
+  // Asks for a pass; ignored while the last one is still going on. A prompt source's is done on return.
   void ask(Pass pass);
+  bool is_prompt() const;
   // Waits until the pass is done, `until` has come or a stop is asked for; sets aside what is past its deadline. True
   // when done.
   bool wait(Monotonic until, const std::stop_token &stop = {});

@@ -33,14 +33,9 @@ void Runner::Core::work(const std::shared_ptr<Worker> &self) {
   for (;;) {
     asked.wait(lock, [&] { return stopping || working; });
     if (stopping) break;
-    const auto what = wanted;
     lock.unlock();
-    const bool still_mine = try_pass(*self, what);
+    if (!serve(*self)) return;
     lock.lock();
-    if (!still_mine) return;
-    working = false;
-    resume_from = 0;
-    done.notify_all();
   }
   // To close a source is a call into the driver too, and may hang like any other. While one of its calls still hangs,
   // whoever comes back last closes it.
@@ -51,6 +46,21 @@ void Runner::Core::work(const std::shared_ptr<Worker> &self) {
   lock.lock();
   ended = true;
   done.notify_all();
+}
+
+// The pass that was asked for. False when this worker was left behind in it.
+bool Runner::Core::serve(Worker &self) {
+  std::unique_lock lock(mutex);
+  const auto what = wanted;
+  lock.unlock();
+  if (!try_pass(self, what)) return false;
+  lock.lock();
+  working = false;
+  resume_from = 0;
+  // Who waits would find the lock taken.
+  lock.unlock();
+  done.notify_all();
+  return true;
 }
 
 // Nothing a source throws may end the program; it is looked at anew later.
@@ -181,8 +191,12 @@ void Runner::Core::adopt(Discovery found) {
   discovered = true;
 }
 
-bool Runner::Core::has_nothing_to_do(Monotonic now) const {
-  return discovered && entities.empty() && now < next_check && (well() || now < next_retry);
+bool Runner::Core::has_nothing_to_do(Monotonic now) {
+  if (!discovered || !entities.empty() || (!well() && now >= next_retry)) return false;
+  if (now < next_check) return true;
+  if (source->changed()) return false;
+  next_check = now + options.check;
+  return true;
 }
 
 // Looks for entities when that is due.
@@ -349,7 +363,7 @@ bool Runner::Core::pass(Worker &self, Pass what) {
 // Called with the lock held: a call past its deadline costs its entity its place, and the worker its job. True when a
 // new worker is wanted.
 bool Runner::Core::set_aside(Monotonic now) {
-  if (!working) return false;
+  if (!working || prompt) return false;
   const auto busy = worker->busy_with.load();
   const auto started = Monotonic(Monotonic::duration(worker->call_started.load()));
   if (busy == kNobody) return false;

@@ -48,7 +48,7 @@ struct Runner::Core {
   };
 
   Core(std::shared_ptr<Source> s, std::shared_ptr<host::ProcessTable> p, const RunnerOptions &o)
-      : source(std::move(s)), process_table(std::move(p)), options(o) {
+      : source(std::move(s)), process_table(std::move(p)), options(o), prompt(source->is_prompt()) {
     for (const auto &info : source->readers()) {
       costs.emplace_back(info);
       wanted_readers.push_back(wants(info));
@@ -56,6 +56,7 @@ struct Runner::Core {
   }
 
   void work(const std::shared_ptr<Worker> &self);
+  bool serve(Worker &self);
   bool try_pass(Worker &self, Pass what);
   bool pass(Worker &self, Pass what);
   void find_entities(Worker &self);
@@ -70,14 +71,16 @@ struct Runner::Core {
   void start_frame(Entity &entity) const;
   bool someone_hangs() const;
   bool well() const;
-  // No entity to read, and no time to look for one: the worker need not be woken.
-  bool has_nothing_to_do(Monotonic now) const;
+  // No entity to read, and none has come: the worker need not be woken. Without a device there is no driver to wait
+  // for.
+  bool has_nothing_to_do(Monotonic now);
   void retry_later(Monotonic now);
   void note(std::string device, std::string kind, std::string words);
 
   std::shared_ptr<Source> source;
   const std::shared_ptr<host::ProcessTable> process_table;
   const RunnerOptions options;
+  const bool prompt;  // the source needs no thread
 
   std::mutex mutex;
   std::condition_variable asked, done;

@@ -166,6 +166,39 @@ TEST_F(RunnerTest, NothingIsLookedForWhileACallHangs) {
   EXPECT_TRUE(until([](const SourceReport &r) { return r.entities.size() == 3; }));
 }
 
+TEST_F(RunnerTest, APromptSourceIsReadByWhoAsks) {
+  source_->be_prompt();
+  start({{"gpu-1"}});
+  runner_->ask(Pass::scheduled);
+  EXPECT_EQ(source_->reader_thread(), std::this_thread::get_id());
+  EXPECT_TRUE(runner_->wait(monotonic_now()));
+  EXPECT_EQ(reading(runner_->report(), "gpu-1"), Reading(Fake::value_of("gpu-1", Fake::kTick)));
+}
+
+TEST_F(RunnerTest, APromptSourceThatThrowsEndsNothing) {
+  source_->be_prompt();
+  start({{"gpu-1"}});
+  pass();
+  source_->fail_next_read();
+  EXPECT_THAT(pass().status.problem, HasSubstr("a bug"));
+  EXPECT_TRUE(until([](const auto &report) { return report.status.problem.empty(); }));
+}
+
+TEST_F(RunnerTest, ADriverIsNeverCalledByWhoAsks) {
+  start({{"gpu-1"}});
+  pass();
+  EXPECT_NE(source_->reader_thread(), std::this_thread::get_id());
+}
+
+TEST_F(RunnerTest, WhereNothingWasFoundTheFirstDeviceIsSeen) {
+  start({});
+  pass();
+  pass();
+  EXPECT_EQ(source_->discoveries(), 1U) << "nothing changed";
+  source_->devices({{"gpu-1"}});
+  EXPECT_EQ(state(pass(), "gpu-1"), DeviceState::ok);
+}
+
 TEST_F(RunnerTest, AnIdleWorkerIsNeverTakenForHung) {
   start({{"GPU-0"}});
   pass();

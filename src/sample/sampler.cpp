@@ -122,7 +122,12 @@ SnapshotPtr Sampler::assemble(Seconds took) {
 SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds patience, const std::stop_token &stop) {
   const std::lock_guard one_at_a_time(sampling_);
   const auto begun = monotonic_now();
-  for (auto &runner : runners_) runner->ask(pass);
+  // The prompt ones come last: they run here, while the drivers work.
+  for (const bool prompt : {false, true}) {
+    for (auto &runner : runners_) {
+      if (runner->is_prompt() == prompt) runner->ask(pass);
+    }
+  }
   for (auto &runner : runners_) runner->wait(begun + patience, stop);
   processes_->forget_unseen(begun - 60s);
   return assemble(monotonic_now() - begun);

@@ -120,6 +120,8 @@ class Source {
   virtual std::span<const ReaderInfo> readers() const = 0;
   // Finds everything anew; entities are addressed by their place in the answer until the next call.
   virtual Discovery discover() = 0;
+  // Whether its calls never wait, because the kernel has in memory what they read.
+  virtual bool is_prompt() const { return false; }
   // Cheap: whether discover() would find something else than last time.
   virtual bool changed() = 0;
   virtual Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) = 0;

@@ -196,6 +196,7 @@ class HostSource final : public Source {
 
   std::string_view name() const override { return "host"; }
   std::span<const ReaderInfo> readers() const override { return kReaders; }
+  bool is_prompt() const override { return true; }
   bool changed() override { return false; }
 
   Discovery discover() override {

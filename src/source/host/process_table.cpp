@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@ namespace {
 
 constexpr auto kShortest = std::chrono::milliseconds(20);
 constexpr auto kMemoryHolds = std::chrono::seconds(5);
+// What others do to a process that does not run (a new parent, memory taken away) is seen so late at most.
+constexpr auto kStatHolds = std::chrono::seconds(5);
 constexpr std::size_t kMostCommand = 4096;
 constexpr std::size_t kMostArguments = 1U << 17U;
 constexpr std::size_t kMostEnvironment = 1U << 18U;
@@ -54,16 +57,38 @@ double ticks_per_second() {
   return kTicks;
 }
 
+std::chrono::nanoseconds from_ticks(std::uint64_t ticks) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(static_cast<double>(ticks) / ticks_per_second()));
+}
+
 double page_bytes() {
   static const auto kBytes = static_cast<double>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
   return kBytes;
 }
 
+// The clock of what a process uses of all processors. A file says the same in ticks, at twenty times the cost.
+std::optional<clockid_t> cpu_clock(std::uint32_t pid) {
+  clockid_t clock{};
+  if (::clock_getcpuclockid(static_cast<pid_t>(pid), &clock) != 0) return std::nullopt;
+  return clock;
+}
+
+std::optional<std::chrono::nanoseconds> time_of(clockid_t clock) {
+  timespec time{};
+  if (::clock_gettime(clock, &time) != 0) return std::nullopt;
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 // What /proc/uptime says, without the file.
 std::optional<double> seconds_since_boot() {
-  timespec time{};
-  if (::clock_gettime(CLOCK_BOOTTIME, &time) != 0) return std::nullopt;
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  const auto time = time_of(CLOCK_BOOTTIME);
+  if (!time) return std::nullopt;
+  return Seconds(*time).count();
+}
+
+// Whether the pids in /proc are those that the kernel takes from us: /proc may be of another namespace.
+bool is_own_proc(const Sysroot &root) {
+  return root.is_machine() && root.read_link("/proc/self") == std::to_string(::getpid());
 }
 
 // A pid that a driver gives is of the first pid namespace, whose number is fixed in the kernel.
@@ -93,8 +118,10 @@ struct ProcessTable::Entry {
   std::optional<Monotonic> refreshed;
   std::optional<std::uint64_t> start_ticks;  // none: never seen alive
   std::string name;                          // as the kernel has it, not safe to print
-  std::uint64_t cpu_ticks = 0;
-  std::optional<Monotonic> cpu_at;
+  std::optional<clockid_t> cpu_clock;
+  std::chrono::nanoseconds cpu_time{0};
+  std::optional<Monotonic> cpu_at;  // none: no use can be told from it
+  std::optional<Monotonic> stat_at;
   std::uint64_t resident_pages = 0;
   std::optional<Monotonic> memory_at;
   bool gone = false;
@@ -108,8 +135,21 @@ struct ProcessTable::Entry {
   std::shared_ptr<const TextRow> texts;
   std::shared_ptr<const std::vector<std::string>> arguments;
 
+  // Not a nanosecond of use since then: it is the same process, and has changed nothing of itself.
+  bool has_rested(std::chrono::nanoseconds cpu, Monotonic now) const {
+    return cpu_at && cpu == cpu_time && now > *cpu_at && stat_at && now - *stat_at < kStatHolds;
+  }
+  void set_use(std::chrono::nanoseconds cpu, Monotonic now) {
+    cpu_percent = Reason::not_sampled;
+    if (cpu_at && now > *cpu_at && cpu >= cpu_time) {
+      cpu_percent = 100 * Seconds(cpu - cpu_time).count() / Seconds(now - *cpu_at).count();
+    }
+    cpu_time = cpu;
+    cpu_at = now;
+  }
   void set_numbers(Reason reason) {
     memory_at.reset();
+    stat_at.reset();
     cpu_percent = memory_bytes = running_seconds = parent_pid = nice = threads = reason;
   }
   void answer(Process &process) const {
@@ -128,7 +168,10 @@ struct ProcessTable::Entry {
 };
 
 ProcessTable::ProcessTable(Sysroot root)
-    : root_(std::move(root)), sees_host_pids_(is_first_pid_namespace(root_)), users_(root_) {}
+    : root_(std::move(root)),
+      sees_host_pids_(is_first_pid_namespace(root_)),
+      has_clocks_(is_own_proc(root_)),
+      users_(root_) {}
 
 ProcessTable::~ProcessTable() = default;
 
@@ -161,6 +204,9 @@ void ProcessTable::forget_unseen(Monotonic since) {
 }
 
 void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
+  if (!entry.cpu_clock && has_clocks_) entry.cpu_clock = cpu_clock(pid);
+  const auto cpu = entry.cpu_clock ? time_of(*entry.cpu_clock) : std::nullopt;
+  if (cpu && entry.has_rested(*cpu, now)) return let_rest(entry, pid, *cpu, now);
   if (entries_.size() > kMostKept) {
     entry.stat.forget();
     entry.statm.forget();
@@ -195,7 +241,17 @@ void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
     entry.cpu_at.reset();
     return entry.set_numbers(Reason::lost);
   }
+  entry.set_use(cpu.value_or(from_ticks(stat->cpu_ticks)), now);
   measure(entry, pid, *stat, now);
+}
+
+void ProcessTable::let_rest(Entry &entry, std::uint32_t pid, std::chrono::nanoseconds cpu, Monotonic now) {
+  entry.set_use(cpu, now);
+  entry.running_seconds = running_seconds(*entry.start_ticks, now);
+  // What others give it while it rests, and want to see at once.
+  errno = 0;
+  const int nice = ::getpriority(PRIO_PROCESS, pid);
+  if (errno == 0) entry.nice = static_cast<double>(nice);
 }
 
 void ProcessTable::refuse(Entry &entry, std::uint32_t pid, int error) {
@@ -208,13 +264,7 @@ void ProcessTable::refuse(Entry &entry, std::uint32_t pid, int error) {
 }
 
 void ProcessTable::measure(Entry &entry, std::uint32_t pid, const ProcessStat &stat, Monotonic now) {
-  entry.cpu_percent = Reason::not_sampled;
-  if (entry.cpu_at && now > *entry.cpu_at && stat.cpu_ticks >= entry.cpu_ticks) {
-    const auto used = static_cast<double>(stat.cpu_ticks - entry.cpu_ticks) / ticks_per_second();
-    entry.cpu_percent = 100 * used / Seconds(now - *entry.cpu_at).count();
-  }
-  entry.cpu_ticks = stat.cpu_ticks;
-  entry.cpu_at = now;
+  entry.stat_at = now;
   // The count in the first file may be off by many pages per processor; newer kernels give the second exactly.
   // While the first stands still, so does the second, but for what the processors have not told yet.
   const bool holds = root_.is_machine() && entry.memory_at && now - *entry.memory_at < kMemoryHolds;

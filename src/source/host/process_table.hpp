@@ -40,6 +40,7 @@ class ProcessTable {
  private:
   struct Entry;
   void refresh(Entry &entry, std::uint32_t pid, Monotonic now);
+  void let_rest(Entry &entry, std::uint32_t pid, std::chrono::nanoseconds cpu, Monotonic now);
   void refuse(Entry &entry, std::uint32_t pid, int error);
   void measure(Entry &entry, std::uint32_t pid, const ProcessStat &stat, Monotonic now);
   Reading running_seconds(std::uint64_t start_ticks, Monotonic now);
@@ -50,6 +51,7 @@ class ProcessTable {
 
   Sysroot root_;
   bool sees_host_pids_;
+  bool has_clocks_;   // the kernel tells the processor time of a pid of /proc
   std::mutex mutex_;  // guards all below
   std::unordered_map<std::uint32_t, std::unique_ptr<Entry>> entries_;
   Users users_;

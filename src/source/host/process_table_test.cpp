@@ -2,6 +2,7 @@
 #include "source/host/process_table.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -381,6 +382,100 @@ TEST(ProcessTable, SeesItselfOnThisMachine) {
   EXPECT_EQ(process.row[process_metric("nice")], Reading(static_cast<double>(::getpriority(PRIO_PROCESS, 0))));
   EXPECT_GE(process.row[process_metric("threads")].value_or(0), 1);
   EXPECT_TRUE((*process.texts)[process_metric("parent")].has_value());
+}
+
+// A child that does what it is told, looked up in this machine's own /proc.
+class OwnChild : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!table.sees_host_pids()) GTEST_SKIP() << "not in the first pid namespace";
+  }
+  void TearDown() override { end(); }
+
+  void start(void (*does)()) {
+    child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child != 0) return;
+    does();
+    ::_exit(0);
+  }
+  void end() {
+    if (child <= 0) return;
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    child = 0;
+  }
+  Process look_up(Monotonic now) {
+    Process process;
+    process.pid = static_cast<std::uint32_t>(child);
+    table.look_up(process, now);
+    return process;
+  }
+  static Reading number(const Process &process, MetricId id) { return process.row[id]; }
+
+  static constexpr auto kCpu = process_metric("cpu_percent");
+  ProcessTable table{Sysroot()};
+  pid_t child = 0;
+};
+
+TEST_F(OwnChild, UseIsToldFinerThanInTicks) {
+  start([] {
+    for (;;) continue;
+  });
+  look_up(monotonic_now());
+  std::this_thread::sleep_for(50ms);
+  const auto use = number(look_up(monotonic_now()), kCpu);
+  ASSERT_TRUE(use.has_value());
+  EXPECT_GT(use.value(), 5);
+  EXPECT_LT(use.value(), 120);
+  EXPECT_NE(std::fmod(use.value(), 1), 0) << "a whole number of ticks";
+}
+
+TEST_F(OwnChild, OneThatRestsUsesNothingAndIsStillThere) {
+  start([] {
+    for (;;) ::pause();
+  });
+  std::this_thread::sleep_for(20ms);  // until it rests
+  const auto begun = monotonic_now();
+  const auto first = look_up(begun);
+  for (int i = 1; i <= 8; ++i) {
+    const auto process = look_up(begun + i * 1s);
+    EXPECT_EQ(number(process, kCpu), Reading(0.0)) << i;
+    EXPECT_FALSE(process.gone);
+    EXPECT_EQ(process.start_ticks, first.start_ticks);
+    EXPECT_EQ(process.texts, first.texts);
+  }
+}
+
+TEST_F(OwnChild, AnotherNicenessIsSeenAtOnceAlsoAtRest) {
+  start([] {
+    for (;;) ::pause();
+  });
+  std::this_thread::sleep_for(20ms);
+  const auto begun = monotonic_now();
+  look_up(begun);
+  look_up(begun + 1s);
+  ASSERT_EQ(::setpriority(PRIO_PROCESS, static_cast<id_t>(child), 7), 0);
+  EXPECT_EQ(number(look_up(begun + 2s), process_metric("nice")), Reading(7.0));
+}
+
+TEST_F(OwnChild, OneThatRestedIsGoneWhenItEndsAndWhenItIsForgotten) {
+  start([] {
+    for (;;) ::pause();
+  });
+  std::this_thread::sleep_for(20ms);
+  const auto begun = monotonic_now();
+  look_up(begun);
+  look_up(begun + 1s);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  const auto zombie = look_up(begun + 2s);
+  EXPECT_TRUE(zombie.gone);
+  EXPECT_TRUE(number(zombie, kCpu).is(Reason::lost));
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(look_up(begun + 3s).gone);
+  child = 0;
 }
 
 TEST(ProcessTable, SeesAZombieOnThisMachine) {

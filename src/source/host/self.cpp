@@ -18,10 +18,10 @@ std::chrono::microseconds length(const timeval &time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
-Reading resident_bytes() {
-  const auto text = Sysroot().read("/proc/self/statm", 256);
-  if (!text) return refusal(errno);
-  std::string_view rest = *text;
+Reading resident_bytes(KeptFile &file) {
+  std::string text;
+  if (!file.read(text, Sysroot(), "/proc/self/statm", 256)) return refusal(errno);
+  std::string_view rest = text;
   next_word(rest);
   const auto pages = parse_integer<std::uint64_t>(next_word(rest));
   if (!pages) return Reason::error;
@@ -39,8 +39,9 @@ void read_self(Row &self, SelfUse &before, Monotonic now) {
   auto &percent = self[self_metric("cpu_percent")];
   percent = Reason::not_sampled;
   if (before.at) percent = std::max(0.0, 100 * Seconds(cpu - before.cpu).count() / Seconds(now - *before.at).count());
-  self[self_metric("memory_bytes")] = resident_bytes();
-  before = {now, cpu};
+  self[self_metric("memory_bytes")] = resident_bytes(before.memory);
+  before.at = now;
+  before.cpu = cpu;
 }
 
 }  // namespace gpulse::host

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/clock.hpp"
+#include "base/kept_file.hpp"
 #include "model/row.hpp"
 
 namespace gpulse::host {
@@ -14,6 +15,7 @@ namespace gpulse::host {
 struct SelfUse {
   std::optional<Monotonic> at;
   std::chrono::microseconds cpu{0};
+  KeptFile memory{};
 };
 
 // Fills processor use since the call before and resident memory; calls closer than 20 ms leave the row as it is.
