@@ -2,6 +2,8 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 namespace gpulse {
 
@@ -97,6 +99,49 @@ std::string printable(std::string_view text) {
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return safe;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (auto &c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  return result;
+}
+
+namespace {
+
+constexpr std::array<std::int64_t, 4> kPowersOfTen{1, 10, 100, 1000};
+
+// The number times the power, rounded as its decimal digits would be; none where that takes exact arithmetic.
+std::optional<std::int64_t> rounded(double number, double power) {
+  constexpr double kLargest = 1e15;
+  constexpr double kSurelyNoTie = 0.499;
+  const double whole = std::nearbyint(number * power);
+  if (!(std::abs(whole) < kLargest)) return std::nullopt;
+  if (power > 1 && std::abs(std::fma(number, power, -whole)) > kSurelyNoTie) return std::nullopt;
+  return static_cast<std::int64_t>(whole);
+}
+
+std::string exactly_fixed(double number, int digits) {
+  std::array<char, 400> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed, digits).ptr;
+  return {text.data(), end};
+}
+
+}  // namespace
+
+std::string fixed(double number, int digits) {
+  const auto place = static_cast<std::size_t>(digits);
+  const auto scaled =
+      place < kPowersOfTen.size() ? rounded(number, static_cast<double>(kPowersOfTen[place])) : std::nullopt;
+  if (!scaled) return exactly_fixed(number, digits);
+  std::array<char, 24> text{};
+  char *end = text.data();
+  if (std::signbit(number)) *end++ = '-';
+  const auto size = std::abs(*scaled);
+  end = std::to_chars(end, text.data() + text.size(), size / kPowersOfTen[place]).ptr;
+  if (digits > 0) *end++ = '.';
+  for (auto at = place; at > 0; --at) *end++ = static_cast<char>('0' + size / kPowersOfTen[at - 1] % 10);
+  return {text.data(), end};
 }
 
 }  // namespace gpulse

@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <limits>
 #include <random>
 
 namespace gpulse {
@@ -54,6 +59,38 @@ TEST(Text, Splits) {
   EXPECT_THAT(split("", ','), ElementsAre(""));
   EXPECT_THAT(split_words("  a\tb \n c"), ElementsAre("a", "b", "c"));
   EXPECT_THAT(split_words(" \n"), IsEmpty());
+}
+
+TEST(Text, MakesCapitalsSmall) {
+  EXPECT_EQ(lower("GPU-1a2B \xC3\x84"), "gpu-1a2b \xC3\x84");
+  EXPECT_EQ(lower(""), "");
+}
+
+std::string printed(double number, int digits) {
+  std::array<char, 400> text{};
+  const int length = std::snprintf(text.data(), text.size(), "%.*f", digits, number);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+TEST(Fixed, IsWhatPrintfWrites) {
+  for (const double number : {0.0,  -0.0,  0.5,  1.5,   2.5,      -0.04,     0.05,
+                              0.15, 0.25,  0.45, 1.005, 99.95,    9.995,     999.9995,
+                              1e15, -1e15, 1e22, 1e300, 4.9e-324, 0.1 + 0.2, std::numeric_limits<double>::infinity()}) {
+    for (int digits = 0; digits < 6; ++digits) EXPECT_EQ(fixed(number, digits), printed(number, digits));
+  }
+}
+
+TEST(Fixed, IsWhatPrintfWritesOfAnyNumber) {
+  std::mt19937_64 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same numbers every time
+  for (int i = 0; i < 200'000; ++i) {
+    const int digits = static_cast<int>(random() % 5);
+    // Numbers as they are measured, with few digits and often on a tie; and any bits at all.
+    const double few = static_cast<double>(static_cast<std::int64_t>(random() % 4'000'001) - 2'000'000) / 1000;
+    const double any = std::bit_cast<double>(random());
+    ASSERT_EQ(fixed(few, digits), printed(few, digits)) << digits;
+    if (!std::isfinite(any)) continue;
+    ASSERT_EQ(fixed(any, digits), printed(any, digits)) << digits;
+  }
 }
 
 TEST(Printable, KeepsGoodText) {

@@ -10,13 +10,6 @@ namespace gpulse {
 
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return out;
-}
-
 // 00000000:01:00.0 and 01:00.0 are other ways to write 0000:01:00.0.
 std::string kernel_pci(std::string text) {
   if (text.size() == 16 && text.starts_with("0000")) text.erase(0, 4);

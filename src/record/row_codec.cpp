@@ -104,19 +104,6 @@ Reading decode_reading(WireReader &in, std::size_t form, const Reading &before) 
 
 }  // namespace
 
-bool identical(const Reading &a, const Reading &b) {
-  if (a.has_value() != b.has_value()) return false;
-  return a.has_value() ? bits(a) == bits(b) : a.reason() == b.reason() && a.code() == b.code();
-}
-
-bool identical(std::span<const Reading> a, std::span<const Reading> b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!identical(a[i], b[i])) return false;
-  }
-  return true;
-}
-
 void encode_row(WireWriter &out, std::span<const Reading> before, std::span<const Reading> now) {
   std::uint64_t changed = 0;
   for (std::size_t i = 0; i < now.size(); ++i) changed += identical(before[i], now[i]) ? 0U : 1U;

@@ -4,6 +4,9 @@
 // of n, all others as the bits that changed.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <span>
 
 #include "model/reading.hpp"
@@ -12,8 +15,12 @@
 namespace gpulse::record {
 
 // Bits, not numbers: NaN equals itself and 0 is not -0.
-bool identical(const Reading &a, const Reading &b);
-bool identical(std::span<const Reading> a, std::span<const Reading> b);
+inline bool identical(const Reading &a, const Reading &b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+inline bool identical(std::span<const Reading> a, std::span<const Reading> b) {
+  return std::ranges::equal(a, b, [](const Reading &x, const Reading &y) { return identical(x, y); });
+}
 
 // Both rows have the same size.
 void encode_row(WireWriter &out, std::span<const Reading> before, std::span<const Reading> now);

@@ -200,14 +200,15 @@ void SnapshotEncoder::device(WireWriter &out, const Device &now, std::size_t pos
     const auto found = std::ranges::find(before, uuid_of(now), uuid_of);
     match = found == before.end() ? kNoMatch : static_cast<std::size_t>(found - before.begin());
   }
-  auto blank = blank_device();
-  blank.index = static_cast<std::uint32_t>(position);
-  const Device &base = match == kNoMatch ? blank : before[match];
+  static const Device blank = blank_device();
+  const bool fresh = match == kNoMatch;
+  const Device &base = fresh ? blank : before[match];
+  const auto number = fresh ? static_cast<std::uint32_t>(position) : base.index;
   std::uint8_t changed = 0;
   const auto mark = [&](bool different, std::uint8_t bit) { changed |= different ? bit : std::uint8_t{0}; };
   const auto age = std::bit_cast<std::uint64_t>(now.state_for.count());
   mark(match != expected, field::kMatch);
-  mark(now.index != base.index, field::kNumber);
+  mark(now.index != number, field::kNumber);
   mark(now.parent != base.parent, field::kParent);
   mark(now.state != base.state, field::kState);
   mark(age != std::bit_cast<std::uint64_t>(base.state_for.count()), field::kStateFor);

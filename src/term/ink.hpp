@@ -25,6 +25,7 @@ class Tint {
   constexpr bool operator==(const Tint &) const = default;
 
  private:
+  friend class CellInk;
   static constexpr std::uint32_t kAnsi = 1U << 24U, kRgb = 2U << 24U, kKind = 3U << 24U;
   constexpr explicit Tint(std::uint32_t bits) : bits_(bits) {}
   std::uint32_t bits_ = 0;
@@ -36,11 +37,31 @@ inline constexpr std::uint8_t kBold = 1, kDim = 2, kItalic = 4, kUnderline = 8, 
 struct Ink {
   Tint fore{};
   Tint back{};
-  std::uint32_t attributes = 0;  // as wide as the rest: cells are compared byte by byte
+  std::uint8_t attributes = 0;
 
   constexpr bool operator==(const Ink &) const = default;
-  constexpr Ink with(std::uint8_t more) const { return {fore, back, attributes | more}; }
+  constexpr Ink with(std::uint8_t more) const { return {fore, back, static_cast<std::uint8_t>(attributes | more)}; }
   constexpr Ink on(Tint other_back) const { return {fore, other_back, attributes}; }
+};
+
+// An ink as one number: cells are compared and copied by the thousand.
+class CellInk {
+ public:
+  constexpr CellInk() = default;
+  constexpr CellInk(const Ink &ink)  // NOLINT(google-explicit-constructor): the same in another form
+      : bits_(ink.fore.bits_ | std::uint64_t{ink.back.bits_} << kBack | std::uint64_t{ink.attributes} << kAttributes) {}
+
+  constexpr Tint fore() const { return Tint(bits_ & kTint); }
+  constexpr Tint back() const { return Tint(bits_ >> kBack & kTint); }
+  constexpr std::uint8_t attributes() const { return static_cast<std::uint8_t>(bits_ >> kAttributes); }
+  constexpr explicit operator Ink() const { return {fore(), back(), attributes()}; }
+  constexpr std::uint64_t bits() const { return bits_; }
+  constexpr bool operator==(const CellInk &) const = default;
+
+ private:
+  static constexpr unsigned kBack = 26, kAttributes = 52;
+  static constexpr std::uint32_t kTint = (1U << kBack) - 1;
+  std::uint64_t bits_ = 0;
 };
 
 // What a terminal of that depth makes of the ink: its mixtures become the nearest colours that it has.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace gpulse::term {
 namespace {
 
@@ -14,6 +16,18 @@ std::string change(const Ink &from, const Ink &to, Depth depth = Depth::direct) 
 
 constexpr Tint kRed = Tint::ansi(1);
 constexpr Tint kOrange = Tint::rgb(0xFF8700);
+
+TEST(CellInk, IsTheSameInkInAnotherForm) {
+  for (const Tint fore : {Tint(), kRed, kOrange, Tint::ansi(15), Tint::rgb(0), Tint::rgb(0xFFFFFF)}) {
+    for (const Tint back : {Tint(), kRed, kOrange, Tint::ansi(0), Tint::rgb(0), Tint::rgb(0xFFFFFF)}) {
+      for (const auto attributes : std::to_array<std::uint8_t>({0, kBold, kReverse, 31})) {
+        const Ink ink{fore, back, attributes};
+        EXPECT_EQ(Ink(CellInk(ink)), ink);
+        EXPECT_EQ(CellInk(ink) == CellInk(), ink == Ink());
+      }
+    }
+  }
+}
 
 TEST(WriteInk, SaysOnlyWhatChanges) {
   EXPECT_EQ(change({}, {}), "");

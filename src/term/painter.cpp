@@ -32,9 +32,9 @@ bool is_blank(const ScreenCell &cell) { return cell.length == 1 && cell.bytes[0]
 bool is_right_half(const ScreenCell &cell) { return cell.length == 0; }
 
 // Whether a blank shows no more of its ink than the background.
-bool plain_on_blanks(const Ink &ink) { return (ink.attributes & (kUnderline | kReverse)) == 0; }
+bool plain_on_blanks(CellInk ink) { return (ink.attributes() & (kUnderline | kReverse)) == 0; }
 
-bool same_on_blanks(const Ink &a, const Ink &b) { return a.back == b.back && plain_on_blanks(a) && plain_on_blanks(b); }
+bool same_on_blanks(CellInk a, CellInk b) { return a.back() == b.back() && plain_on_blanks(a) && plain_on_blanks(b); }
 
 bool looks_same(const ScreenCell &a, const ScreenCell &b, Depth depth) {
   if (is_right_half(a) || is_right_half(b)) return a.length == b.length;
@@ -42,20 +42,17 @@ bool looks_same(const ScreenCell &a, const ScreenCell &b, Depth depth) {
   if (a.text() != b.text()) return false;
   if (is_blank(a) && same_on_blanks(a.ink, b.ink)) return true;
   if (depth == Depth::direct) return false;
-  const Ink shown_a = shown_as(a.ink, depth), shown_b = shown_as(b.ink, depth);
+  const CellInk shown_a = shown_as(Ink(a.ink), depth), shown_b = shown_as(Ink(b.ink), depth);
   return shown_a == shown_b || (is_blank(a) && same_on_blanks(shown_a, shown_b));
 }
 
 // Whether the ink that is set shows the cell as its own ink would.
-bool ink_serves(const Ink &set, const ScreenCell &cell) {
+bool ink_serves(CellInk set, const ScreenCell &cell) {
   return set == cell.ink || (is_blank(cell) && same_on_blanks(set, cell.ink));
 }
 
-std::size_t change_place(const Ink &from, const Ink &to) {
-  const auto mix = [](const Ink &ink) {
-    return (ink.fore.value() * 31 + ink.back.value()) * 31 + ink.attributes + (ink.fore.is_default() ? 7U : 0U);
-  };
-  return (mix(from) * 2654435761U ^ mix(to) * 40503U) >> 7U;
+std::size_t change_place(CellInk from, CellInk to) {
+  return (from.bits() * 0x9E3779B97F4A7C15U + to.bits() * 0xC2B2AE3D27D4EB4FU) >> 48U;
 }
 
 // Blank on the background that erasing is sure to leave.
@@ -141,7 +138,7 @@ void Painter::set_ink(const ScreenCell &cell, std::string &out) {
   auto &change = changes_[change_place(ink_, cell.ink) % changes_.size()];
   if (change.bytes.empty() || change.from != ink_ || change.to != cell.ink) {
     change = {ink_, cell.ink, {}};
-    write_ink(change.bytes, ink_, cell.ink, depth_);
+    write_ink(change.bytes, Ink(ink_), Ink(cell.ink), depth_);
   }
   out += change.bytes;
   ink_ = cell.ink;

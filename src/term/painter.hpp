@@ -34,10 +34,10 @@ class Painter {
   bool known_ = false;
   // Where the cursor is and which ink it writes with; -1: not known.
   int x_ = -1, y_ = -1;
-  Ink ink_{};
+  CellInk ink_{};
 
   struct Change {
-    Ink from{}, to{};
+    CellInk from{}, to{};
     std::string bytes{};  // none: not known yet
   };
   std::array<Change, 128> changes_{};

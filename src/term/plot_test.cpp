@@ -82,8 +82,8 @@ TEST(Plot, LetsTheLaterCurveWinACell) {
   const std::vector<Curve> curves{{top, {.fore = Tint::ansi(1)}}, {bottom, {.fore = Tint::ansi(2)}}};
   draw_plot(Area(screen), curves, {.low = 0, .high = 3});
   EXPECT_EQ(screen.text(), "⠉⣉\n");
-  EXPECT_EQ(screen.at(0, 0).ink.fore, Tint::ansi(1));
-  EXPECT_EQ(screen.at(1, 0).ink.fore, Tint::ansi(2));
+  EXPECT_EQ(screen.at(0, 0).ink.fore(), Tint::ansi(1));
+  EXPECT_EQ(screen.at(1, 0).ink.fore(), Tint::ansi(2));
 }
 
 TEST(Plot, DrawsNothingWhereThereIsNoRoom) {

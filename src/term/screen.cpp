@@ -11,9 +11,11 @@ namespace gpulse::term {
 
 namespace {
 
-ScreenCell blank(const Ink &ink) {
-  ScreenCell cell;
-  cell.ink = ink;
+ScreenCell blank(CellInk ink) { return {.ink = ink}; }
+
+ScreenCell one_column(char32_t character, CellInk ink) {
+  ScreenCell cell{.bytes = {}, .length = 0, .ink = ink};
+  cell.length = static_cast<std::uint8_t>(encode_utf8(character, std::span(cell.bytes).first<4>()));
   return cell;
 }
 
@@ -49,12 +51,17 @@ void Screen::resize(Size size) {
 }
 
 void Screen::clear(const Ink &ink) {
-  std::fill(cells_.begin(), cells_.end(), blank(ink));
+  // Bytes are copied faster than cells are made.
+  std::fill_n(cells_.begin(), size_.rows > 0 ? size_.columns : 0, blank(ink));
+  for (std::size_t done = static_cast<std::size_t>(size_.columns); done > 0 && done < cells_.size();) {
+    const auto more = std::min(done, cells_.size() - done);
+    std::copy_n(cells_.begin(), more, cells_.begin() + static_cast<std::ptrdiff_t>(done));
+    done += more;
+  }
   any_wide_ = false;
 }
 
-void Screen::break_wide(int x, int y) {
-  if (!any_wide_) return;
+void Screen::blank_other_half(int x, int y) {
   const auto here = index(x, y);
   const auto make_blank = [this](std::size_t at) { cells_[at] = blank(cells_[at].ink); };
   if (cells_[here].length == 0) {
@@ -80,10 +87,21 @@ int Screen::put(int x, int y, std::string_view text, const Ink &ink, const Rect 
   if (!inside.contains(inside.x, y)) return width(text);
   const std::int64_t end = std::int64_t{inside.x} + inside.columns;
   std::int64_t column = x;
+  const CellInk cell_ink = ink;
   ScreenCell *last = nullptr;  // what a mark joins; none: it has no place
   while (!text.empty()) {
-    const auto lead = static_cast<unsigned char>(text[0]);
-    const Glyph glyph = lead >= 0x20 && lead < 0x7F ? Glyph{lead, 1, 1} : first_glyph(text);
+    if (const char lead = text[0]; lead >= 0x20 && lead < 0x7F) {
+      text.remove_prefix(1);
+      last = nullptr;
+      if (column >= inside.x && column < end) {
+        break_wide(static_cast<int>(column), y);
+        last = &cells_[index(static_cast<int>(column), y)];
+        *last = {.bytes = {lead}, .length = 1, .ink = cell_ink};
+      }
+      ++column;
+      continue;
+    }
+    const Glyph glyph = first_glyph(text);
     const auto bytes = text.substr(0, glyph.bytes);
     text.remove_prefix(glyph.bytes);
     if (glyph.columns == 0) {
@@ -110,10 +128,7 @@ int Screen::put(int x, int y, std::string_view text, const Ink &ink, const Rect 
 void Screen::put_char(int x, int y, char32_t character, const Ink &ink) {
   if (!area().contains(x, y)) return;
   break_wide(x, y);
-  ScreenCell &cell = cells_[index(x, y)];
-  cell.ink = ink;
-  cell.bytes = {};
-  cell.length = static_cast<std::uint8_t>(encode_utf8(character, std::span(cell.bytes).first<4>()));
+  cells_[index(x, y)] = one_column(character, ink);
 }
 
 void Screen::copy_row(const Screen &from, int y) {
@@ -121,13 +136,14 @@ void Screen::copy_row(const Screen &from, int y) {
   std::copy_n(from.row(y), size_.columns, cells_.begin() + static_cast<std::ptrdiff_t>(index(0, y)));
 }
 
-void Screen::fill(const Rect &where, const Ink &ink) {
+void Screen::fill(const Rect &where, const Ink &ink, char32_t character) {
   const Rect inside = where & area();
   if (inside.empty()) return;
+  const auto cell = one_column(character, ink);
   for (int y = inside.y; y < inside.y + inside.rows; ++y) {
     break_wide(inside.x, y);
     break_wide(inside.x + inside.columns - 1, y);
-    std::fill_n(cells_.begin() + static_cast<std::ptrdiff_t>(index(inside.x, y)), inside.columns, blank(ink));
+    std::fill_n(cells_.begin() + static_cast<std::ptrdiff_t>(index(inside.x, y)), inside.columns, cell);
   }
 }
 
@@ -135,8 +151,8 @@ void Screen::highlight(const Rect &where, Tint back, std::uint8_t attributes) {
   const Rect inside = where & area();
   for (int y = inside.y; y < inside.y + inside.rows; ++y) {
     for (int x = inside.x; x < inside.x + inside.columns; ++x) {
-      Ink &ink = cells_[index(x, y)].ink;
-      ink = ink.on(back).with(attributes);
+      CellInk &ink = cells_[index(x, y)].ink;
+      ink = Ink(ink).on(back).with(attributes);
     }
   }
 }

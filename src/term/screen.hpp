@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -38,14 +39,17 @@ struct ScreenCell {
   // UTF-8 of one character with its marks, as far as it fits, then zeros; none: the right half of a wide one.
   std::array<char, 7> bytes{' '};
   std::uint8_t length = 1;
-  Ink ink{};
+  CellInk ink{};
 
   std::string_view text() const { return {bytes.data(), length}; }
-  bool operator==(const ScreenCell &) const = default;
+  bool operator==(const ScreenCell &other) const {
+    using Bits = std::array<std::uint64_t, 2>;
+    return std::bit_cast<Bits>(*this) == std::bit_cast<Bits>(other);
+  }
 };
 
 // Lines are compared and copied as bytes.
-static_assert(std::has_unique_object_representations_v<ScreenCell>);
+static_assert(std::has_unique_object_representations_v<ScreenCell> && sizeof(ScreenCell) == 16);
 
 class Screen {
  public:
@@ -65,7 +69,8 @@ class Screen {
   int put(int x, int y, std::string_view text, const Ink &ink) { return put(x, y, text, ink, area()); }
   // One character from the basic plane that takes one column.
   void put_char(int x, int y, char32_t character, const Ink &ink);
-  void fill(const Rect &where, const Ink &ink);
+  // That character in every cell.
+  void fill(const Rect &where, const Ink &ink, char32_t character = U' ');
   // Gives the cells another background, and the attributes besides their own.
   void highlight(const Rect &where, Tint back, std::uint8_t attributes = 0);
 
@@ -86,7 +91,10 @@ class Screen {
   // The cell, if it lies inside.
   ScreenCell *set_cell(std::int64_t x, int y, std::string_view text, const Ink &ink, const Rect &inside);
   // Blanks the other half of a wide character before one half is overwritten.
-  void break_wide(int x, int y);
+  void break_wide(int x, int y) {
+    if (any_wide_) blank_other_half(x, y);
+  }
+  void blank_other_half(int x, int y);
 
   Size size_;
   std::vector<ScreenCell> cells_;
@@ -117,7 +125,7 @@ class Area {
   void put_char(int x, int y, char32_t character, const Ink &ink) const {
     if (x >= 0 && y >= 0 && x < columns() && y < rows()) screen_->put_char(rect_.x + x, rect_.y + y, character, ink);
   }
-  void fill(const Ink &ink) const { screen_->fill(rect_, ink); }
+  void fill(const Ink &ink, char32_t character = U' ') const { screen_->fill(rect_, ink, character); }
   void highlight(Tint back, std::uint8_t attributes = 0) const { screen_->highlight(rect_, back, attributes); }
 
  private:

@@ -111,10 +111,24 @@ TEST(Screen, FillsAndHighlights) {
   EXPECT_EQ(screen.at(1, 0).text(), "b");
   screen.fill({2, 0, 9, 9}, {.back = Tint::ansi(2)});
   EXPECT_EQ(screen.lines(), (std::vector<std::string>{"ab", ""}));
-  EXPECT_EQ(screen.at(3, 1).ink.back, Tint::ansi(2));
-  screen.clear(kRed);
-  EXPECT_EQ(screen.at(0, 0).text(), " ");
-  EXPECT_EQ(screen.at(3, 1).ink, kRed);
+  EXPECT_EQ(screen.at(3, 1).ink.back(), Tint::ansi(2));
+  screen.fill({1, 0, 2, 2}, kRed, U'─');
+  EXPECT_EQ(screen.lines(), (std::vector<std::string>{"a──", " ──"}));
+  EXPECT_EQ(screen.at(2, 1).ink, kRed);
+}
+
+TEST(Screen, ClearedIsBlankEverywhere) {
+  for (const Size size : {Size{7, 5}, Size{1, 1}, Size{8, 1}, Size{3, 64}}) {
+    Screen screen(size);
+    for (int y = 0; y < size.rows; ++y) screen.put(0, y, "名abcdefg", {});
+    screen.clear(kRed);
+    for (int y = 0; y < size.rows; ++y) {
+      for (int x = 0; x < size.columns; ++x) {
+        EXPECT_EQ(screen.at(x, y).text(), " ") << x << "," << y;
+        EXPECT_EQ(screen.at(x, y).ink, kRed) << x << "," << y;
+      }
+    }
+  }
 }
 
 TEST(Screen, BearsAnyPlaceAndAnySize) {
@@ -127,8 +141,10 @@ TEST(Screen, BearsAnyPlaceAndAnySize) {
         screen.fill({x, y, kHuge, kHuge}, kRed);
         screen.highlight({x, y, kHuge, 1}, Tint::ansi(3));
         screen.fill({x, y, -5, 0}, kRed);
+        screen.fill({x, y, 2, 2}, kRed, U'─');
       }
     }
+    screen.clear(kRed);
     EXPECT_EQ(screen.lines().size(), static_cast<std::size_t>(std::max(size.rows, 0)));
   }
 }

@@ -55,6 +55,12 @@ std::string paint(const Style &style, Colour colour, std::string_view text) {
   return fmt::format("{}{}\033[0m", kCodes[static_cast<std::size_t>(colour)], text);
 }
 
+int width(const std::vector<Span> &spans) {
+  int columns = 0;
+  for (const auto &span : spans) columns += width(span.text);
+  return columns;
+}
+
 std::string line(const Style &style, const std::vector<Span> &spans) {
   int total = 0;
   std::size_t last = 0;  // one past the last piece that is not blank

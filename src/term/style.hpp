@@ -27,6 +27,9 @@ struct Span {
   Colour colour = Colour::plain;
 };
 
+// Columns of all pieces together.
+int width(const std::vector<Span> &spans);
+
 // The text in its colour; without colour the text alone.
 std::string paint(const Style &style, Colour colour, std::string_view text);
 

@@ -7,12 +7,6 @@ namespace gpulse::term {
 
 namespace {
 
-int width_of(const Cell &cell) {
-  int columns = 0;
-  for (const auto &span : cell.spans) columns += width(span.text);
-  return columns;
-}
-
 // Cuts a row of pieces to a width, so that the colours of those that stay are kept.
 std::vector<Span> cut_spans(const Style &style, const std::vector<Span> &spans, int columns) {
   std::vector<Span> kept;
@@ -43,7 +37,7 @@ std::vector<int> Table::measure() const {
   for (const auto &row : rows_) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const auto &cell = row.cells[i];
-      widths[i] = std::max(widths[i], cell.bar ? columns_[i].cap : width_of(cell));
+      widths[i] = std::max(widths[i], cell.bar ? columns_[i].cap : width(cell.spans));
     }
   }
   return widths;
@@ -120,8 +114,7 @@ std::string Table::render(const Style &style, const Row &row, const std::vector<
       used += columns_[i].gap;
     }
     auto spans = cell.bar ? bar(style, *cell.bar, widths[i], cell.bar_colour) : cut_spans(style, cell.spans, widths[i]);
-    int content = 0;
-    for (const auto &span : spans) content += width(span.text);
+    const int content = width(spans);
     Span blanks{std::string(static_cast<std::size_t>(std::max(0, widths[i] - content)), ' '), Colour::plain};
     if (columns_[i].align == Align::right && !cell.bar) {
       line_spans.push_back(std::move(blanks));

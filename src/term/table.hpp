@@ -20,7 +20,9 @@ struct Cell {
 
   Cell() = default;
   Cell(std::string text, Colour colour = Colour::plain)  // NOLINT(google-explicit-constructor): text is a cell
-      : spans{{std::move(text), colour}} {}
+  {
+    spans.push_back({std::move(text), colour});
+  }
 };
 
 struct Column {

@@ -68,7 +68,7 @@ class Emulator {
         const bool at_edge = x + (wide ? 2 : 1) >= size_.columns;
         if (!same(cell, at(x, y), depth, at_edge)) {
           return fmt::format("({}, {}): shows '{}' in {}, wanted '{}' in {}", x, y, at(x, y).text,
-                             described(at(x, y).ink), cell.text(), described(shown_as(cell.ink, depth)));
+                             described(at(x, y).ink), cell.text(), described(shown_as(Ink(cell.ink), depth)));
         }
       }
     }
@@ -91,7 +91,7 @@ class Emulator {
     const auto text = wanted.text();
     if ((at_edge && !text.empty() ? text.substr(0, first_glyph(text).bytes) : text) != shown.text) return false;
     if (wanted.length == 0) return true;  // its ink is that of the left half
-    const Ink ink = shown_as(wanted.ink, depth);
+    const Ink ink = shown_as(Ink(wanted.ink), depth);
     // A reader sees no more of a blank than its background, a line or the reversal.
     constexpr int kSeen = kUnderline | kReverse;
     if (shown.text == " " && ((ink.attributes | shown.ink.attributes) & kSeen) == 0) return ink.back == shown.ink.back;
@@ -221,8 +221,8 @@ class Emulator {
   void set_simple(int number) {
     const auto in = [number](int first) { return number >= first && number < first + 8; };
     const auto tint = [number](int first) { return Tint::ansi(static_cast<std::uint8_t>(number - first)); };
-    const auto on = [this](std::uint32_t bits) { ink_.attributes |= bits; };
-    const auto off = [this](std::uint32_t bits) { ink_.attributes &= ~bits; };
+    const auto on = [this](unsigned bits) { ink_.attributes = static_cast<std::uint8_t>(ink_.attributes | bits); };
+    const auto off = [this](unsigned bits) { ink_.attributes = static_cast<std::uint8_t>(ink_.attributes & ~bits); };
     if (number == 0)
       ink_ = {};
     else if (number == 1)

@@ -4,6 +4,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/text.hpp"
 
@@ -47,7 +48,16 @@ bool disturbs_the_line(utf8proc_int32_t code) {
 }
 
 bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  std::uint64_t all = 0;
+  while (text.size() >= sizeof(all)) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text.data(), sizeof(eight));
+    all |= eight;
+    text.remove_prefix(sizeof(eight));
+  }
+  for (const char c : text) all |= static_cast<unsigned char>(c);
+  return (all & kHighBits) == 0;
 }
 
 }  // namespace
@@ -58,9 +68,27 @@ Glyph first_glyph(std::string_view text) {
 }
 
 std::size_t encode_utf8(char32_t code, std::span<char, 4> bytes) {
-  const auto count =
-      utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), reinterpret_cast<utf8proc_uint8_t *>(bytes.data()));
-  return static_cast<std::size_t>(count);
+  const auto tail = [code](unsigned shift) { return static_cast<char>(0x80U | (code >> shift & 0x3FU)); };
+  if (code < 0x80) {
+    bytes[0] = static_cast<char>(code);
+    return 1;
+  }
+  if (code < 0x800) {
+    bytes[0] = static_cast<char>(0xC0U | code >> 6U);
+    bytes[1] = tail(0);
+    return 2;
+  }
+  if (code < 0x10000) {
+    bytes[0] = static_cast<char>(0xE0U | code >> 12U);
+    bytes[1] = tail(6);
+    bytes[2] = tail(0);
+    return 3;
+  }
+  bytes[0] = static_cast<char>(0xF0U | code >> 18U);
+  bytes[1] = tail(12);
+  bytes[2] = tail(6);
+  bytes[3] = tail(0);
+  return 4;
 }
 
 std::string clean(std::string_view text, bool unicode) {

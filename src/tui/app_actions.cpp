@@ -270,7 +270,7 @@ bool App::act_process(Action action, Monotonic now) {
       if (row->kind == ListRow::Kind::total) {
         // Whose total it is becomes the filter.
         const bool user = settings_.totals == Totals::user;
-        const auto who = view::text_by_role(row->process->texts.get(), user ? Role::user : Role::job);
+        const std::string who(view::text_by_role(row->process->texts.get(), user ? Role::user : Role::job));
         if (auto query = Query::parse((user ? "user:" : "job:") + who); query && !who.empty())
           filter_ = std::move(*query);
         settings_.totals = Totals::off;

@@ -216,8 +216,7 @@ void App::draw_header(const Area &area, const Look &look) const {
   }
   if (!trouble.empty()) spans.push_back({"  ! " + term::clean(trouble, options_.unicode), Colour::warn});
   const auto state = state_spans();
-  int right = 0;
-  for (const auto &span : state) right += term::width(span.text);
+  const int right = term::width(state);
   const int room = area.columns() - right - 2;
   if (room < 10) {
     put_spans(area, 0, 0, state, look, area.columns());

@@ -48,7 +48,7 @@ void App::open_user_menu() {
   if (current_ == nullptr) return;
   std::set<std::string> users;
   for (const auto &process : current_->processes) {
-    if (auto user = view::text_by_role(process.texts.get(), Role::user); !user.empty()) users.insert(std::move(user));
+    if (const auto user = view::text_by_role(process.texts.get(), Role::user); !user.empty()) users.emplace(user);
   }
   Menu menu{.title = "Processes of", .items = {{"everybody"}}};
   for (const auto &user : users) menu.items.push_back({term::clean(user, options_.unicode)});

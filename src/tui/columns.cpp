@@ -39,8 +39,8 @@ int compare_texts(const std::string &a, const std::string &b, bool descending) {
 
 std::string owner_text(const Process &process) {
   for (const auto role : {Role::job, Role::pod, Role::container}) {
-    auto text = view::text_by_role(process.texts.get(), role);
-    if (!text.empty()) return text;
+    const auto text = view::text_by_role(process.texts.get(), role);
+    if (!text.empty()) return std::string(text);
   }
   return {};
 }
@@ -104,9 +104,9 @@ std::vector<ProcessColumn> default_columns() {
 term::Cell cell(const ProcessColumn &column, const Process &process, const term::Style &style) {
   switch (column.kind) {
     case Kind::device:
-      return {fmt::format("{}", process.device)};
+      return {fmt::format_int(process.device).str()};
     case Kind::pid:
-      return {fmt::format("{}", process.pid)};
+      return {fmt::format_int(process.pid).str()};
     case Kind::type:
       return {view::type_letters(process.types)};
     case Kind::owner:

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 
+#include "base/text.hpp"
 #include "term/plot.hpp"
 #include "view/cell.hpp"
 #include "view/device_cells.hpp"
@@ -45,12 +45,6 @@ bool any_value(const Devices &devices, MetricId id) {
 
 std::string title_of(Role role) { return std::string(view::label_of(Scope::device, role)); }
 
-int width_of(const Cell &cell) {
-  int width = 0;
-  for (const auto &span : cell.spans) width += term::width(span.text);
-  return width;
-}
-
 int full_memory(const Devices &devices) {
   int width = 0;
   for (const auto *device : devices) {
@@ -64,7 +58,7 @@ int full_power(const Devices &devices) {
   int width = 0;
   for (const auto *device : devices) {
     const auto limit = view::by_role(device->row, Role::power_limit);
-    if (limit) width = std::max(width, term::width(fmt::format("{0:.0f}/{0:.0f}W", limit.value())));
+    if (limit) width = std::max(width, 2 * term::width(fixed(limit.value(), 0)) + 2);  // "700/700W"
   }
   return width;
 }
@@ -87,7 +81,7 @@ class Columns {
   Columns(const Devices &devices, const Scene &scene) : devices_(devices), scene_(scene), look_(scene.look) {}
 
   std::vector<Column> all(bool two_lines) {
-    text("GPU", kMust, [](const Device &d) { return Cell(fmt::format("{}", d.index)); });
+    text("GPU", kMust, [](const Device &d) { return Cell(fmt::format_int(d.index).str()); });
     name();
     activity();
     memory();
@@ -98,12 +92,7 @@ class Columns {
     for (const auto id : view::ranked_metrics(Scope::device)) {
       if (!is_activity(id)) extra(id, 200 - describe(id).rank);
     }
-    if (!two_lines && any_finding()) {
-      text("LOOK AT", 600, [this](const Device &d) { return findings_.at(d.index); }, 7);
-      columns_.back().align = Align::left;
-      columns_.back().slot.min = 10;
-      columns_.back().slot.gap = 2;
-    }
+    if (!two_lines) findings();
     return std::move(columns_);
   }
 
@@ -112,26 +101,28 @@ class Columns {
     return describe(id).group == Group::activity && describe(id).unit == Unit::percent;
   }
 
-  // Looks at every metric of every device: once will do.
-  bool any_finding() {
-    bool any = false;
-    for (const auto *device : devices_) {
-      auto cell = view::findings_cell(look_.style, *device);
-      any = any || !cell.spans.empty();
-      findings_.insert_or_assign(device->index, std::move(cell));
+  void findings() {
+    text("LOOK AT", 600, [this](const Device &d) { return view::findings_cell(look_.style, d); }, 7);
+    auto &column = columns_.back();
+    if (std::ranges::all_of(column.cells, [](const Cell &cell) { return cell.spans.empty(); })) {
+      columns_.pop_back();
+      return;
     }
-    return any;
+    column.align = Align::left;
+    column.slot.min = 10;
+    column.slot.gap = 2;
   }
 
   // At least as wide as what could stand there when all is used to the full.
-  void text(std::string title, int keep, const std::function<Cell(const Device &)> &cell, int least = 0) {
-    Column column{.title = std::move(title), .slot = {.keep = keep}};
+  template <class MakeCell>
+  void text(std::string title, int keep, const MakeCell &cell, int least = 0) {
+    auto &column = columns_.emplace_back(Column{.title = std::move(title), .slot = {.keep = keep}});
     column.slot.width = std::max(term::width(column.title), least);
+    column.cells.reserve(devices_.size());
     for (const auto *device : devices_) {
       column.cells.push_back(cell(*device));
-      column.slot.width = std::max(column.slot.width, width_of(column.cells.back()));
+      column.slot.width = std::max(column.slot.width, term::width(column.cells.back().spans));
     }
-    columns_.push_back(std::move(column));
   }
 
   void picture(std::string title, Slot slot, std::function<void(const Area &, const Device &)> draw) {
@@ -197,7 +188,6 @@ class Columns {
   const Scene &scene_;
   const Look &look_;
   std::vector<Column> columns_;
-  std::map<std::uint32_t, Cell> findings_;
 };
 
 // "! hw thermal  GCLK 1980MHz": what to look at, then what found no column, as far as it fits.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "term/plot.hpp"
 #include "view/cell.hpp"
 #include "view/status_parts.hpp"
@@ -29,8 +30,8 @@ std::vector<Meter> meters(const Row &host) {
   std::vector<Meter> all;
   if (const auto cpu = view::by_role(host, Role::cpu)) {
     const auto cores = view::by_role(host, Role::cpu_count);
-    auto text = fmt::format("{:.0f}%", cpu.value());
-    if (cores) text += fmt::format(" of {:.0f}", cores.value());
+    auto text = fixed(cpu.value(), 0) + '%';
+    if (cores) text += " of " + fixed(cores.value(), 0);
     all.push_back({"CPU", cpu.value() / 100, std::move(text)});
   }
   const auto add = [&](std::string_view title, Role part, Role whole) {
@@ -108,7 +109,7 @@ std::vector<Placed> place_readings(const Row &host, const term::Style &style, in
   int y = 0;
   for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {
     if (is_text(metric) || in_meter(metric.role) || !host[id]) return;
-    const auto cell = metric.unit == Unit::none ? term::Cell(fmt::format("{:.{}f}", host[id].value(), metric.precision))
+    const auto cell = metric.unit == Unit::none ? term::Cell(fixed(host[id].value(), metric.precision))
                                                 : view::value_cell(style, metric, host[id]);
     const int width = term::width(metric.label) + 1 + term::width(cell.spans.front().text);
     if (x > 0 && x + width > columns) {

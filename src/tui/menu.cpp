@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace gpulse::tui {
 
 using term::Area;
@@ -32,12 +34,6 @@ MenuAnswer choose(Menu &menu) {
   if (!menu.checks) return MenuAnswer::chosen;
   menu.items[menu.at].checked = !menu.items[menu.at].checked;
   return MenuAnswer::toggled;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (auto &c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return result;
 }
 
 // Jumps to the first label that begins with what has been typed, or that has it as a word.

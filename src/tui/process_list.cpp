@@ -114,7 +114,7 @@ class Sums {
   Sums(ProcessList &list, Totals totals) : list_(list), role_(totals == Totals::user ? Role::user : Role::job) {}
 
   void add(const Process &process) {
-    auto who = view::text_by_role(process.texts.get(), role_);
+    const std::string who(view::text_by_role(process.texts.get(), role_));
     auto [at, fresh] = groups_.try_emplace(who);
     auto &group = at->second;
     if (fresh) begin(group, who);

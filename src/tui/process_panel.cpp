@@ -60,12 +60,6 @@ Cell row_cell(const ProcessColumn &column, const ListRow &row, const Look &look)
   return cell;
 }
 
-int cell_width(const Cell &cell) {
-  int width = 0;
-  for (const auto &span : cell.spans) width += term::width(span.text);
-  return width;
-}
-
 // How dear a column is when there is no room for all: the first ones stay, the command always.
 Slot slot_of(const ProcessColumn &column, int width, std::size_t place) {
   constexpr int kMost = 1000;
@@ -97,9 +91,10 @@ Table make_table(const ProcessList &list, const Scene &scene, ProcessPanel &pane
     int &width = panel.widths[key(column)];
     width = std::max({width, term::width(label(column)) + (column == scene.settings.sort ? 1 : 0), percent ? 4 : 0});
     auto &cells = table.cells.emplace_back();
+    cells.reserve(last - panel.first);
     for (std::size_t row = panel.first; row < last; ++row) {
       cells.push_back(row_cell(column, list.rows[row], scene.look));
-      if (!is_command(column)) width = std::max(width, cell_width(cells.back()));
+      if (!is_command(column)) width = std::max(width, term::width(cells.back().spans));
     }
     slots.push_back(slot_of(column, width, i));
   }

@@ -36,12 +36,6 @@ constexpr std::array kTexts{Field{"user", Role::user},
 constexpr std::array kNumbers{Field{"cpu", Role::cpu}, Field{"mem", Role::memory_used}, Field{"use", Role::utilization},
                               Field{"hostmem", Role::host_memory}, Field{"time", Role::age}};
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (auto &c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return result;
-}
-
 std::string_view bounded(std::string_view text) { return text.substr(0, kLongestText); }
 
 Result<std::regex> compile(std::string_view pattern) {

@@ -14,14 +14,8 @@ void draw_box(const Area &area, const Look &look) {
   const bool unicode = look.unicode();
   const int right = area.columns() - 1;
   const int bottom = area.rows() - 1;
-  for (int x = 1; x < right; ++x) {
-    area.put_char(x, 0, unicode ? U'─' : U'-', ink);
-    area.put_char(x, bottom, unicode ? U'─' : U'-', ink);
-  }
-  for (int y = 1; y < bottom; ++y) {
-    area.put_char(0, y, unicode ? U'│' : U'|', ink);
-    area.put_char(right, y, unicode ? U'│' : U'|', ink);
-  }
+  for (const int y : {0, bottom}) area.part({1, y, right - 1, 1}).fill(ink, unicode ? U'─' : U'-');
+  for (const int x : {0, right}) area.part({x, 1, 1, bottom - 1}).fill(ink, unicode ? U'│' : U'|');
   area.put_char(0, 0, unicode ? U'╭' : U'+', ink);
   area.put_char(right, 0, unicode ? U'╮' : U'+', ink);
   area.put_char(0, bottom, unicode ? U'╰' : U'+', ink);
@@ -41,31 +35,40 @@ void draw_title(const Area &area, const Look &look, std::string_view title, std:
 
 }  // namespace
 
-int put_spans(const Area &area, int x, int y, const std::vector<term::Span> &spans, const Look &look, int columns) {
-  int total = 0;
-  for (const auto &span : spans) total += term::width(span.text);
+namespace {
+
+// `total`: columns of all pieces.
+int put_pieces(const Area &area, int x, int y, const std::vector<term::Span> &spans, const Look &look, int columns,
+               int total) {
   int used = 0;
+  if (total <= columns) {
+    for (const auto &span : spans) used += area.put(x + used, y, span.text, look.ink(span.colour));
+    return used;
+  }
+  const auto ellipsis = look.style.ellipsis();
   for (const auto &span : spans) {
-    const int width = term::width(span.text);
     const int room = columns - used;
     if (room <= 0) break;
-    const bool ends = total > columns && used + width > columns - term::width(look.style.ellipsis());
-    if (ends) {
+    if (used + term::width(span.text) > columns - term::width(ellipsis)) {
       // What follows does not fit: even a piece that would must say so.
       const auto padded = span.text + std::string(static_cast<std::size_t>(columns), ' ');
-      used += area.put(x + used, y, term::cut(padded, room, look.style.ellipsis()), look.ink(span.colour));
-      break;
+      return used + area.put(x + used, y, term::cut(padded, room, ellipsis), look.ink(span.colour));
     }
     used += area.put(x + used, y, span.text, look.ink(span.colour));
   }
   return used;
 }
 
+}  // namespace
+
+int put_spans(const Area &area, int x, int y, const std::vector<term::Span> &spans, const Look &look, int columns) {
+  return put_pieces(area, x, y, spans, look, columns, term::width(spans));
+}
+
 void put_cell(const Area &area, int x, int y, int width, const term::Cell &cell, term::Align align, const Look &look) {
-  int total = 0;
-  for (const auto &span : cell.spans) total += term::width(span.text);
+  const int total = term::width(cell.spans);
   const int start = align == term::Align::right ? std::max(0, width - total) : 0;
-  put_spans(area, x + start, y, cell.spans, look, width - start);
+  put_pieces(area, x + start, y, cell.spans, look, width - start, total);
 }
 
 Area open_panel(const Area &area, const Look &look, std::string_view title, std::string_view note) {

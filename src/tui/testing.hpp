@@ -80,7 +80,7 @@ class Desk {
     std::string found;
     for (int y = 0; y < screen.size().rows; ++y) {
       const int x = std::min(3, screen.size().columns - 1);
-      if (screen.at(x, y).ink.back == theme(app.settings().theme).selected) found = all[static_cast<std::size_t>(y)];
+      if (screen.at(x, y).ink.back() == theme(app.settings().theme).selected) found = all[static_cast<std::size_t>(y)];
     }
     return found;
   }

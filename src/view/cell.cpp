@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "metric/format.hpp"
 
 namespace gpulse::view {
@@ -33,24 +34,15 @@ Scaled scale(double bytes) {
   return {bytes, kLetters[unit]};
 }
 
-// Without the general way of formatting, which takes ten times as long; ties go to the even digit as there.
-std::string whole_number(double number) {
-  constexpr double kLargest = 1e15;
-  if (!(std::abs(number) < kLargest)) return fmt::format("{:.0f}", number);
-  const auto rounded = std::nearbyint(number);
-  return rounded == 0 && std::signbit(number) ? "-0" : fmt::format_int(static_cast<std::int64_t>(rounded)).str();
-}
-
 std::string short_number(double number, bool whole) {
-  if (whole || std::abs(number) >= 99.95) return whole_number(number);
-  return fmt::format("{:.1f}", number);
+  return fixed(number, whole || std::abs(number) >= 99.95 ? 0 : 1);
 }
 
-std::string short_watts(double watts) { return fmt::format("{:.{}f}", watts, std::abs(watts) < 9.95 ? 1 : 0); }
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+// ":07"
+void append_two_digits(std::string &text, long long number) {
+  text += ':';
+  text += static_cast<char>('0' + number / 10);
+  text += static_cast<char>('0' + number % 10);
 }
 
 void erase_all(std::string &text, std::string_view part) {
@@ -66,9 +58,9 @@ Reading by_role(const Row &row, Role role) {
   return reading && !std::isfinite(reading.value()) ? Reading(Reason::out_of_range) : reading;
 }
 
-std::string text_by_role(const TextRow *texts, Role role) {
+std::string_view text_by_role(const TextRow *texts, Role role) {
   const auto id = find_role(Scope::process, role);
-  return texts != nullptr && id ? (*texts)[*id].value_or("") : std::string();
+  return texts != nullptr && id && (*texts)[*id] ? std::string_view((*texts)[*id].value()) : std::string_view();
 }
 
 std::string_view label_of(Scope scope, Role role) {
@@ -76,19 +68,21 @@ std::string_view label_of(Scope scope, Role role) {
   return id ? describe(*id).label : std::string_view();
 }
 
+std::string short_watts(double watts) { return fixed(watts, std::abs(watts) < 9.95 ? 1 : 0); }
+
 std::string short_bytes(double bytes) {
   const auto [number, letter] = scale(bytes);
-  return letter == '\0' ? fmt::format("{:.0f}B", number) : short_number(number, false) + letter;
+  return letter == '\0' ? fixed(number, 0) + 'B' : short_number(number, false) + letter;
 }
 
 std::string short_share(double part, double whole) {
   const auto [total, letter] = scale(whole);
-  if (letter == '\0') return fmt::format("{:.0f}/{:.0f}B", part, whole);
+  if (letter == '\0') return fixed(part, 0) + '/' + fixed(whole, 0) + 'B';
   const double used = part * total / whole;
   const bool whole_numbers = std::abs(total) >= 99.95;
   std::string first = part == 0 ? "0" : short_number(used, whole_numbers && used >= 9.95);
   if (part > 0 && used < 0.95) first = short_bytes(part);
-  return fmt::format("{}/{}{}", first, short_number(total, whole_numbers), letter);
+  return first + '/' + short_number(total, whole_numbers) + letter;
 }
 
 std::string short_duration(double seconds) {
@@ -96,29 +90,31 @@ std::string short_duration(double seconds) {
   const auto days = total / 86400;
   const auto hours = total / 3600 % 24;
   if (days >= 1) return fmt::format("{}d {:02}h", days, hours);
-  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, total / 60 % 60, total % 60);
-  return fmt::format("{}:{:02}", total / 60, total % 60);
+  auto text = fmt::format_int(hours > 0 ? hours : total / 60).str();
+  if (hours > 0) append_two_digits(text, total / 60 % 60);
+  append_two_digits(text, total % 60);
+  return text;
 }
 
 std::string short_value(const Style &style, const Metric &metric, double value) {
   if (metric.kind == Kind::state || metric.kind == Kind::set) return format_value(metric, value);
   switch (metric.unit) {
     case Unit::percent:
-      return whole_number(value) + '%';
+      return fixed(value, 0) + '%';
     case Unit::bytes:
       return short_bytes(value);
     case Unit::bytes_per_second:
       return short_bytes(value) + "/s";
     case Unit::watts:
-      return short_watts(value) + "W";
+      return short_watts(value) + 'W';
     case Unit::celsius:
-      return whole_number(value) + (style.unicode ? "°C" : "C");
+      return fixed(value, 0) + (style.unicode ? "°C" : "C");
     case Unit::seconds:
       return short_duration(value);
     case Unit::joules:
-      return value >= 1e6 ? fmt::format("{:.1f}MJ", value / 1e6) : fmt::format("{:.1f}kJ", value / 1e3);
+      return value >= 1e6 ? fixed(value / 1e6, 1) + "MJ" : fixed(value / 1e3, 1) + "kJ";
     default:
-      return fmt::format("{:.{}f}{}", value, metric.precision, symbol(metric.unit));
+      return fixed(value, metric.precision).append(symbol(metric.unit));
   }
 }
 
@@ -166,7 +162,7 @@ std::string short_name(const DeviceIdentity &identity) {
   std::string name = identity.name;
   for (const auto sign : {"(R)", "(TM)", "(r)", "(tm)", "®", "™"}) erase_all(name, sign);
   const auto blank = name.find(' ');
-  if (blank != std::string::npos && equal_ignoring_case(std::string_view(name).substr(0, blank), identity.vendor)) {
+  if (blank != std::string::npos && lower(std::string_view(name).substr(0, blank)) == lower(identity.vendor)) {
     name.erase(0, blank + 1);
   }
   return name.empty() ? identity.vendor : name;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "model/snapshot.hpp"
 #include "term/table.hpp"
@@ -11,11 +12,14 @@ namespace gpulse::view {
 
 // The reading that plays the role in this row; a scope without one says "not supported".
 Reading by_role(const Row &row, Role role);
-std::string text_by_role(const TextRow *texts, Role role);
+// Empty where there is none; lives as long as the texts.
+std::string_view text_by_role(const TextRow *texts, Role role);
 std::string_view label_of(Scope scope, Role role);
 
 // "9.8G", "512M", "0": at most five columns.
 std::string short_bytes(double bytes);
+// "8.4", "310": without the unit.
+std::string short_watts(double watts);
 // "12/80G": both in the unit of the second; "512M/80G" where the first is less than one of it.
 std::string short_share(double part, double whole);
 // "0:42", "3:07:55", "12d 4h".

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "metric/format.hpp"
 #include "view/cell.hpp"
 
@@ -20,9 +23,9 @@ namespace {
 
 std::string time_in_words(Seconds duration) {
   const double seconds = duration.count();
-  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.0f} h", seconds / 3600);
+  if (seconds < 120) return fixed(seconds, 0) + " s";
+  if (seconds < 7200) return fixed(seconds / 60, 0) + " min";
+  return fixed(seconds / 3600, 0) + " h";
 }
 
 }  // namespace
@@ -56,8 +59,8 @@ Cell power_cell(const Style &style, const Device &device) {
   const auto draw = by_role(device.row, Role::power);
   const auto limit = by_role(device.row, Role::power_limit);
   if (!draw && !limit) return missing_cell(style);
-  Cell cell = draw ? Cell(fmt::format("{:.{}f}", draw.value(), draw.value() < 9.95 ? 1 : 0)) : missing_cell(style);
-  cell.spans.push_back({limit ? fmt::format("/{:.0f}W", limit.value()) : "W", limit ? Colour::dim : Colour::plain});
+  Cell cell = draw ? Cell(short_watts(draw.value())) : missing_cell(style);
+  cell.spans.push_back({limit ? '/' + fixed(limit.value(), 0) + 'W' : "W", limit ? Colour::dim : Colour::plain});
   return cell;
 }
 
@@ -72,14 +75,32 @@ Cell activity_cell(const Style &style, const Device &device) {
   return cell;
 }
 
+namespace {
+
+// Those that can be beyond something.
+const std::vector<MetricId> &watched_metrics() {
+  static const auto kIds = [] {
+    std::vector<MetricId> ids;
+    for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
+      const bool threshold = metric.role != Role::temperature && std::isfinite(std::min(metric.warn, metric.bad));
+      if (!is_text(metric) && (metric.kind == Kind::set || threshold)) ids.push_back(id);
+    });
+    return ids;
+  }();
+  return kIds;
+}
+
+}  // namespace
+
 std::vector<Span> findings(const Style &style, const Device &device) {
   std::vector<Span> bad;
   std::vector<Span> warn;
   const auto add = [&](std::string text, bool is_bad) {
     (is_bad ? bad : warn).push_back({std::move(text), is_bad ? Colour::bad : Colour::warn});
   };
-  for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
-    if (is_text(metric) || !device.row[id]) return;
+  for (const auto id : watched_metrics()) {
+    const auto &metric = describe(id);
+    if (!device.row[id]) continue;
     const double value = device.row[id].value();
     if (metric.kind == Kind::set) {
       const auto bits = value >= 0 && value < 9007199254740992.0 ? static_cast<std::uint64_t>(value) : 0;
@@ -87,10 +108,10 @@ std::vector<Span> findings(const Style &style, const Device &device) {
       for (const auto &name : value_words(metric, static_cast<double>(bits & ~metric.grave & ~metric.calm))) {
         add(name, false);
       }
-    } else if (metric.role != Role::temperature && value >= std::min(metric.warn, metric.bad)) {
+    } else if (value >= std::min(metric.warn, metric.bad)) {
       add(fmt::format("{} {}", metric.label, short_value(style, metric, value)), value >= metric.bad);
     }
-  });
+  }
   bad.insert(bad.end(), warn.begin(), warn.end());
   return bad;
 }
@@ -104,7 +125,9 @@ Cell findings_cell(const Style &style, const Device &device) {
   return cell;
 }
 
-std::vector<MetricId> ranked_metrics(Scope scope) {
+namespace {
+
+std::vector<MetricId> rank_metrics(Scope scope) {
   std::vector<MetricId> ids;
   for_each_metric(scope, [&](MetricId id, const Metric &metric) {
     if (metric.rank > 0) ids.push_back(id);
@@ -113,6 +136,17 @@ std::vector<MetricId> ranked_metrics(Scope scope) {
     return std::pair(describe(a).rank, a.index) < std::pair(describe(b).rank, b.index);
   });
   return ids;
+}
+
+}  // namespace
+
+const std::vector<MetricId> &ranked_metrics(Scope scope) {
+  static const auto kRanked = [] {
+    std::array<std::vector<MetricId>, kScopes> ranked;
+    for (std::size_t i = 0; i < kScopes; ++i) ranked[i] = rank_metrics(static_cast<Scope>(i));
+    return ranked;
+  }();
+  return kRanked[static_cast<std::size_t>(scope)];
 }
 
 std::vector<const Device *> ordered_devices(const Snapshot &snapshot) {

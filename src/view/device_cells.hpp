@@ -29,6 +29,6 @@ std::vector<term::Span> findings(const term::Style &style, const Device &device)
 term::Cell findings_cell(const term::Style &style, const Device &device);
 
 // The further readings that a view shows as it has room, in their order.
-std::vector<MetricId> ranked_metrics(Scope scope);
+const std::vector<MetricId> &ranked_metrics(Scope scope);
 
 }  // namespace gpulse::view

@@ -26,7 +26,7 @@ std::vector<std::string> arguments_of(const Process &process) {
 
 GpustatProcess describe_process(const Process &process) {
   auto arguments = arguments_of(process);
-  const auto user = text_by_role(process.texts.get(), Role::user);
+  const std::string user(text_by_role(process.texts.get(), Role::user));
   // A driver that does not tell says 0.
   auto memory = gpustat_number(process.row, Role::memory_used, kMebibyte);
   if (by_role(process.row, Role::memory_used).value_or(0) == 0) memory.reset();
