@@ -32,6 +32,11 @@ class Feed {
   // Live only: hands over the first, and then each as it comes, on a thread of its own. Returns after the first.
   void stream(const std::function<void(Result<SnapshotPtr>)> &taker);
 
+  // As Sampler::focus; nothing of a recording.
+  void focus(const MetricSet &set) {
+    if (sampler_ != nullptr) sampler_->focus(set);
+  }
+
   std::vector<CostReport> costs() const { return sampler_ != nullptr ? sampler_->costs() : std::vector<CostReport>{}; }
 
  private:

@@ -113,6 +113,11 @@ SourceReport Runner::report() {
   return report;
 }
 
+void Runner::focus(std::shared_ptr<const MetricSet> set) {
+  const std::lock_guard lock(core_->mutex);
+  core_->focus(std::move(set));
+}
+
 std::vector<CostReport> Runner::costs() const {
   const std::lock_guard lock(core_->mutex);
   std::vector<CostReport> all;

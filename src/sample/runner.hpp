@@ -83,6 +83,8 @@ class Runner {
   // The newest readings, and the events since the last call.
   SourceReport report();
   std::vector<CostReport> costs() const;
+  // As Sampler::focus.
+  void focus(std::shared_ptr<const MetricSet> set);
 
  private:
   struct Core;

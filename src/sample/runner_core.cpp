@@ -118,6 +118,15 @@ bool Runner::Core::wants(const ReaderInfo &info) const {
   return info.fills.empty() || describe(info.fills.front()).scope != Scope::detail;
 }
 
+void Runner::Core::focus(std::shared_ptr<const MetricSet> set) {
+  in_focus = std::move(set);
+  for (auto &cost : costs) {
+    const auto fills = cost.info().fills;
+    cost.focus(in_focus == nullptr || fills.empty() || in_focus->contains_any(fills));
+    cost.settle(options.tick, entities.size());
+  }
+}
+
 void Runner::Core::start_frame(Entity &entity) const {
   entity.frame = {.row = entity.initial, .processes = {}};
   if (entity.found.scope != Scope::device || !options.only || !options.only->contains_any(Scope::detail)) return;
@@ -299,6 +308,7 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
   std::vector<std::size_t> due;
   {
     const std::lock_guard lock(mutex);
+    entity->frame.focus = in_focus;
     for (std::size_t i = 0; i < infos.size(); ++i) {
       if (wanted_readers[i] && entity->turns[i].due(infos[i], costs[i].tier(), what, begun)) due.push_back(i);
     }

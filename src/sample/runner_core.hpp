@@ -68,6 +68,7 @@ struct Runner::Core {
   bool set_aside(Monotonic now);
   Row initial_row(Scope scope) const;
   bool wants(const ReaderInfo &info) const;
+  void focus(std::shared_ptr<const MetricSet> set);
   void start_frame(Entity &entity) const;
   bool someone_hangs() const;
   bool well() const;
@@ -108,6 +109,7 @@ struct Runner::Core {
   std::size_t resume_from = 0;  // where a replacement worker goes on in the pass
   std::vector<ReaderCost> costs;
   std::vector<bool> wanted_readers;
+  std::shared_ptr<const MetricSet> in_focus;  // null: everything
 };
 
 }  // namespace gpulse

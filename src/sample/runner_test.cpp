@@ -115,6 +115,18 @@ TEST_F(RunnerTest, ADearCallMovesToASlowerTier) {
   EXPECT_FALSE(costs[Fake::kSecond].slowed);
 }
 
+TEST_F(RunnerTest, WhatNobodyLooksAtIsReadSeldomUntilSomebodyDoes) {
+  start({{"GPU-0"}});
+  source_->cost(Fake::kTick, 1ms);
+  runner_->focus(std::make_shared<const MetricSet>(MetricSet{Fake::kEnergy}));
+  for (int i = 0; i < 10; ++i) pass();
+  EXPECT_EQ(source_->reads("GPU-0", Fake::kTick), 4U) << "until its cost is known";
+  EXPECT_EQ(reading(pass(), "GPU-0"), Reading(Fake::value_of("GPU-0", Fake::kTick))) << "the last one stands";
+  runner_->focus(std::make_shared<const MetricSet>(MetricSet{Fake::kUtilization}));
+  pass();
+  EXPECT_EQ(source_->reads("GPU-0", Fake::kTick), 5U);
+}
+
 TEST_F(RunnerTest, AHungDeviceIsSetAsideAndComesBack) {
   start({{"GPU-0"}, {"GPU-1"}, {"GPU-2"}});
   pass();

@@ -182,6 +182,11 @@ SnapshotPtr Sampler::wait_newer(const SnapshotPtr &seen, Monotonic until) const 
   return latest_ == seen ? nullptr : latest_;
 }
 
+void Sampler::focus(const MetricSet &set) {
+  const auto shared = std::make_shared<const MetricSet>(set);
+  for (auto &runner : runners_) runner->focus(shared);
+}
+
 std::vector<CostReport> Sampler::costs() const {
   std::vector<CostReport> all;
   for (const auto &runner : runners_) {

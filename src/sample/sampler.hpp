@@ -40,6 +40,10 @@ class Sampler {
   // Waits for one newer than `seen`; null when `until` comes first.
   SnapshotPtr wait_newer(const SnapshotPtr &seen, Monotonic until) const;
 
+  // What somebody looks at from now on. The rest is read every ten seconds where reading it is not nearly free. Never
+  // waits for a driver.
+  void focus(const MetricSet &set);
+
   std::vector<CostReport> costs() const;
 
  private:

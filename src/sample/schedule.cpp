@@ -12,6 +12,8 @@ using namespace std::chrono_literals;
 // Of the time between two calls, the most that the call itself may take, and the most for all entities together.
 constexpr double kShare = 0.02;
 constexpr double kShareOfAll = 0.1;
+// What takes less of the time, for all entities together, is read whether somebody looks or not.
+constexpr double kNearlyFree = 1e-4;
 // Weight of the newest call: a single stall fades within some ten calls.
 constexpr double kNewest = 0.1;
 // Timers are late now and then; what is due a moment from now is due now.
@@ -51,6 +53,8 @@ void ReaderCost::settle(std::chrono::nanoseconds tick, std::size_t entities) {
   };
   while (tier < Tier::slow && !affordable(tier)) tier = static_cast<Tier>(static_cast<int>(tier) + 1);
   tier_ = tier;
+  const auto every = static_cast<double>(std::max(tick, period(tier)).count());
+  unseen_ = !in_focus_ && mean_ns_ * static_cast<double>(entities) > kNearlyFree * every;
 }
 
 bool ReaderTurn::due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now) const {

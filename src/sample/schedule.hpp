@@ -3,7 +3,7 @@
 //
 // Each reader starts at the tier its source gives it. What its calls really cost here is averaged, and a reader that
 // would take more than 2 % of the time between two samples, or 10 % for all entities, moves down a tier, as far as it
-// takes.
+// takes. What nobody looks at is read slowly unless it is nearly free.
 #pragma once
 
 #include <array>
@@ -32,16 +32,22 @@ class ReaderCost {
   // `tick`: time between two samples; `entities`: how many the reader is called for in each. Moves the reader down, or
   // back up when it has become cheap again.
   void settle(std::chrono::nanoseconds tick, std::size_t entities);
+  // Whether somebody looks at what it fills; counts from the next settling on.
+  void focus(bool in_focus) { in_focus_ = in_focus; }
 
   const ReaderInfo &info() const { return *info_; }
-  Tier tier() const { return tier_.value_or(info_->tier); }
-  bool slowed() const { return tier() > info_->tier; }
+  Tier tier() const { return unseen_ ? Tier::slow : earned(); }
+  bool slowed() const { return earned() > info_->tier; }
   std::chrono::nanoseconds mean() const { return std::chrono::nanoseconds(static_cast<std::int64_t>(mean_ns_)); }
   std::uint64_t calls() const { return calls_; }
 
  private:
+  Tier earned() const { return tier_.value_or(info_->tier); }
+
   const ReaderInfo *info_;
   std::optional<Tier> tier_;
+  bool in_focus_ = true;
+  bool unseen_ = false;  // not in focus, and not nearly free
   double mean_ns_ = 0;
   std::uint64_t calls_ = 0;
 };

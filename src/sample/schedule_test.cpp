@@ -109,6 +109,29 @@ TEST(Cost, ManyEntitiesMakeACallDear) {
   EXPECT_EQ(cost.tier(), Tier::slow);
 }
 
+// A ten-thousandth of the time is nearly free: 100 µs of a second, 10 µs of 100 ms.
+TEST(Cost, WhatNobodyLooksAtIsReadSlowlyUnlessItIsNearlyFree) {
+  const auto unseen = [](const ReaderInfo &info, std::chrono::nanoseconds each, std::chrono::nanoseconds tick,
+                         std::size_t entities) {
+    auto cost = cost_of(info, each, tick);
+    cost.focus(false);
+    cost.settle(tick, entities);
+    return cost;
+  };
+  EXPECT_EQ(unseen(kSecond, 99us, 1s, 1).tier(), Tier::second);
+  EXPECT_EQ(unseen(kSecond, 101us, 1s, 1).tier(), Tier::slow);
+  EXPECT_EQ(unseen(kSecond, 101us, 100ms, 1).tier(), Tier::slow) << "it runs once a second all the same";
+  EXPECT_EQ(unseen(kSecond, 14us, 1s, 8).tier(), Tier::slow);
+  EXPECT_EQ(unseen(kEvery, 11us, 100ms, 1).tier(), Tier::slow);
+  EXPECT_EQ(unseen(kEvery, 11us, 1s, 1).tier(), Tier::tick);
+  auto cost = unseen(kEvery, 1ms, 1s, 1);
+  EXPECT_EQ(cost.tier(), Tier::slow);
+  EXPECT_FALSE(cost.slowed()) << "it could be read every time";
+  cost.focus(true);
+  cost.settle(1s, 1);
+  EXPECT_EQ(cost.tier(), Tier::tick);
+}
+
 TEST(Cost, ARareTickAffordsMore) {
   EXPECT_EQ(cost_of(kEvery, 100ms, 5s).tier(), Tier::tick);
   EXPECT_EQ(cost_of(kEvery, 101ms, 5s).tier(), Tier::slow);

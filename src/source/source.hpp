@@ -56,7 +56,11 @@ struct Frame {
   std::vector<ProcessUse> processes;
   std::vector<CpuCore> cores = {};              // of the host
   std::shared_ptr<DeviceDetails> details = {};  // null unless a command asks for them
+  // What somebody looks at; null: everything. A reader that fills many metrics, each at its price, may give the others
+  // every kUnseen only.
+  std::shared_ptr<const MetricSet> focus = {};
 
+  bool is_seen(MetricId id) const { return focus == nullptr || focus->contains(id); }
   // The reading of a number of the entity or its details; null: nobody asks for details.
   Reading *find(MetricId id);
 };
@@ -67,6 +71,8 @@ inline Reading *Frame::find(MetricId id) {
   if (scope == row.scope()) return &row[id];
   return scope == Scope::detail && details != nullptr ? &details->row[id] : nullptr;
 }
+
+inline constexpr auto kUnseen = std::chrono::seconds(10);
 
 enum class Outcome : std::uint8_t {
   ok,           // numbers, or reasons that may change

@@ -94,20 +94,24 @@ Return GpmState::take(const DeviceData &device) {
                          : api_->gpm_sample(device.handle, sample);
 }
 
-Return GpmState::fill(Row &row) {
+Return GpmState::fill(Frame &frame, Monotonic now) {
+  auto &row = frame.row;
+  // The driver takes its time for each metric.
+  const bool all = !all_filled_ || now - *all_filled_ >= kUnseen;
   GpmMetricsGet<kRows.size()> query{};
   query.version = 1;
   query.sample1 = samples_[1 - newest_];
   query.sample2 = samples_[newest_];
   std::array<std::size_t, kRows.size()> asked{};
   for (std::size_t i = 0; i < kRows.size(); ++i) {
-    if (refused_[i]) continue;
+    if (refused_[i] || !(all || frame.is_seen(kRows[i].metric))) continue;
     asked[query.count] = i;
     query.metrics[query.count++].id = kRows[i].id;
   }
-  if (query.count == 0) return Return::not_supported;
+  if (query.count == 0) return refused_.count() == kRows.size() ? Return::not_supported : Return::success;
   const auto code = api_->gpm_metrics(&query);
   if (code != Return::success) return code;
+  if (all) all_filled_ = now;
   for (std::size_t i = 0; i < query.count; ++i) {
     const auto &answer = query.metrics[i];
     const auto &wanted = kRows[asked[i]];
@@ -121,7 +125,7 @@ Return GpmState::fill(Row &row) {
   return Return::success;
 }
 
-Outcome GpmState::read(const DeviceData &device, Monotonic now, Row &row) {
+Outcome GpmState::read(const DeviceData &device, Monotonic now, Frame &frame) {
   if (have_one_ && now - taken_ < kApart) return Outcome::ok;
   auto code = take(device);
   if (code == Return::success) {
@@ -131,14 +135,15 @@ Outcome GpmState::read(const DeviceData &device, Monotonic now, Row &row) {
       have_one_ = true;
       return Outcome::ok;
     }
-    code = fill(row);
+    code = fill(frame, now);
   }
   if (code != Return::success) {
     // What the device does not have stays so, whatever happens to the rest.
     for (std::size_t i = 0; i < kRows.size(); ++i) {
-      if (!refused_[i]) row[kRows[i].metric] = reason_of(code);
+      if (!refused_[i]) frame.row[kRows[i].metric] = reason_of(code);
     }
     have_one_ = false;
+    all_filled_.reset();
   }
   return outcome_of(code);
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <bitset>
 #include <memory>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "source/nvml/library.hpp"
@@ -23,18 +24,19 @@ class GpmState {
   GpmState &operator=(const GpmState &) = delete;
   ~GpmState();
 
-  Outcome read(const DeviceData &device, Monotonic now, Row &row);
+  Outcome read(const DeviceData &device, Monotonic now, Frame &frame);
 
  private:
   Return take(const DeviceData &device);
-  Return fill(Row &row);
+  Return fill(Frame &frame, Monotonic now);
 
   std::shared_ptr<Api> api_;
   std::array<GpmSample, 2> samples_{};
   std::size_t newest_ = 0;
   bool have_one_ = false;
   Monotonic taken_{};
-  std::bitset<64> refused_;  // one bit per row of the metric list
+  std::optional<Monotonic> all_filled_;  // also what nobody looks at
+  std::bitset<64> refused_;              // one bit per row of the metric list
 };
 
 // What a GPM reading fills.

@@ -352,6 +352,27 @@ TEST_F(NvmlSource, SlowdownFieldsByDriverVersion) {
   }
 }
 
+// The driver takes its time for each of these metrics.
+TEST_F(NvmlSource, OfTrueActivityWhatNobodyLooksAtStandsForAWhile) {
+  constexpr auto kActive = device_metric("sm_active_percent"), kInteger = device_metric("integer_active_percent");
+  start(
+      "[[device]]\nprofile = \"h200\"\n[device.gpm]\nsmutil = { steps = [[0, 80], [10, 20]] }\n"
+      "intutil = { steps = [[0, 5], [10, 9]] }\n");
+  const auto at = [&](double seconds) {
+    sim_time(seconds);
+    const auto now = sample();
+    std::this_thread::sleep_for(100ms);
+    return std::pair(now->devices[0].row[kActive], now->devices[0].row[kInteger]);
+  };
+  at(0);
+  EXPECT_EQ(at(1), std::pair(Reading(80.0), Reading(5.0)));
+  sampler_->focus(MetricSet{kActive});
+  at(20);
+  EXPECT_EQ(at(21), std::pair(Reading(20.0), Reading(5.0)));
+  sampler_->focus(MetricSet{kActive, kInteger});
+  EXPECT_EQ(at(22), std::pair(Reading(20.0), Reading(9.0)));
+}
+
 // What the device does not have stays so through a failure of the rest.
 TEST_F(NvmlSource, AFailureThatPassesLeavesNoTrace) {
   start("[[device]]\nprofile = \"h200\"\n");

@@ -311,7 +311,7 @@ Outcome gpm(const Driver &driver, DeviceData &device, Monotonic now, Frame &fram
     if (support.supported == 0 || (device.instance && device.gpu_instance == kNoInstance)) return Outcome::unsupported;
     device.gpm = std::make_shared<GpmState>(driver.api);
   }
-  return device.gpm->read(device, now, frame.row);
+  return device.gpm->read(device, now, frame);
 }
 
 namespace {
