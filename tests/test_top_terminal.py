@@ -224,6 +224,23 @@ def test_the_look_is_remembered(tmp_path: Path) -> None:
     assert '"processes"' not in other.read_text() and file.read_text() == text
 
 
+def test_a_flag_is_not_remembered_with_what_was_changed_by_key(tmp_path: Path) -> None:
+    flags = ["--theme", "light", "--sort", "pid"]
+    with Top(tmp_path, "--interval", "100ms", *flags, scenario="eight") as top:
+        top.press("5")
+        top.wait_for(lambda: "╭─ Events" not in top.text and top.sorted_by.startswith("PID"), "the changes")
+        top.press("q")
+        assert top.exit_code() == 0
+    text = (tmp_path / "gpulse" / "top.toml").read_text()
+    assert '"events"' not in text
+    assert 'theme = "dark"' in text and 'sort = "-gpu_memory_bytes"' in text
+    # Saved on purpose is saved as seen.
+    with Top(tmp_path, "--interval", "100ms", *flags, scenario="eight") as top:
+        top.press("W")
+        top.wait_for(lambda: top.message.startswith("saved in "), "a word of it")
+    assert 'theme = "light"' in (tmp_path / "gpulse" / "top.toml").read_text()
+
+
 def test_a_look_that_cannot_be_saved(tmp_path: Path) -> None:
     with Top(tmp_path, "--interval", "100ms", "--settings", "/proc/no/top.toml", scenario="eight") as top:
         top.press("W")

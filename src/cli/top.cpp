@@ -75,10 +75,10 @@ int run_top(const Options &given) {
   auto &feed = **opened;
 
   const auto style = style_of(options, STDOUT_FILENO);
-  tui::LoopOptions loop{.depth = depth_of(options, style), .settings_file = file, .remembered = *settings};
+  tui::LoopOptions loop{.depth = depth_of(options, style), .settings_file = file, .remembered = *remembered};
+  loop.focus = [&feed](const MetricSet &set) { feed.focus(set); };
   // Without colours only a theme that needs none can be read.
   if (loop.depth == term::Depth::mono) settings->theme = tui::ThemeName::mono;
-  loop.remembered = *settings;
   loop.app = {.settings = *settings,
               // The console's font has neither braille nor blocks.
               .unicode = style.unicode && variable("TERM") != "linux",

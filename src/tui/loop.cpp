@@ -44,8 +44,10 @@ class Loop {
  public:
   Loop(const LoopOptions &options, term::Terminal &terminal, Timeline &timeline)
       : options_(options), terminal_(terminal), painter_(options.depth), app_(options.app, timeline) {
-    saved_ = options.remembered;
+    file_ = options.remembered;
+    began_ = options.app.settings;
     mouse_ = options.app.settings.mouse;
+    focus();
   }
 
   // `take` brings in what has come since the last time.
@@ -68,10 +70,9 @@ class Loop {
       serve();
     }
     // The screen is as the user wants it; the next start should be too.
-    if (!options_.settings_file.empty() && !(app_.settings() == saved_)) {
-      return save_settings(options_.settings_file, app_.settings());
-    }
-    return {};
+    const auto wanted = to_remember(file_, began_, app_.settings());
+    if (options_.settings_file.empty() || wanted == file_) return {};
+    return save_settings(options_.settings_file, wanted);
   }
 
  private:
@@ -97,7 +98,13 @@ class Loop {
     app_.resize(terminal_.size());
   }
 
+  void focus() {
+    if (options_.focus) options_.focus(focus_of(app_.settings()));
+    focused_plots_ = app_.settings().plots;
+  }
+
   void serve() {
+    if (app_.settings().plots != focused_plots_) focus();
     if (app_.take_suspend()) {
       terminal_.suspend();
       restart();
@@ -112,7 +119,7 @@ class Loop {
     if (options_.settings_file.empty())
       return app_.say("there is no file to save to: --settings FILE names one", now, true);
     const auto done = save_settings(options_.settings_file, app_.settings());
-    if (done) saved_ = app_.settings();
+    if (done) file_ = began_ = app_.settings();
     app_.say(done ? "saved in " + options_.settings_file : done.error().line(), now, !done);
   }
 
@@ -120,7 +127,8 @@ class Loop {
   term::Terminal &terminal_;
   term::Painter painter_;
   App app_;
-  Settings saved_;
+  Settings file_, began_;
+  std::vector<MetricId> focused_plots_;
   bool mouse_;
   std::string bytes_;
 };

@@ -19,6 +19,8 @@ struct LoopOptions {
   // Written when the settings change; empty: nowhere.
   std::string settings_file{};
   Settings remembered{};  // what is in that file
+  // Told what is on the screen, whenever that changes.
+  std::function<void(const MetricSet &)> focus{};
 };
 
 // Hands over one sample after the other, as they come, on whatever thread. It is started on one of its own, for it may

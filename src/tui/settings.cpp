@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 
 #include "base/text.hpp"
@@ -202,6 +203,20 @@ std::vector<MetricId> plottable_metrics() {
   return ids;
 }
 
+MetricSet focus_of(const Settings &settings) {
+  MetricSet focus;
+  for (const auto scope : {Scope::process, Scope::host, Scope::core, Scope::self}) {
+    for_each_metric(scope, [&](MetricId id, const Metric &) { focus.add(id); });
+  }
+  for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
+    const bool shown = metric.rank > 0 || metric.role != Role::none || metric.kind == Kind::set ||
+                       std::min(metric.warn, metric.bad) < kNoThreshold;
+    if (shown && metric.kind != Kind::counter) focus.add(id);
+  });
+  focus.add(settings.plots);
+  return focus;
+}
+
 Settings default_settings() {
   Settings settings;
   settings.panels = {{Panel::devices, true},
@@ -215,6 +230,27 @@ Settings default_settings() {
   settings.columns = default_columns();
   settings.sort = column_of(Role::memory_used).value_or(ProcessColumn{});
   return settings;
+}
+
+Settings to_remember(const Settings &file, const Settings &began, Settings now) {
+  const auto keep = [&](auto... members) {
+    const bool untouched = (std::equal_to<>()(now.*members, began.*members) && ...);
+    if (untouched) ((now.*members = file.*members), ...);
+  };
+  keep(&Settings::panels);
+  keep(&Settings::rows);
+  keep(&Settings::plots);
+  keep(&Settings::plot_mode);
+  keep(&Settings::zoom);
+  keep(&Settings::columns);
+  keep(&Settings::sort, &Settings::descending);
+  keep(&Settings::tree);
+  keep(&Settings::only);
+  keep(&Settings::totals);
+  keep(&Settings::theme);
+  keep(&Settings::mouse);
+  keep(&Settings::newest_left);
+  return now;
 }
 
 Result<Settings> parse_settings(std::string_view text, std::string_view name) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "metric/set.hpp"
 #include "tui/columns.hpp"
 #include "tui/theme.hpp"
 
@@ -55,6 +56,14 @@ struct Settings {
 };
 
 Settings default_settings();
+
+// What to remember of a view that `began` with some settings and has these `now`: what was changed meanwhile, else what
+// the file has. What a flag says holds for this time only.
+Settings to_remember(const Settings &file, const Settings &began, Settings now);
+
+// What the view shows with these settings at every sample. Counters are left out: what they say holds a while later
+// too.
+MetricSet focus_of(const Settings &settings);
 
 // What a metric that can be plotted is: a number of a device that goes up and down.
 bool can_be_plotted(const Metric &metric);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/text.hpp"
 #include "tui/loop.hpp"
 
 namespace gpulse::tui {
@@ -11,7 +12,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST(Settings, WhatIsWrittenReadsBack) {
+// None of them as by default.
+Settings all_different() {
   auto settings = default_settings();
   settings.toggle(Panel::events);
   std::swap(settings.panels[0], settings.panels[1]);
@@ -28,9 +30,45 @@ TEST(Settings, WhatIsWrittenReadsBack) {
   settings.theme = ThemeName::colour_blind;
   settings.mouse = false;
   settings.newest_left = true;
+  return settings;
+}
+
+TEST(Settings, WhatIsWrittenReadsBack) {
+  const auto settings = all_different();
   const auto read = parse_settings(write_settings(settings), "file");
   ASSERT_TRUE(read) << read.error().line();
   EXPECT_EQ(*read, settings);
+}
+
+TEST(Settings, EachOneHasItsLine) {
+  const auto ours = write_settings(all_different()), usual = write_settings(default_settings());
+  const auto lines = split(ours, '\n'), others = split(usual, '\n');
+  ASSERT_EQ(lines.size(), others.size());
+  for (std::size_t i = 1; i + 1 < lines.size(); ++i) EXPECT_NE(lines[i], others[i]) << "is as by default";
+}
+
+TEST(Settings, AFlagHoldsForOneTimeOnly) {
+  const auto file = all_different();
+  const auto began = default_settings();  // every flag there could be
+  EXPECT_EQ(to_remember(file, began, began), file);
+  auto now = began;
+  now.zoom = 2;
+  auto wanted = file;
+  wanted.zoom = 2;
+  EXPECT_EQ(to_remember(file, began, now), wanted);
+}
+
+TEST(Settings, WhatIsSortedByAndWhichWayBelongTogether) {
+  auto file = default_settings();
+  file.sort = *column_named("user");
+  file.descending = false;
+  auto began = file;
+  began.sort = *column_named("cpu_percent");
+  began.descending = true;
+  auto now = began;
+  now.descending = false;
+  EXPECT_EQ(to_remember(file, began, now).sort, *column_named("cpu_percent"));
+  EXPECT_FALSE(to_remember(file, began, now).descending);
 }
 
 TEST(Settings, AFileMaySayAsLittleAsItLikes) {
@@ -74,6 +112,21 @@ TEST(Settings, OnlyAFileIsReadAndOneThatIsNotThereIsNoMistake) {
   const auto none = load_settings("/nonexistent/top.toml");
   ASSERT_TRUE(none);
   EXPECT_EQ(*none, default_settings());
+}
+
+TEST(Settings, WhatIsOnTheScreenIsInFocus) {
+  auto settings = default_settings();
+  const auto usual = focus_of(settings);
+  for (const auto id : {device_metric("gpu_utilization_percent"), device_metric("sm_active_percent"),
+                        device_metric("throttle_reasons"), process_metric("threads"), host_metric("load_1m")}) {
+    EXPECT_TRUE(usual.contains(id)) << describe(id).key;
+  }
+  for (const auto id : {device_metric("power_peak_watts"), device_metric("energy_joules"),
+                        device_metric("fp64_active_percent"), detail_metric("board_id")}) {
+    EXPECT_FALSE(usual.contains(id)) << describe(id).key;
+  }
+  settings.plots.push_back(device_metric("power_peak_watts"));
+  EXPECT_TRUE(focus_of(settings).contains(device_metric("power_peak_watts")));
 }
 
 TEST(Settings, PlotsAreAtMostSix) {
