@@ -5,6 +5,8 @@
 .PHONY: help build run test unit e2e docs check format bench bench-top fuzz asan tsan clean
 
 JOBS ?= $(shell nproc)
+# Some tests mostly wait.
+TEST_JOBS = $(shell expr $(JOBS) + 1)
 # Seconds per fuzzer of `make fuzz`.
 FUZZ_SECONDS ?= 60
 # What `make test` hands to pytest, e.g. PYTEST_ARGS="-k selectors".
@@ -35,7 +37,7 @@ unit: ## the tests beside the code
 	@tools/install_dependencies.sh build
 	@$(CONFIGURE) release >/dev/null
 	@$(BUILD) build -j $(JOBS)
-	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
+	@ctest --test-dir build --output-on-failure --no-tests=error -j $(TEST_JOBS)
 
 e2e: build .venv/ready ## the tests of the built program
 	@tools/install_dependencies.sh test
@@ -74,7 +76,7 @@ asan tsan: ## the tests beside the code under the address and undefined-behaviou
 	@tools/install_dependencies.sh build check
 	@$(CONFIGURE) $@ >/dev/null
 	@$(BUILD) build/$@ -j $(JOBS) --target gpulse_tests
-	@ctest --test-dir build/$@ --output-on-failure --no-tests=error -j $(JOBS)
+	@ctest --test-dir build/$@ --output-on-failure --no-tests=error -j $(TEST_JOBS)
 
 clean: ## remove what was built
 	@rm -rf build dist .venv

@@ -103,14 +103,17 @@ function(gpulse_library name)
 endfunction()
 
 function(gpulse_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "" "COST" "SOURCES;LINKS" ${ARGN})
+  if(NOT ARG_COST)
+    set(ARG_COST 0)
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} gpulse_test_options)
   gpulse_share_precompiled(${name} gpulse_test_headers)
   target_compile_definitions(${name} PRIVATE
     GPULSE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GPULSE_BUILD_DIR="${CMAKE_BINARY_DIR}")
   add_dependencies(gpulse_tests ${name})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 COST ${ARG_COST})
 endfunction()
 
 # A program that measures; it finds the simulator in the build folder.

@@ -1,0 +1,131 @@
+"""Follows the walkthroughs of CONTRIBUTING.md word by word, in a copy of the tree.
+
+To build the copy takes a while and a processor that the other tests leave idle: it begins before them, in the background.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import BUILD, ROOT
+
+# Kept between runs, so that only what has changed is built again.
+COPY = BUILD / "walkthrough"
+
+
+@dataclass
+class Block:
+    kind: str
+    file: str
+    text: str
+
+
+def walkthrough(title: str) -> list[Block]:
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    assert section, f"CONTRIBUTING.md has no section {title}"
+    found = re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```$", section[1], re.MULTILINE | re.DOTALL)
+    return [Block(*block) for block in found]
+
+
+def copy_tree(target: Path) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target / name)
+
+
+def apply(block: Block, tree: Path) -> None:
+    if block.kind == "diff":
+        done = subprocess.run(["git", "apply", "-"], input=block.text, cwd=tree, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    elif block.file:
+        (tree / block.file).parent.mkdir(parents=True, exist_ok=True)
+        (tree / block.file).write_text(block.text)
+
+
+def update_copy(stage: Path) -> None:
+    """Makes the copy like the stage, touching only what differs."""
+    wanted = {path.relative_to(stage) for path in stage.rglob("*") if path.is_file()}
+    for path in list(COPY.rglob("*")):
+        name = path.relative_to(COPY)
+        if path.is_file() and name.parts[0] != "build" and name not in wanted:
+            path.unlink()
+    for name in wanted:
+        target = COPY / name
+        if not target.exists() or target.read_bytes() != (stage / name).read_bytes():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(stage / name, target)
+
+
+class Walk(threading.Thread):
+    """Does one walkthrough after the other; each is found to be well or not when it is asked for."""
+
+    def __init__(self, titles: list[str]) -> None:
+        super().__init__(daemon=True)
+        self.outcomes: dict[str, BaseException | None] = {}
+        self.titles = titles
+        self.changed = threading.Condition()
+        self.building: subprocess.Popen[str] | None = None
+        self.stopped = False
+
+    def run(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            stage = Path(folder)
+            for title in self.titles:
+                outcome: BaseException | None = None
+                try:
+                    if not self.outcomes:
+                        copy_tree(stage)
+                    self.follow(title, stage)
+                except BaseException as error:  # told to whoever asks
+                    outcome = error
+                with self.changed:
+                    self.outcomes[title] = outcome
+                    self.changed.notify_all()
+
+    def follow(self, title: str, stage: Path) -> None:
+        blocks = walkthrough(title)
+        for block in blocks:
+            apply(block, stage)
+        update_copy(stage)
+        (commands,) = [block.text for block in blocks if block.kind == "sh"]
+        (expected,) = [block.text for block in blocks if block.kind == "text"]
+        # Unoptimised, because it is only looked at once.
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+        env["CMAKE_ARGS"] = "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DGPULSE_TESTS=OFF -DGPULSE_PCH=ON"
+        with self.changed:
+            assert not self.stopped, "the tests ended before"
+            self.building = subprocess.Popen(
+                ["nice", "bash", "-euo", "pipefail", "-c", commands], cwd=COPY, env=env, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+        out, err = self.building.communicate(timeout=900)
+        assert self.building.returncode == 0, out[-4000:] + err[-4000:]
+        building = re.compile(r"\[\d+/\d+\]|ninja: |-- |Installing |\d+ samples, ")
+        shown = [line for line in out.splitlines() if not building.match(line)]
+        assert shown == expected.splitlines()
+
+    def expect(self, title: str) -> None:
+        with self.changed:
+            self.changed.wait_for(lambda: title in self.outcomes)
+        if error := self.outcomes[title]:
+            raise error
+
+    def stop(self) -> None:
+        with self.changed:
+            self.stopped = True
+            if self.building is not None and self.building.poll() is None:
+                os.killpg(self.building.pid, signal.SIGTERM)
