@@ -21,12 +21,18 @@ void append_number(std::string &out, int number) {
   out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
+std::size_t digits(int number) {
+  return number < 10 ? 1 : number < 100 ? 2 : number < 1000 ? 3 : 1 + digits(number / 10);
+}
+
 // A count of one is the default.
 void append_motion(std::string &out, int count, char final) {
   out += "\033[";
   if (count != 1) append_number(out, count);
   out += final;
 }
+
+std::size_t motion_bytes(int count) { return 3 + (count != 1 ? digits(count) : 0); }
 
 bool is_blank(const ScreenCell &cell) { return cell.length == 1 && cell.bytes[0] == ' '; }
 bool is_right_half(const ScreenCell &cell) { return cell.length == 0; }
@@ -173,37 +179,48 @@ bool Painter::rewrite_to(const Screen &wanted, int x, std::size_t shorter_than, 
 
 void Painter::move_to(const Screen &wanted, int x, int y, std::string &out) {
   if (x == x_ && y == y_) return;
-  std::string best = "\033[";
-  if (y > 0) append_number(best, y + 1);
-  if (x > 0) {
-    best += ';';
-    append_number(best, x + 1);
-  }
-  best += 'H';
-  const auto offer = [&best](const std::string &other) {
-    if (other.size() < best.size()) best = other;
-  };
   // A line feed alone keeps the column: the terminal's output is not translated while we have it.
   const bool below = y_ >= 0 && y >= y_ && y - y_ <= kMostLineFeeds;
-  const std::string down(below ? static_cast<std::size_t>(y - y_) : 0, '\n');
-  if (below) {
-    std::string along = '\r' + down;
-    if (x > 0) append_motion(along, x, 'C');
-    offer(along);
-  }
+  const std::size_t down = below ? static_cast<std::size_t>(y - y_) : 0;
+  enum class Way : std::uint8_t { absolute, along, near, column } way = Way::absolute;
+  std::size_t best = 3 + (y > 0 ? digits(y + 1) : 0) + (x > 0 ? 1 + digits(x + 1) : 0);
+  const auto offer = [&](Way other, std::size_t bytes) {
+    if (bytes >= best) return;
+    way = other;
+    best = bytes;
+  };
+  if (below) offer(Way::along, 1 + down + (x > 0 ? motion_bytes(x) : 0));
   if (below && x_ >= 0 && x_ - x <= kMostBackspaces) {
-    std::string near = down;
-    if (x < x_) near.append(static_cast<std::size_t>(x_ - x), '\b');
-    if (x > x_) append_motion(near, x - x_, 'C');
-    offer(near);
+    offer(Way::near, down + (x < x_ ? static_cast<std::size_t>(x_ - x) : x > x_ ? motion_bytes(x - x_) : 0));
   }
-  if (y == y_) {
-    std::string column;
-    append_motion(column, x + 1, 'G');
-    offer(column);
+  if (y == y_) offer(Way::column, motion_bytes(x + 1));
+  const bool rewritten = y == y_ && x_ >= 0 && x > x_ && rewrite_to(wanted, x, best + 1, out);
+  if (!rewritten) {
+    switch (way) {
+      case Way::absolute:
+        out += "\033[";
+        if (y > 0) append_number(out, y + 1);
+        if (x > 0) {
+          out += ';';
+          append_number(out, x + 1);
+        }
+        out += 'H';
+        break;
+      case Way::along:
+        out += '\r';
+        out.append(down, '\n');
+        if (x > 0) append_motion(out, x, 'C');
+        break;
+      case Way::near:
+        out.append(down, '\n');
+        if (x < x_) out.append(static_cast<std::size_t>(x_ - x), '\b');
+        if (x > x_) append_motion(out, x - x_, 'C');
+        break;
+      case Way::column:
+        append_motion(out, x + 1, 'G');
+        break;
+    }
   }
-  const bool rewritten = y == y_ && x_ >= 0 && x > x_ && rewrite_to(wanted, x, best.size() + 1, out);
-  if (!rewritten) out += best;
   x_ = x;
   y_ = y;
 }

@@ -20,6 +20,13 @@ struct Character {
 Character first_character(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return {lead, 1};
+  // Lines, blocks and braille are most of what is drawn; the first and the last of these leads have exceptions.
+  if (lead > 0xE0 && lead < 0xED && text.size() >= 3) {
+    const auto second = static_cast<unsigned char>(text[1]), third = static_cast<unsigned char>(text[2]);
+    if ((second & 0xC0U) == 0x80 && (third & 0xC0U) == 0x80) {
+      return {(lead & 0x0F) << 12 | (second & 0x3F) << 6 | (third & 0x3F), 3};
+    }
+  }
   Character found{};
   const auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t *>(text.data()),
                                       static_cast<utf8proc_ssize_t>(text.size()), &found.code);
@@ -35,7 +42,7 @@ bool likely_wide(utf8proc_int32_t code) {
 
 int character_width(utf8proc_int32_t code) {
   if (code < 0x20 || code == 0x7F) return 0;
-  if (code < 0x300) return 1;
+  if (code < 0x300 || (code >= 0x2500 && code < 0x25A0) || (code >= 0x2800 && code < 0x2900)) return 1;
   if (utf8proc_category(code) == UTF8PROC_CATEGORY_CN) return likely_wide(code) ? 2 : 1;
   return utf8proc_charwidth(code);
 }

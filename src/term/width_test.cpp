@@ -37,6 +37,26 @@ TEST(Glyph, IsOneCharacterOfTheText) {
   }
 }
 
+TEST(Glyph, WhatIsWrittenIsReadBack) {
+  std::array<char, 4> bytes{};
+  for (char32_t code = 1; code <= 0x10FFFF; code += code < 0x10000 ? 1 : 97) {
+    if (code >= 0xD800 && code < 0xE000) continue;
+    const auto count = encode_utf8(code, bytes);
+    const Glyph glyph = first_glyph({bytes.data(), count});
+    ASSERT_EQ(glyph.code, code);
+    ASSERT_EQ(glyph.bytes, count);
+  }
+}
+
+TEST(Glyph, ABadByteIsOneCharacter) {
+  for (const std::string_view text : {"\xE2", "\xE2\x94", "\xE2\x28\xA1", "\xE2\x94\x28", "\xE0\x80\x80",
+                                      "\xED\xA0\x80", "\xF8\x88\x80\x80", "\x80"}) {
+    const Glyph glyph = first_glyph(text);
+    EXPECT_EQ(glyph.code, U'\xFFFD');
+    EXPECT_EQ(glyph.bytes, 1U);
+  }
+}
+
 TEST(Cut, EndsAtABorderBetweenCharacters) {
   EXPECT_EQ(cut("train.py", 8, "…"), "train.py");
   EXPECT_EQ(cut("train.py", 5, "…"), "trai…");
