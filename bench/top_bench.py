@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What live views cost, side by side: CPU time, bytes written to the terminal, resident memory.
 
-    bench/top_bench.py                      # gpulse top, nvtop, nvitop, btop, each for 60 s after 8 s of warm-up
+    bench/top_bench.py                      # gpulse top, nvtop, nvitop, btop, for 60 s after 8 s of warm-up
     bench/top_bench.py --seconds 5 --only gpulse,nvitop
     bench/top_bench.py --nvtop PATH --btop PATH
 
-All run on the same simulated machine, 8 GPUs whose values move and 40 real processes on them, in a pseudo-terminal of 200x50,
-one after the other, at one sample a second. Each is looked at first: a program that does not show the GPUs is not measured.
+All run on the same simulated machine, 8 GPUs whose values move and 40 real processes on them, each in a pseudo-terminal of
+200x50, at one sample a second: at the same time, a part of a second apart, so that whatever else the machine does meets all of
+them. Each is looked at first: a program that does not show the GPUs is not measured.
 Ends with 1 when gpulse is not the cheapest, is not five times cheaper than nvitop, or takes more than 15 MB. Needs pyte and
 nvitop (tests/requirements.txt).
 """
@@ -121,35 +122,32 @@ def status(pid: int, field: str) -> int:
 
 
 class Running:
-    def __init__(self, command: list[str], env: dict[str, str], columns: int, rows: int) -> None:
+    def __init__(self, view: View, env: dict[str, str], columns: int, rows: int) -> None:
+        self.view = view
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.ByteStream(self.screen)
+        self.written = 0
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-            os.execvpe(command[0], command, env)
+            os.execvpe(view.command[0], view.command, env)
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def read(self, seconds: float, look: bool) -> int:
-        """Bytes that came within that time. Looking at them costs us time, not the program."""
-        count = 0
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if not select.select([self.terminal], [], [], left)[0]:
-                continue
-            try:
-                piece = os.read(self.terminal, 1 << 16)
-            except OSError:
-                break
-            count += len(piece)
-            if look:
-                # pyte does not know sequences with a private marker before "m" or "q".
-                with contextlib.suppress(Exception):
-                    self.stream.feed(piece)
-        return count
 
     def text(self) -> str:
         return "\n".join(self.screen.display)
+
+    def begin(self) -> None:
+        self.written = 0
+        self.cpu, self.since = cpu_seconds(self.pid), time.monotonic()
+
+    def cost(self) -> Cost:
+        took = time.monotonic() - self.since
+        return Cost(
+            cpu_percent=100 * (cpu_seconds(self.pid) - self.cpu) / took,
+            bytes_per_second=self.written / took,
+            resident_kb=sum(status(one, "VmRSS") for one in family(self.pid)),
+            threads=sum(status(one, "Threads") for one in family(self.pid)),
+        )
 
     def end(self) -> None:
         with contextlib.suppress(OSError):
@@ -158,23 +156,41 @@ class Running:
         os.close(self.terminal)
 
 
-def measure(view: View, env: dict[str, str], size: tuple[int, int], warm_up: float, seconds: float) -> Cost | str:
-    running = Running(view.command, env, *size)
+def read(all_running: list[Running], seconds: float, look: bool) -> None:
+    """Takes what they write within that time. Looking at it costs us time, not the programs."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        ready = select.select([one.terminal for one in all_running], [], [], left)[0]
+        for one in all_running:
+            if one.terminal not in ready:
+                continue
+            try:
+                piece = os.read(one.terminal, 1 << 16)
+            except OSError as error:
+                raise SystemExit(f"{one.view.name} ended:\n{one.text()}") from error
+            one.written += len(piece)
+            if look:
+                # pyte does not know sequences with a private marker before "m" or "q".
+                with contextlib.suppress(Exception):
+                    one.stream.feed(piece)
+
+
+def measure(chosen: list[View], env: dict[str, str], size: tuple[int, int], warm_up: float, seconds: float) -> dict[str, Cost]:
+    all_running: list[Running] = []
     try:
-        running.read(warm_up, look=True)
-        if view.sign not in running.text():
-            return f"does not show {view.sign!r}:\n{running.text()}"
-        before, start = cpu_seconds(running.pid), time.monotonic()
-        written = running.read(seconds, look=False)
-        took = time.monotonic() - start
-        return Cost(
-            cpu_percent=100 * (cpu_seconds(running.pid) - before) / took,
-            bytes_per_second=written / took,
-            resident_kb=sum(status(one, "VmRSS") for one in family(running.pid)),
-            threads=sum(status(one, "Threads") for one in family(running.pid)),
-        )
+        for view in chosen:
+            all_running.append(Running(view, env, *size))
+            read(all_running, 1 / len(chosen), look=True)
+        read(all_running, warm_up, look=True)
+        for one in all_running:
+            if one.view.sign not in one.text():
+                raise SystemExit(f"{one.view.name} does not show {one.view.sign!r}:\n{one.text()}")
+            one.begin()
+        read(all_running, seconds, look=False)
+        return {one.view.name: one.cost() for one in all_running}
     finally:
-        running.end()
+        for one in all_running:
+            one.end()
 
 
 def views(options: argparse.Namespace, folder: Path) -> list[View]:
@@ -205,33 +221,28 @@ def main() -> int:
     columns, rows = (int(part) for part in options.size.split("x"))
     only = [name for name in options.only.split(",") if name]
 
-    costs: dict[str, Cost] = {}
     with tempfile.TemporaryDirectory() as name, machine(Path(name)) as scenario:
         env = {
             "PATH": os.environ["PATH"], "HOME": name, "XDG_CONFIG_HOME": name, "LANG": "C.UTF-8", "TERM": "xterm-256color",
             "LD_LIBRARY_PATH": str(options.gpulse.resolve().parent / "sim"), "GPULSE_SIM_SCENARIO": str(scenario),
         }
         print(f"{GPUS} simulated GPUs, {PROCESSES} processes, {options.size}, {options.seconds:g} s after {options.warm_up:g} s, "
-              f"load before {os.getloadavg()[0]:.2f}\n")
+              f"load before {os.getloadavg()[0]:.2f}\n", flush=True)
+        wanted = [view for view in views(options, Path(name)) if not only or any(part in view.name for part in only)]
+        installed = [view for view in wanted if shutil.which(view.command[0]) is not None]
+        costs = measure(installed, env, (columns, rows), options.warm_up, options.seconds)
         print(f"| {'view':<32} | CPU, % of a core | times ours | bytes/s | resident MB | threads |\n|---|---|---|---|---|---|")
-        for view in views(options, Path(name)):
-            if only and not any(part in view.name for part in only):
-                continue
-            if shutil.which(view.command[0]) is None:
+        for view in wanted:
+            if view not in installed:
                 print(f"| {view.name:<32} | not installed |")
                 continue
             told = subprocess.run(view.version, env=env, capture_output=True, text=True).stdout.split("\n")[0]
-            result = measure(view, env, (columns, rows), options.warm_up, options.seconds)
-            if isinstance(result, str):
-                print(f"| {view.name:<32} | {result} |")
-                continue
-            costs[view.name] = result
-            ours = costs["gpulse top"].cpu_percent if "gpulse top" in costs else result.cpu_percent
             number = told.split()[-1] if told else "?"
+            cost = costs[view.name]
+            ours = costs.get("gpulse top", cost).cpu_percent
             print(
-                f"| {view.name + ' ' + number:<32} | {result.cpu_percent:16.3f} | {result.cpu_percent / ours:10.1f} "
-                f"| {result.bytes_per_second:7.0f} | {result.resident_kb / 1000:11.1f} | {result.threads:7d} |",
-                flush=True,
+                f"| {view.name + ' ' + number:<32} | {cost.cpu_percent:16.3f} | {cost.cpu_percent / ours:10.1f} "
+                f"| {cost.bytes_per_second:7.0f} | {cost.resident_kb / 1000:11.1f} | {cost.threads:7d} |"
             )
     return judge(costs)
 

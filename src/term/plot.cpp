@@ -61,7 +61,7 @@ void draw_curve(Dots &dots, const Curve &curve, std::size_t number, const PlotSt
       before = -1;
       continue;
     }
-    const int y = step_of(share_of(values[i], style.low, style.high), dots.height());
+    const int y = step_of(share_of(values[i], 0, curve.high), dots.height());
     int from = y, to = y;
     if (style.filled) {
       from = 0;

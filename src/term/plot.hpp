@@ -15,11 +15,10 @@ inline constexpr float kGap = std::numeric_limits<float>::quiet_NaN();
 struct Curve {
   std::span<const float> values;  // the newest last
   Ink ink{};
+  double high = 100;  // what is drawn at the top; at the bottom is 0
 };
 
 struct PlotStyle {
-  double low = 0;
-  double high = 100;
   bool unicode = true;
   bool filled = false;  // down to the bottom; meant for a single curve
   bool newest_left = false;

@@ -10,9 +10,9 @@ using Lines = std::vector<std::string>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-Lines plotted(const std::vector<float> &values, Size size, const PlotStyle &style) {
+Lines plotted(const std::vector<float> &values, Size size, double high, const PlotStyle &style = {}) {
   Screen screen(size);
-  const Curve curve{values, {}};
+  const Curve curve{values, {}, high};
   draw_plot(Area(screen), {&curve, 1}, style);
   return screen.lines();
 }
@@ -36,60 +36,56 @@ TEST(Plot, HoldsTwoValuesPerColumnInBraille) {
 }
 
 TEST(Plot, DrawsTheNewestValueAtTheRight) {
-  const PlotStyle style{.low = 0, .high = 3};
-  EXPECT_EQ(plotted({0}, {2, 1}, style), Lines{" ⢀"});
-  EXPECT_EQ(plotted({0, 3}, {2, 1}, style), Lines{" ⡸"});  // joined: the right column from the second dot up
-  EXPECT_EQ(plotted({0, 0, 1, 2}, {2, 1}, style), Lines{"⣀⠔"});
+  EXPECT_EQ(plotted({0}, {2, 1}, 3), Lines{" ⢀"});
+  EXPECT_EQ(plotted({0, 3}, {2, 1}, 3), Lines{" ⡸"});  // joined: the right column from the second dot up
+  EXPECT_EQ(plotted({0, 0, 1, 2}, {2, 1}, 3), Lines{"⣀⠔"});
   // More than fit: the oldest are left out.
-  EXPECT_EQ(plotted({3, 3, 3, 0, 0}, {1, 1}, style), Lines{"⣀"});
-  EXPECT_EQ(plotted({0}, {2, 1}, {.low = 0, .high = 3, .newest_left = true}), Lines{"⡀"});
+  EXPECT_EQ(plotted({3, 3, 3, 0, 0}, {1, 1}, 3), Lines{"⣀"});
+  EXPECT_EQ(plotted({0}, {2, 1}, 3, {.newest_left = true}), Lines{"⡀"});
 }
 
 TEST(Plot, SpansAllRows) {
-  EXPECT_EQ(plotted({0, 100}, {1, 2}, {}), (Lines{"⢸", "⡸"}));
-  EXPECT_EQ(plotted({100, 0}, {1, 2}, {}), (Lines{"⢱", "⢸"}));
+  EXPECT_EQ(plotted({0, 100}, {1, 2}, 100), (Lines{"⢸", "⡸"}));
+  EXPECT_EQ(plotted({100, 0}, {1, 2}, 100), (Lines{"⢱", "⢸"}));
 }
 
 TEST(Plot, LeavesAGapWhereThereIsNoValue) {
-  const PlotStyle style{.low = 0, .high = 3};
-  EXPECT_EQ(plotted({0, kGap, 3, 3}, {2, 1}, style), Lines{"⡀⠉"});
-  EXPECT_EQ(plotted({kGap, kGap}, {2, 1}, style), Lines{""});
+  EXPECT_EQ(plotted({0, kGap, 3, 3}, {2, 1}, 3), Lines{"⡀⠉"});
+  EXPECT_EQ(plotted({kGap, kGap}, {2, 1}, 3), Lines{""});
 }
 
 TEST(Plot, DrawsWhatLiesOutsideAtTheEdge) {
-  const PlotStyle style{.low = 0, .high = 3};
-  EXPECT_EQ(plotted({99, kInfinity}, {1, 1}, style), Lines{"⠉"});
-  EXPECT_EQ(plotted({-99, -kInfinity}, {1, 1}, style), Lines{"⣀"});
-  EXPECT_EQ(plotted({5, 5}, {1, 1}, {.low = 3, .high = 3}), Lines{"⣀"});
+  EXPECT_EQ(plotted({99, kInfinity}, {1, 1}, 3), Lines{"⠉"});
+  EXPECT_EQ(plotted({-99, -kInfinity}, {1, 1}, 3), Lines{"⣀"});
+  EXPECT_EQ(plotted({5, 5}, {1, 1}, 0), Lines{"⣀"});
 }
 
 TEST(Plot, FillsDownToTheBottom) {
-  EXPECT_EQ(plotted({0, 1, 2, 3}, {2, 1}, {.low = 0, .high = 3, .filled = true}), Lines{"⣠⣾"});
-  EXPECT_EQ(plotted({3, kGap}, {1, 1}, {.low = 0, .high = 3, .filled = true}), Lines{"⡇"});
+  EXPECT_EQ(plotted({0, 1, 2, 3}, {2, 1}, 3, {.filled = true}), Lines{"⣠⣾"});
+  EXPECT_EQ(plotted({3, kGap}, {1, 1}, 3, {.filled = true}), Lines{"⡇"});
 }
 
 TEST(Plot, ReadsInAsciiToo) {
   // Three heights per line.
-  EXPECT_EQ(plotted({0, 1, 2, 3, 4, 5}, {6, 2}, {.low = 0, .high = 5, .unicode = false}), (Lines{"   .-'", ".-'"}));
-  EXPECT_EQ(plotted({0, 5}, {2, 2}, {.low = 0, .high = 5, .unicode = false}), (Lines{" |", ".|"}));
-  EXPECT_EQ(plotted({0, 1, 2, 5}, {4, 2}, {.low = 0, .high = 5, .unicode = false, .filled = true}),
-            (Lines{"   #", ".=##"}));
+  EXPECT_EQ(plotted({0, 1, 2, 3, 4, 5}, {6, 2}, 5, {.unicode = false}), (Lines{"   .-'", ".-'"}));
+  EXPECT_EQ(plotted({0, 5}, {2, 2}, 5, {.unicode = false}), (Lines{" |", ".|"}));
+  EXPECT_EQ(plotted({0, 1, 2, 5}, {4, 2}, 5, {.unicode = false, .filled = true}), (Lines{"   #", ".=##"}));
 }
 
 TEST(Plot, LetsTheLaterCurveWinACell) {
   Screen screen({2, 1});
   const std::vector<float> top{3, 3, 3, 3}, bottom{0, 0};
-  const std::vector<Curve> curves{{top, {.fore = Tint::ansi(1)}}, {bottom, {.fore = Tint::ansi(2)}}};
-  draw_plot(Area(screen), curves, {.low = 0, .high = 3});
+  const std::vector<Curve> curves{{top, {.fore = Tint::ansi(1)}, 3}, {bottom, {.fore = Tint::ansi(2)}, 3}};
+  draw_plot(Area(screen), curves, {});
   EXPECT_EQ(screen.text(), "⠉⣉\n");
   EXPECT_EQ(screen.at(0, 0).ink.fore(), Tint::ansi(1));
   EXPECT_EQ(screen.at(1, 0).ink.fore(), Tint::ansi(2));
 }
 
 TEST(Plot, DrawsNothingWhereThereIsNoRoom) {
-  EXPECT_EQ(plotted({1, 2, 3}, {0, 0}, {}), Lines{});
-  EXPECT_EQ(plotted({1, 2, 3}, {3, 0}, {}), Lines{});
-  EXPECT_EQ(plotted({}, {2, 1}, {}), Lines{""});
+  EXPECT_EQ(plotted({1, 2, 3}, {0, 0}, 100), Lines{});
+  EXPECT_EQ(plotted({1, 2, 3}, {3, 0}, 100), Lines{});
+  EXPECT_EQ(plotted({}, {2, 1}, 100), Lines{""});
 }
 
 TEST(Sparkline, ShowsOneValuePerColumn) {

@@ -15,7 +15,6 @@ namespace {
 
 // Means of `zoom` values each, so that the groups stay the same from one sample to the next.
 std::vector<float> fold(std::span<const float> values, int zoom, std::uint64_t number) {
-  if (zoom <= 1) return {values.begin(), values.end()};
   std::vector<float> folded;
   const auto group = static_cast<std::uint64_t>(zoom);
   const auto first = number + 1 - std::min<std::uint64_t>(number + 1, values.size());
@@ -120,19 +119,16 @@ void draw_chart(const Area &area, const Scene &scene, const Chart &chart) {
   const auto below = area.part({0, 1, area.columns(), area.rows() - 1});
   const int axis = draw_axis(below, look, chart.top);
   const auto plot = below.part({axis, 0, below.columns() - axis, below.rows()});
-  std::vector<std::vector<float>> shares;
+  std::vector<std::vector<float>> folded(scene.settings.zoom > 1 ? chart.curves.size() : 0);
   std::vector<term::Curve> curves;
-  for (const auto &curve : chart.curves) {
-    auto values = fold(scene.series.values(curve.key), scene.settings.zoom, scene.number);
-    for (auto &value : values) value = static_cast<float>(static_cast<double>(value) / curve.high);
-    shares.push_back(std::move(values));
-  }
   // The first is what matters most: it is drawn last, over the others.
-  for (std::size_t i = shares.size(); i-- > 0;) {
-    curves.push_back({shares[i], look.theme->curves[i % look.theme->curves.size()]});
+  for (std::size_t i = chart.curves.size(); i-- > 0;) {
+    const auto &curve = chart.curves[i];
+    auto values = scene.series.values(curve.key);
+    if (!folded.empty()) values = folded[i] = fold(values, scene.settings.zoom, scene.number);
+    curves.push_back({values, look.theme->curves[i % look.theme->curves.size()], curve.high});
   }
-  term::draw_plot(plot, curves,
-                  {.low = 0, .high = 1, .unicode = look.unicode(), .newest_left = scene.settings.newest_left});
+  term::draw_plot(plot, curves, {.unicode = look.unicode(), .newest_left = scene.settings.newest_left});
 }
 
 void draw_charts(const Area &area, const Scene &scene, const std::vector<Chart> &charts) {
