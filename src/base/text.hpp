@@ -35,7 +35,7 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 // The capitals of ASCII made small.
 std::string lower(std::string_view text);
 
-// As printf's "%.*f", in a tenth of the time where it has at most three digits after the point.
+// As printf's "%.*f", in a quarter of the time where it has at most three digits after the point.
 std::string fixed(double number, int digits);
 
 // Blank-separated words of a line.

@@ -66,7 +66,7 @@ double page_bytes() {
   return kBytes;
 }
 
-// The clock of what a process uses of all processors. A file says the same in ticks, at twenty times the cost.
+// The clock of what a process uses of all processors. A file says the same in ticks, at ten times the cost.
 std::optional<clockid_t> cpu_clock(std::uint32_t pid) {
   clockid_t clock{};
   if (::clock_getcpuclockid(static_cast<pid_t>(pid), &clock) != 0) return std::nullopt;

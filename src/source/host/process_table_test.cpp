@@ -399,6 +399,12 @@ class OwnChild : public testing::Test {
     does();
     ::_exit(0);
   }
+  void start_resting() {
+    start([] {
+      for (;;) ::pause();
+    });
+    std::this_thread::sleep_for(20ms);  // until it does
+  }
   void end() {
     if (child <= 0) return;
     ::kill(child, SIGKILL);
@@ -432,10 +438,7 @@ TEST_F(OwnChild, UseIsToldFinerThanInTicks) {
 }
 
 TEST_F(OwnChild, OneThatRestsUsesNothingAndIsStillThere) {
-  start([] {
-    for (;;) ::pause();
-  });
-  std::this_thread::sleep_for(20ms);  // until it rests
+  start_resting();
   const auto begun = monotonic_now();
   const auto first = look_up(begun);
   for (int i = 1; i <= 8; ++i) {
@@ -448,10 +451,7 @@ TEST_F(OwnChild, OneThatRestsUsesNothingAndIsStillThere) {
 }
 
 TEST_F(OwnChild, AnotherNicenessIsSeenAtOnceAlsoAtRest) {
-  start([] {
-    for (;;) ::pause();
-  });
-  std::this_thread::sleep_for(20ms);
+  start_resting();
   const auto begun = monotonic_now();
   look_up(begun);
   look_up(begun + 1s);
@@ -460,10 +460,7 @@ TEST_F(OwnChild, AnotherNicenessIsSeenAtOnceAlsoAtRest) {
 }
 
 TEST_F(OwnChild, OneThatRestedIsGoneWhenItEndsAndWhenItIsForgotten) {
-  start([] {
-    for (;;) ::pause();
-  });
-  std::this_thread::sleep_for(20ms);
+  start_resting();
   const auto begun = monotonic_now();
   look_up(begun);
   look_up(begun + 1s);
