@@ -38,6 +38,11 @@ class FakeSource final : public Source {
     problem_ = std::move(problem);
     changed_ = true;
   }
+  // The version of a driver that answers.
+  void driver(std::string version) {
+    const std::lock_guard lock(mutex_);
+    driver_ = std::move(version);
+  }
   void answer(const std::string &uuid, std::size_t reader, Outcome outcome) {
     const std::lock_guard lock(mutex_);
     outcomes_[{uuid, reader}] = outcome;
@@ -62,6 +67,11 @@ class FakeSource final : public Source {
   std::thread::id reader_thread() const {
     const std::lock_guard lock(mutex_);
     return reader_thread_;
+  }
+  // Where it was last asked whether devices came or went.
+  std::thread::id changed_thread() const {
+    const std::lock_guard lock(mutex_);
+    return changed_thread_;
   }
   void fail_next_read() {
     const std::lock_guard lock(mutex_);
@@ -110,7 +120,7 @@ class FakeSource final : public Source {
     inside_.erase(std::string(kEverything));
     current_ = wanted_;
     changed_ = false;
-    Discovery found{.entities = {}, .problem = problem_, .remedy = {}};
+    Discovery found{.entities = {}, .problem = problem_, .remedy = {}, .driver = driver_};
     for (const auto &device : current_) {
       auto identity = std::make_shared<DeviceIdentity>();
       identity->uuid = device.uuid;
@@ -123,6 +133,7 @@ class FakeSource final : public Source {
 
   bool changed() override {
     const std::lock_guard lock(mutex_);
+    changed_thread_ = std::this_thread::get_id();
     if (!inside_.empty()) ++broken_rules_;
     return changed_;
   }
@@ -158,11 +169,11 @@ class FakeSource final : public Source {
   mutable std::mutex mutex_;
   std::condition_variable released_;
   std::vector<FakeDevice> wanted_, current_;
-  std::string problem_;
+  std::string problem_, driver_;
   bool changed_ = false;
   bool throws_ = false;
   bool prompt_ = false;
-  std::thread::id reader_thread_;
+  std::thread::id reader_thread_, changed_thread_;
   std::map<std::pair<std::string, std::size_t>, Outcome> outcomes_;
   std::map<std::pair<std::string, std::size_t>, std::uint64_t> reads_;
   std::map<std::size_t, std::chrono::nanoseconds> costs_;

@@ -203,7 +203,13 @@ void Runner::Core::adopt(Discovery found) {
 bool Runner::Core::has_nothing_to_do(Monotonic now) {
   if (!discovered || !entities.empty() || (!well() && now >= next_retry)) return false;
   if (now < next_check) return true;
-  if (source->changed()) return false;
+  // A driver that has answered may hang the next time: that is for the worker to find out.
+  if (!driver.empty()) return false;
+  try {
+    if (source->changed()) return false;
+  } catch (...) {
+    return false;  // the worker meets it too, and tells of it
+  }
   next_check = now + options.check;
   return true;
 }

@@ -72,8 +72,7 @@ struct Runner::Core {
   void start_frame(Entity &entity) const;
   bool someone_hangs() const;
   bool well() const;
-  // No entity to read, and none has come: the worker need not be woken. Without a device there is no driver to wait
-  // for.
+  // No entity to read, and none has come: the worker need not be woken.
   bool has_nothing_to_do(Monotonic now);
   void retry_later(Monotonic now);
   void note(std::string device, std::string kind, std::string words);

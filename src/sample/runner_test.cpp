@@ -202,6 +202,18 @@ TEST_F(RunnerTest, ADriverIsNeverCalledByWhoAsks) {
   EXPECT_NE(source_->reader_thread(), std::this_thread::get_id());
 }
 
+TEST_F(RunnerTest, WithoutADeviceOnlyADriverThatAnswersIsLeftToTheWorker) {
+  start({});
+  pass();
+  pass();
+  EXPECT_EQ(source_->changed_thread(), std::this_thread::get_id());
+  source_->driver("580");
+  start({});
+  pass();
+  pass();
+  EXPECT_NE(source_->changed_thread(), std::this_thread::get_id());
+}
+
 TEST_F(RunnerTest, WhereNothingWasFoundTheFirstDeviceIsSeen) {
   start({});
   pass();

@@ -194,7 +194,11 @@ Result<void> save_settings(const std::string &file, const Settings &settings) {
   std::ofstream out(beside, std::ios::binary | std::ios::trunc);
   out << write_settings(settings, before.str());
   out.close();
-  if (!out) return failure("cannot write " + file, std::strerror(errno));
+  if (!out) {
+    auto failed = failure("cannot write " + file, std::strerror(errno));
+    std::filesystem::remove(beside, error);
+    return failed;
+  }
   std::filesystem::rename(beside, path, error);
   if (error) return failure("cannot write " + file, error.message());
   return {};
