@@ -28,7 +28,7 @@ std::chrono::nanoseconds period(Tier tier) {
     case Tier::second:
       return 1s;
     case Tier::slow:
-      return 10s;
+      return kSlowPeriod;
     case Tier::once:
       break;
   }

@@ -27,9 +27,11 @@ class Openers;
 enum class Tier : std::uint8_t {
   tick,    // every sample
   second,  // at most once a second
-  slow,    // every ten seconds
+  slow,    // every kSlowPeriod
   once,    // when the entity is found
 };
+
+inline constexpr auto kSlowPeriod = std::chrono::seconds(10);
 
 struct ReaderInfo {
   std::string_view call;  // what it calls: for the self-report and for `gpulse doctor`
@@ -57,7 +59,7 @@ struct Frame {
   std::vector<CpuCore> cores = {};              // of the host
   std::shared_ptr<DeviceDetails> details = {};  // null unless a command asks for them
   // What somebody looks at; null: everything. A reader that fills many metrics, each at its price, may give the others
-  // every kUnseen only.
+  // every kSlowPeriod only.
   std::shared_ptr<const MetricSet> focus = {};
 
   bool is_seen(MetricId id) const { return focus == nullptr || focus->contains(id); }
@@ -71,8 +73,6 @@ inline Reading *Frame::find(MetricId id) {
   if (scope == row.scope()) return &row[id];
   return scope == Scope::detail && details != nullptr ? &details->row[id] : nullptr;
 }
-
-inline constexpr auto kUnseen = std::chrono::seconds(10);
 
 enum class Outcome : std::uint8_t {
   ok,           // numbers, or reasons that may change

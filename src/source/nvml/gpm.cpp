@@ -97,7 +97,7 @@ Return GpmState::take(const DeviceData &device) {
 Return GpmState::fill(Frame &frame, Monotonic now) {
   auto &row = frame.row;
   // The driver takes its time for each metric.
-  const bool all = !all_filled_ || now - *all_filled_ >= kUnseen;
+  const bool all = !all_filled_ || now - *all_filled_ >= kSlowPeriod;
   GpmMetricsGet<kRows.size()> query{};
   query.version = 1;
   query.sample1 = samples_[1 - newest_];
