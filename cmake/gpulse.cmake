@@ -56,7 +56,7 @@ set(common_headers)
 if(GPULSE_PCH)
   set(common_headers
     <algorithm> <array> <charconv> <chrono> <cmath> <functional> <map> <memory> <mutex> <optional> <span> <string>
-    <thread> <vector> <fmt/format.h> "${CMAKE_SOURCE_DIR}/src/source/source.hpp")
+    <thread> <vector> <fmt/format.h> "${CMAKE_SOURCE_DIR}/src/source/api/source.hpp")
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/headers.cpp CONTENT "")
   add_library(gpulse_headers OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
   target_link_libraries(gpulse_headers PRIVATE gpulse_options)
@@ -84,7 +84,7 @@ function(gpulse_library name)
   gpulse_share_precompiled(gpulse_${name} gpulse_headers)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
   # Where the tests run on one thread there is nothing for the thread sanitizer to find.
-  set(one_thread base cli metric model record term tui view source_amdgpu source_intel source_sysfs source_tegra)
+  set(one_thread base cli codec metric model record term tui view source_amdgpu source_intel source_sysfs source_tegra)
   if(GPULSE_SANITIZE STREQUAL "thread" AND name IN_LIST one_thread)
     set(tests)
   endif()

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/feed.hpp"
-#include "source/setting.hpp"
+#include "source/api/setting.hpp"
 
 namespace gpulse::cli {
 

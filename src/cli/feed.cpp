@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 constexpr auto kDemoMoment = 15s;
 
 // A laptop's GPU that nobody uses for so long is let go of, so that it can fall asleep.
-constexpr auto kRestAfter = 15s;
+constexpr auto kIdleReleaseAfter = 15s;
 
 }  // namespace
 
@@ -37,10 +37,10 @@ Result<Feed *> Feed::open(const Options &options) {
   auto sources = make_sources(options.source, root,
                               {.texts = !options.fast,
                                .only = options.only,
-                               .hurry = options.fast && !goes_on,
+                               .fast_start = options.fast && !goes_on,
                                .events = goes_on,
                                .wake = options.wake,
-                               .rest_after = goes_on ? kRestAfter : 0s});
+                               .idle_release_after = goes_on ? kIdleReleaseAfter : 0s});
   if (!sources) return std::unexpected(sources.error());
   feed.sampler_ = std::make_unique<Sampler>(std::move(*sources), root,
                                             RunnerOptions{.tick = options.interval, .only = options.only});
@@ -48,8 +48,8 @@ Result<Feed *> Feed::open(const Options &options) {
 }
 
 Result<SnapshotPtr> Feed::once_live() {
-  std::optional<Patience> patience;
-  if (!options_.own_screen) patience.emplace("waiting for the driver to answer …");
+  std::optional<SlowNotice> notice;
+  if (!options_.own_screen) notice.emplace("waiting for the driver to answer …");
   // What a command names is read at once, however seldom it would be otherwise.
   auto first = sampler_->sample(options_.fast && !options_.only ? Pass::fast : Pass::everything);
   for (const auto &source : first->sources) {

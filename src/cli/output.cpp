@@ -122,13 +122,13 @@ Result<void> LiveScreen::draw(std::string_view frame) const {
   return write_out(text + "\x1b[J");
 }
 
-struct Patience::Watch {
+struct SlowNotice::Watch {
   std::mutex mutex;
   std::condition_variable_any ended;
   std::jthread thread;
 };
 
-Patience::Patience(std::string what) : watch_(std::make_unique<Watch>()) {
+SlowNotice::SlowNotice(std::string what) : watch_(std::make_unique<Watch>()) {
   watch_->thread = std::jthread([watch = watch_.get(), what = std::move(what)](const std::stop_token &stop) {
     std::unique_lock lock(watch->mutex);
     if (!watch->ended.wait_for(lock, stop, 2s, [&] { return stop.stop_requested(); })) {
@@ -137,6 +137,6 @@ Patience::Patience(std::string what) : watch_(std::make_unique<Watch>()) {
   });
 }
 
-Patience::~Patience() = default;
+SlowNotice::~SlowNotice() = default;
 
 }  // namespace gpulse::cli

@@ -51,12 +51,12 @@ class LiveScreen {
 };
 
 // Says what is waited for when it takes more than two seconds.
-class Patience {
+class SlowNotice {
  public:
-  explicit Patience(std::string what);
-  Patience(const Patience &) = delete;
-  Patience &operator=(const Patience &) = delete;
-  ~Patience();
+  explicit SlowNotice(std::string what);
+  SlowNotice(const SlowNotice &) = delete;
+  SlowNotice &operator=(const SlowNotice &) = delete;
+  ~SlowNotice();
 
  private:
   struct Watch;

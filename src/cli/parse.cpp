@@ -2,14 +2,14 @@
 #include <unistd.h>
 
 #include "cli/output.hpp"
-#include "record/byte_source.hpp"
+#include "codec/byte_source.hpp"
 #include "record/smi_log.hpp"
 #include "view/json.hpp"
 
 namespace gpulse::cli {
 
 int run_parse(const std::string &file) {
-  auto bytes = record::ByteSource::open(file);
+  auto bytes = codec::ByteSource::open(file);
   if (!bytes) return fail(bytes.error());
   // One more than is read: then it is known to be too large.
   const auto content = bytes->view(0, record::kLargestSmiLog + 1);

@@ -130,7 +130,7 @@ int run_set(const Options &options) {
     const bool all = options.devices.empty() && pending.size() == changes.size();
     const int confirmed = options.yes ? kGood : ask(*setting, pending, all);
     if (confirmed != kGood) return confirmed;
-    const Patience patience("waiting for the driver to answer …");
+    const SlowNotice notice("waiting for the driver to answer …");
     const Sysroot root(options.sysroot);
     for (auto &change : changes) {
       if (change.obstacle == Obstacle::none) apply(*setting, change, root);

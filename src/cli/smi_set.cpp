@@ -348,7 +348,7 @@ int run_smi_setting(const SmiCommand &command, const Options &options) {
   if (checked) checked = check_users(changes);
   if (checked) checked = check_confirmed(*setting, changes, command);
   if (!checked) return say(checked.error());
-  const Patience patience("waiting for the driver to answer …");
+  const SlowNotice notice("waiting for the driver to answer …");
   return say(change_all(*setting, changes, Sysroot(options.sysroot), **feed));
 }
 

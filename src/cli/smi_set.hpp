@@ -4,7 +4,7 @@
 
 #include "cli/options.hpp"
 #include "cli/smi_arguments.hpp"
-#include "source/setting.hpp"
+#include "source/api/setting.hpp"
 
 namespace gpulse::cli {
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "metric/words.hpp"
+#include "metric/state_names.hpp"
 
 namespace gpulse {
 namespace {
@@ -69,7 +69,7 @@ class Happenings : public ::testing::Test {
 TEST_F(Happenings, NothingHappened) { EXPECT_THAT(told(), IsEmpty()); }
 
 TEST_F(Happenings, ThrottlingBeginsGrowsAndEnds) {
-  constexpr auto kPower = words::throttle_bit("power cap"), kHeat = words::throttle_bit("sw thermal");
+  constexpr auto kPower = state_names::throttle_bit("power cap"), kHeat = state_names::throttle_bit("sw thermal");
   throttle(now.devices[1], kPower);
   EXPECT_THAT(told(), ElementsAre("throttle GPU-1: power cap"));
   EXPECT_EQ(happenings(before, now).front().time, kNow);
@@ -85,9 +85,9 @@ TEST_F(Happenings, ThrottlingBeginsGrowsAndEnds) {
 }
 
 TEST_F(Happenings, ACalmReasonHoldsNobodyBack) {
-  throttle(now.devices[0], words::throttle_bit("idle") | words::throttle_bit("application clocks"));
+  throttle(now.devices[0], state_names::throttle_bit("idle") | state_names::throttle_bit("application clocks"));
   EXPECT_THAT(told(), IsEmpty());
-  throttle(before.devices[0], words::throttle_bit("power cap"));
+  throttle(before.devices[0], state_names::throttle_bit("power cap"));
   EXPECT_THAT(told(), ElementsAre("throttle ended GPU-0: power cap"));
 }
 
@@ -95,7 +95,7 @@ TEST_F(Happenings, ThrottlingThatIsNotKnownIsNotTold) {
   auto &was = before.devices[0].row[device_metric("throttle_reasons")];
   auto &is = now.devices[0].row[device_metric("throttle_reasons")];
   was = Reason::not_sampled;
-  is = static_cast<double>(words::throttle_bit("power cap"));
+  is = static_cast<double>(state_names::throttle_bit("power cap"));
   EXPECT_THAT(told(), IsEmpty()) << "it may have been so before we looked";
   was = Reason::lost;
   EXPECT_THAT(told(), ElementsAre("throttle GPU-0: power cap")) << "a device that was away ran at no clock";
@@ -108,8 +108,8 @@ TEST_F(Happenings, ThrottlingThatIsNotKnownIsNotTold) {
 
 TEST_F(Happenings, AnInstanceIsNotToldOfBesideItsDevice) {
   now.devices[2].parent = before.devices[2].parent = 1;
-  throttle(now.devices[1], words::throttle_bit("hw thermal"));
-  throttle(now.devices[2], words::throttle_bit("hw thermal"));
+  throttle(now.devices[1], state_names::throttle_bit("hw thermal"));
+  throttle(now.devices[2], state_names::throttle_bit("hw thermal"));
   EXPECT_THAT(told(), ElementsAre("throttle GPU-1: hw thermal"));
 }
 
@@ -135,8 +135,8 @@ TEST_F(Happenings, WhatTheSamplerToldIsNotToldTwice) {
 }
 
 TEST_F(Happenings, DevicesAreKnownByWhatTheyAreNotByTheirPlace) {
-  throttle(before.devices[0], words::throttle_bit("power cap"));
-  throttle(now.devices[0], words::throttle_bit("power cap"));
+  throttle(before.devices[0], state_names::throttle_bit("power cap"));
+  throttle(now.devices[0], state_names::throttle_bit("power cap"));
   before.processes.push_back(make_process(560, 0));
   now.processes.push_back(make_process(560, 2));
   std::swap(now.devices[0], now.devices[2]);
@@ -234,7 +234,7 @@ TEST_F(Happenings, AListThatCouldNotBeReadIsNoEmptyOne) {
 TEST_F(Happenings, AnotherOriginOrMachineIsNoNews) {
   before.origin = "DEMO";
   now.processes = {make_process(560, 0)};
-  throttle(now.devices[0], words::throttle_bit("power cap"));
+  throttle(now.devices[0], state_names::throttle_bit("power cap"));
   now.events = {{.time = kNow, .device = "", .kind = "phase", .text = "training"}};
   EXPECT_THAT(told(), ElementsAre("phase: training"));
   before.origin = "";
@@ -256,7 +256,7 @@ TEST_F(Happenings, TheGravestFirst) {
   now.events = {{.time = kNow, .device = "GPU-0", .kind = "xid", .code = 79, .text = "driver error XID 79"}};
   now.processes = {make_process(560, 0)};
   now.devices[2].state = DeviceState::asleep;
-  throttle(now.devices[1], words::throttle_bit("power cap"));
+  throttle(now.devices[1], state_names::throttle_bit("power cap"));
   EXPECT_THAT(told(), ElementsAre("xid GPU-0: driver error XID 79", "throttle GPU-1: power cap", "asleep GPU-2: asleep",
                                   "process GPU-0: 560 python3 (ann) came on GPU 0"));
 }

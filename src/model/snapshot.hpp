@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "model/details.hpp"
+#include "model/device_details.hpp"
 #include "model/row.hpp"
 
 namespace gpulse {

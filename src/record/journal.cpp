@@ -109,9 +109,9 @@ bool Journal::load(std::uint64_t number) {
       if (got <= 0) return false;
       have += static_cast<std::size_t>(got);
     }
-    if (sample.since_key == 0) decoder_.restart(todays_schema().slots);
+    if (sample.since_key == 0) decoder_.restart(codec::todays_schema().slots);
     decoder_.current().time = sample.time;
-    WireReader in(std::as_bytes(std::span(buffer_)));
+    codec::WireReader in(std::as_bytes(std::span(buffer_)));
     if (!decoder_.decode(in)) return false;
     loaded_ = i;
   }

@@ -9,9 +9,9 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "codec/snapshot_codec.hpp"
+#include "codec/wire.hpp"
 #include "model/snapshot.hpp"
-#include "record/snapshot_codec.hpp"
-#include "record/wire.hpp"
 
 namespace gpulse::record {
 
@@ -55,10 +55,10 @@ class Journal {
   std::uint64_t first_ = 0;
   std::uint64_t end_offset_ = 0;
   bool in_order_ = true;  // by time
-  SnapshotEncoder encoder_;
+  codec::SnapshotEncoder encoder_;
   bool restart_ = true;
-  WireWriter payload_;
-  SnapshotDecoder decoder_;
+  codec::WireWriter payload_;
+  codec::SnapshotDecoder decoder_;
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   std::uint64_t loaded_ = kNone;  // what the decoder holds
   std::string buffer_;

@@ -14,7 +14,7 @@
 
 #include "base/child_process.hpp"
 #include "base/temporary_folder.hpp"
-#include "record/testing.hpp"
+#include "codec/testing.hpp"
 
 namespace gpulse::record {
 namespace {
@@ -69,10 +69,10 @@ struct Seen {
   bool is_right(Journal &journal, std::uint64_t number) const {
     const auto got = journal.at(number);
     const auto &sample = all[static_cast<std::size_t>(number)];
-    return got && testing::same(**got, sample) && journal.time(number) == sample.time;
+    return got && codec::testing::same(**got, sample) && journal.time(number) == sample.time;
   }
 
-  testing::RandomMachine machine;
+  codec::testing::RandomMachine machine;
   std::vector<Snapshot> all;
 };
 
@@ -216,7 +216,7 @@ TEST_F(JournalTest, GoesOnAfterASampleThatCannotBeKept) {
   Seen seen(16);
   ASSERT_TRUE(seen.add(*journal, 5));
   Snapshot monster;
-  monster.hostname = std::string(kLongestText + 1, 'x');
+  monster.hostname = std::string(codec::kLongestText + 1, 'x');
   EXPECT_FALSE(journal->append(monster));
   EXPECT_EQ(journal->end(), 5U);
   ASSERT_TRUE(seen.add(*journal, 5));

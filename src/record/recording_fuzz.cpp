@@ -3,30 +3,31 @@
 // need not guess them. Whatever can be read must come back the same when it is recorded again.
 #include <cstdlib>
 
+#include "codec/testing.hpp"
 #include "record/recording_reader.hpp"
-#include "record/testing.hpp"
 
 namespace gpulse::record {
 namespace {
 
 // Pieces of [kind, length / 2] and as many bytes.
 std::vector<std::byte> with_blocks(std::span<const std::byte> data) {
-  WireWriter file;
-  write_file_head(file);
+  codec::WireWriter file;
+  codec::write_file_head(file);
   std::uint32_t last = 0;
-  WireReader in(data);
+  codec::WireReader in(data);
   while (in.left() > 2) {
     const auto kind = in.u8();
     const auto piece = in.bytes(std::min<std::size_t>(std::size_t{in.u8()} * 2, in.left()));
-    WireWriter payload;
+    codec::WireWriter payload;
     if (kind % 4 == 0) {
-      payload.u8(static_cast<std::uint8_t>(BlockKind::schema));
+      payload.u8(static_cast<std::uint8_t>(codec::BlockKind::schema));
     } else {
-      const auto sample = kind % 4 == 1 ? BlockKind::key : BlockKind::delta;
-      write_sample_head(payload, {.kind = sample, .schema = todays_schema().hash, .time = kind, .previous = last});
+      const auto sample = kind % 4 == 1 ? codec::BlockKind::key : codec::BlockKind::delta;
+      codec::write_sample_head(payload,
+                               {.kind = sample, .schema = codec::todays_schema().hash, .time = kind, .previous = last});
     }
     payload.bytes(piece);
-    const auto crc = write_block(file, payload.view());
+    const auto crc = codec::write_block(file, payload.view());
     if (kind % 4 != 0) last = crc;
   }
   return {file.view().begin(), file.view().end()};
@@ -35,17 +36,17 @@ std::vector<std::byte> with_blocks(std::span<const std::byte> data) {
 void read_all(std::span<const std::byte> bytes) {
   auto reader = RecordingReader::open(bytes, "fuzz");
   if (!reader) return;
-  SnapshotEncoder encoder;
-  SnapshotDecoder decoder;
-  decoder.restart(todays_schema().slots);
+  codec::SnapshotEncoder encoder;
+  codec::SnapshotDecoder decoder;
+  decoder.restart(codec::todays_schema().slots);
   for (std::size_t i = 0; i < reader->count(); ++i) {
     const auto snapshot = reader->at(i);
     if (!snapshot) continue;
-    WireWriter out;
+    codec::WireWriter out;
     if (!encoder.encode(out, **snapshot)) std::abort();
-    WireReader in(out.view());
+    codec::WireReader in(out.view());
     decoder.current().time = (*snapshot)->time;
-    if (!decoder.decode(in) || !testing::same(decoder.current(), **snapshot)) std::abort();
+    if (!decoder.decode(in) || !codec::testing::same(decoder.current(), **snapshot)) std::abort();
   }
   if (reader->count() > 0) {
     const auto found = reader->seek(reader->last_time());

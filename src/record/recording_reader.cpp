@@ -8,30 +8,30 @@
 namespace gpulse::record {
 
 bool is_recording(std::span<const std::byte> start) {
-  const auto magic = std::as_bytes(std::span(kMagic));
+  const auto magic = std::as_bytes(std::span(codec::kMagic));
   return start.size() >= magic.size() && std::equal(magic.begin(), magic.end(), start.begin());
 }
 
 Result<RecordingReader> RecordingReader::open(const std::string &path) {
-  auto bytes = ByteSource::open(path);
+  auto bytes = codec::ByteSource::open(path);
   if (!bytes) return std::unexpected(bytes.error());
   return open(std::move(*bytes), path);
 }
 
 Result<RecordingReader> RecordingReader::open(std::span<const std::byte> bytes, std::string name) {
-  return open(ByteSource(bytes), std::move(name));
+  return open(codec::ByteSource(bytes), std::move(name));
 }
 
-Result<RecordingReader> RecordingReader::open(ByteSource bytes, std::string name) {
-  switch (check_file_head(bytes)) {
-    case FileHead::good:
+Result<RecordingReader> RecordingReader::open(codec::ByteSource bytes, std::string name) {
+  switch (codec::check_file_head(bytes)) {
+    case codec::FileHead::good:
       break;
-    case FileHead::empty:
+    case codec::FileHead::empty:
       return failure(fmt::format("{} is empty", name), "a recording is made with `gpulse record -o FILE`");
-    case FileHead::newer:
+    case codec::FileHead::newer:
       return failure(fmt::format("{} is a recording of another version", name), "read it with a newer gpulse");
-    case FileHead::torn:
-    case FileHead::foreign:
+    case codec::FileHead::torn:
+    case codec::FileHead::foreign:
       return failure(fmt::format("{} is not a recording", name), "a recording is made with `gpulse record -o FILE`");
   }
   RecordingReader reader(std::move(bytes), std::move(name));
@@ -41,9 +41,9 @@ Result<RecordingReader> RecordingReader::open(ByteSource bytes, std::string name
 
 void RecordingReader::find_samples() {
   // So that a recording of today's table can be read even without its schema.
-  schemas_.emplace(todays_schema().hash, todays_schema().slots);
+  schemas_.emplace(codec::todays_schema().hash, codec::todays_schema().slots);
 
-  BlockScanner scanner(bytes_);
+  codec::BlockScanner scanner(bytes_);
   std::uint32_t last_crc = 0;
   bool chained = false;
   while (const auto block = scanner.next()) {
@@ -53,22 +53,22 @@ void RecordingReader::find_samples() {
   in_order_ = std::ranges::is_sorted(samples_, {}, &Sample::time);
 }
 
-bool RecordingReader::add_block(const Block &block, std::uint32_t &last_crc, bool &chained) {
-  WireReader in(block.payload);
-  const auto kind = static_cast<BlockKind>(std::to_integer<std::uint8_t>(block.payload.front()));
-  if (kind == BlockKind::schema) {
+bool RecordingReader::add_block(const codec::Block &block, std::uint32_t &last_crc, bool &chained) {
+  codec::WireReader in(block.payload);
+  const auto kind = static_cast<codec::BlockKind>(std::to_integer<std::uint8_t>(block.payload.front()));
+  if (kind == codec::BlockKind::schema) {
     const auto body = block.payload.subspan(1);
-    const auto hash = schema_hash(body);
+    const auto hash = codec::schema_hash(body);
     if (schemas_.contains(hash)) return true;
-    WireReader schema(body);
-    auto map = decode_schema(schema);
+    codec::WireReader schema(body);
+    auto map = codec::decode_schema(schema);
     if (map) schemas_.emplace(hash, std::move(*map));
     return map.has_value();
   }
-  if (kind != BlockKind::key && kind != BlockKind::delta) return true;  // of a later version: not for us
-  const auto head = read_sample_head(in);
+  if (kind != codec::BlockKind::key && kind != codec::BlockKind::delta) return true;  // of a later version: not for us
+  const auto head = codec::read_sample_head(in);
   Sample sample{.offset = block.offset, .key = samples_.size()};
-  if (kind == BlockKind::key) {
+  if (kind == codec::BlockKind::key) {
     chained = head && schemas_.contains(head->schema);
     if (!chained) return false;
     sample.time = WallTime(std::chrono::nanoseconds(head->time));
@@ -91,12 +91,12 @@ bool RecordingReader::load(std::size_t index) {
   const bool onward = loaded_ != kNone && loaded_ <= index && loaded_ >= key;
   for (auto i = onward ? loaded_ + 1 : key; i <= index; ++i) {
     loaded_ = kNone;
-    const auto block = read_block(bytes_, samples_[i].offset);
+    const auto block = codec::read_block(bytes_, samples_[i].offset);
     if (!block) return false;
-    WireReader in(block->payload);
-    const auto head = read_sample_head(in);
+    codec::WireReader in(block->payload);
+    const auto head = codec::read_sample_head(in);
     if (!head) return false;
-    if (head->kind == BlockKind::key) {
+    if (head->kind == codec::BlockKind::key) {
       const auto schema = schemas_.find(head->schema);
       if (schema == schemas_.end()) return false;
       decoder_.restart(schema->second);

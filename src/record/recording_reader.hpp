@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "codec/block.hpp"
+#include "codec/snapshot_codec.hpp"
 #include "model/snapshot.hpp"
-#include "record/block.hpp"
-#include "record/snapshot_codec.hpp"
 
 namespace gpulse::record {
 
@@ -22,7 +22,7 @@ class RecordingReader {
   static Result<RecordingReader> open(const std::string &path);
   // The bytes must stay where they are for as long as the reader lives. `name` stands for them in messages.
   static Result<RecordingReader> open(std::span<const std::byte> bytes, std::string name);
-  static Result<RecordingReader> open(ByteSource bytes, std::string name);
+  static Result<RecordingReader> open(codec::ByteSource bytes, std::string name);
 
   // Marks what it gives: "REPLAY", "DEMO"; without it the origin is the recorded one.
   void set_origin(std::string origin) { origin_ = std::move(origin); }
@@ -49,21 +49,21 @@ class RecordingReader {
     std::size_t key = 0;  // the sample its chain begins with
   };
 
-  RecordingReader(ByteSource bytes, std::string name) : bytes_(std::move(bytes)), name_(std::move(name)) {}
+  RecordingReader(codec::ByteSource bytes, std::string name) : bytes_(std::move(bytes)), name_(std::move(name)) {}
   void find_samples();
   // False: a block that cannot be used.
-  bool add_block(const Block &block, std::uint32_t &last_crc, bool &chained);
+  bool add_block(const codec::Block &block, std::uint32_t &last_crc, bool &chained);
   bool load(std::size_t index);
 
-  ByteSource bytes_;
+  codec::ByteSource bytes_;
   std::string name_;
   std::string origin_;
   std::vector<Sample> samples_;
-  std::unordered_map<std::uint64_t, SlotMap> schemas_;
+  std::unordered_map<std::uint64_t, codec::SlotMap> schemas_;
   std::uint64_t skipped_ = 0;
   bool in_order_ = true;  // by time
   std::size_t next_ = 0;
-  SnapshotDecoder decoder_;
+  codec::SnapshotDecoder decoder_;
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t loaded_ = kNone;  // what the decoder holds
 };

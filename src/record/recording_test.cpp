@@ -9,9 +9,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "codec/testing.hpp"
 #include "record/recording_reader.hpp"
 #include "record/recording_writer.hpp"
-#include "record/testing.hpp"
 
 namespace gpulse::record {
 namespace {
@@ -37,7 +37,7 @@ class Recording : public ::testing::Test {
 
   // Adds `count` samples of a machine to the file.
   std::vector<Snapshot> write(std::uint32_t seed, std::size_t count, bool append = false) const {
-    testing::RandomMachine machine(seed);
+    codec::testing::RandomMachine machine(seed);
     std::vector<Snapshot> written;
     auto writer = RecordingWriter::open(path_, append);
     EXPECT_TRUE(writer) << writer.error().line();
@@ -59,7 +59,7 @@ void expect_samples(RecordingReader &reader, const std::vector<Snapshot> &expect
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto got = reader.next();
     ASSERT_TRUE(got) << got.error().line();
-    ASSERT_TRUE(testing::same(**got, expected[i])) << "sample " << i;
+    ASSERT_TRUE(codec::testing::same(**got, expected[i])) << "sample " << i;
   }
   EXPECT_EQ(*reader.next(), nullptr);
 }
@@ -74,8 +74,8 @@ TEST_F(Recording, RandomMachinesComeBackBitByBit) {
     EXPECT_EQ(reader->first_time(), written.front().time);
     EXPECT_EQ(reader->last_time(), written.back().time);
     for (const std::size_t i : {149U, 0U, 75U, 74U, 60U, 59U, 148U}) {
-      EXPECT_TRUE(testing::same(**reader->at(i), written[i])) << i;
-      EXPECT_TRUE(testing::same(**reader->at(i), written[i])) << i;
+      EXPECT_TRUE(codec::testing::same(**reader->at(i), written[i])) << i;
+      EXPECT_TRUE(codec::testing::same(**reader->at(i), written[i])) << i;
     }
     EXPECT_FALSE(reader->at(150));
   }
@@ -89,8 +89,8 @@ TEST_F(Recording, SeeksByTime) {
   EXPECT_EQ(reader->seek(written[129].time + std::chrono::hours(1)), 129);
   EXPECT_EQ(reader->seek(written[64].time), 64);
   EXPECT_EQ(reader->seek(written[65].time - std::chrono::nanoseconds(1)), 64);
-  EXPECT_TRUE(testing::same(**reader->next(), written[64]));
-  EXPECT_TRUE(testing::same(**reader->next(), written[65]));
+  EXPECT_TRUE(codec::testing::same(**reader->next(), written[64]));
+  EXPECT_TRUE(codec::testing::same(**reader->next(), written[65]));
 }
 
 TEST_F(Recording, OriginIsSetForAll) {
@@ -106,12 +106,12 @@ TEST_F(Recording, CutAnywhereKeepsAllWholeSamples) {
   std::size_t most = 0;
   for (std::size_t size = 0; size <= whole.size(); ++size) {
     auto reader = RecordingReader::open(bytes_of(whole).first(size), "cut");
-    ASSERT_EQ(reader.has_value(), size >= kFileHeadSize) << size;
+    ASSERT_EQ(reader.has_value(), size >= codec::kFileHeadSize) << size;
     if (!reader) continue;
     ASSERT_EQ(reader->skipped(), 0);
     ASSERT_GE(reader->count(), most);
     most = reader->count();
-    for (std::size_t i = 0; i < most; ++i) ASSERT_TRUE(testing::same(**reader->at(i), written[i])) << size;
+    for (std::size_t i = 0; i < most; ++i) ASSERT_TRUE(codec::testing::same(**reader->at(i), written[i])) << size;
   }
   EXPECT_EQ(most, 4);
 }
@@ -124,11 +124,11 @@ TEST_F(Recording, AnyDamagedByteIsNoticed) {
       auto damaged = whole;
       damaged[at] = static_cast<char>(damaged[at] ^ flip);
       auto reader = RecordingReader::open(bytes_of(damaged), "damaged");
-      ASSERT_EQ(reader.has_value(), at >= kFileHeadSize) << at;
+      ASSERT_EQ(reader.has_value(), at >= codec::kFileHeadSize) << at;
       if (!reader) continue;
       ASSERT_TRUE(reader->skipped() > 0 || reader->count() < 4) << at;
       for (std::size_t i = 0; i < reader->count(); ++i) {
-        ASSERT_TRUE(testing::same(**reader->at(i), written[i])) << at;
+        ASSERT_TRUE(codec::testing::same(**reader->at(i), written[i])) << at;
       }
     }
   }
@@ -145,13 +145,13 @@ TEST_F(Recording, DamageInTheMiddleCostsUntilTheNextKey) {
   ASSERT_TRUE(reader);
   EXPECT_EQ(reader->skipped(), 1);
   ASSERT_EQ(reader->count(), 79);
-  EXPECT_TRUE(testing::same(**reader->at(58), written[58]));
-  EXPECT_TRUE(testing::same(**reader->at(59), more[0]));
-  EXPECT_TRUE(testing::same(**reader->at(78), more[19]));
+  EXPECT_TRUE(codec::testing::same(**reader->at(58), written[58]));
+  EXPECT_TRUE(codec::testing::same(**reader->at(59), more[0]));
+  EXPECT_TRUE(codec::testing::same(**reader->at(78), more[19]));
 }
 
 TEST_F(Recording, WhatBuildsOnDamageIsSkippedToo) {
-  testing::RandomMachine machine(8);
+  codec::testing::RandomMachine machine(8);
   std::vector<Snapshot> written;
   std::vector<std::size_t> ends;
   {
@@ -169,8 +169,8 @@ TEST_F(Recording, WhatBuildsOnDamageIsSkippedToo) {
   auto reader = RecordingReader::open(bytes_of(bytes), "damaged");
   EXPECT_EQ(reader->skipped(), 50);  // samples 10 to 59
   ASSERT_EQ(reader->count(), 50);
-  EXPECT_TRUE(testing::same(**reader->at(9), written[9]));
-  EXPECT_TRUE(testing::same(**reader->at(10), written[60]));
+  EXPECT_TRUE(codec::testing::same(**reader->at(9), written[9]));
+  EXPECT_TRUE(codec::testing::same(**reader->at(10), written[60]));
 
   // A whole stretch gone, so that a delta of one group follows on one of another.
   bytes = whole.substr(0, ends[9]) + whole.substr(ends[69]);
@@ -228,7 +228,7 @@ TEST_F(Recording, OneWriterAtATime) {
 
 TEST_F(Recording, FullDiskLeavesWholeSamples) {
   EXPECT_FALSE(RecordingWriter::open("/dev/full", false));
-  testing::RandomMachine machine(11);
+  codec::testing::RandomMachine machine(11);
   auto writer = RecordingWriter::open(path_, false);
   std::vector<Snapshot> written{machine.next()};
   ASSERT_TRUE(writer->write(written[0]));
@@ -259,7 +259,7 @@ TEST_F(Recording, ClearErrors) {
   EXPECT_THAT(error(), HasSubstr("is empty"));
   put("index, name\n0, NVIDIA H200\n");
   EXPECT_THAT(error(), HasSubstr("is not a recording"));
-  put(std::string(kMagic.begin(), kMagic.end()) + std::string("\x02\0\0\0", 4));
+  put(std::string(codec::kMagic.begin(), codec::kMagic.end()) + std::string("\x02\0\0\0", 4));
   EXPECT_THAT(error(), HasSubstr("another version"));
   EXPECT_THAT(RecordingReader::open(folder_).error().line(), HasSubstr("folder"));
 }
@@ -268,13 +268,13 @@ TEST_F(Recording, RefusesWhatCouldNotBeReadBack) {
   auto writer = RecordingWriter::open(path_, false);
   Snapshot snapshot;
   ASSERT_TRUE(writer->write(snapshot));
-  snapshot.hostname.assign(kLongestText + 1, 'x');
+  snapshot.hostname.assign(codec::kLongestText + 1, 'x');
   EXPECT_FALSE(writer->write(snapshot));
-  snapshot.hostname.resize(kLongestText);
+  snapshot.hostname.resize(codec::kLongestText);
   EXPECT_TRUE(writer->write(snapshot));
   auto reader = RecordingReader::open(path_);
   ASSERT_EQ(reader->count(), 2);
-  EXPECT_EQ((*reader->at(1))->hostname.size(), kLongestText);
+  EXPECT_EQ((*reader->at(1))->hostname.size(), codec::kLongestText);
 }
 
 }  // namespace

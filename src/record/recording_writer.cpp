@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "record/block.hpp"
+#include "codec/block.hpp"
 
 namespace gpulse::record {
 
@@ -36,17 +36,17 @@ Result<bool> RecordingWriter::prepare(const std::string &path, int file, bool ap
   if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     return failure(fmt::format("{} is being written by another gpulse", path), "choose another file");
   }
-  auto bytes = ByteSource::open(path);
+  auto bytes = codec::ByteSource::open(path);
   if (!bytes) return std::unexpected(bytes.error());
-  const auto head = check_file_head(*bytes);
-  if ((head == FileHead::foreign || head == FileHead::newer) && !force) {
-    const bool newer = head == FileHead::newer;
+  const auto head = codec::check_file_head(*bytes);
+  if ((head == codec::FileHead::foreign || head == codec::FileHead::newer) && !force) {
+    const bool newer = head == codec::FileHead::newer;
     return failure(fmt::format("{} is {}", path, newer ? "a recording of another version" : "not a recording"),
                    "it was left as it is; choose another file");
   }
   std::uint64_t keep = 0;
-  if (append && head == FileHead::good) {
-    BlockScanner scanner(*bytes);
+  if (append && head == codec::FileHead::good) {
+    codec::BlockScanner scanner(*bytes);
     while (scanner.next()) {
     }
     keep = scanner.good_end();
@@ -71,8 +71,8 @@ Result<RecordingWriter> RecordingWriter::open(const std::string &path, bool appe
   }
   RecordingWriter writer(path, std::move(file), regular);
   if (needs_head) {
-    WireWriter head;
-    write_file_head(head);
+    codec::WireWriter head;
+    codec::write_file_head(head);
     if (const auto done = writer.put(head.view()); !done) return std::unexpected(done.error());
   }
   return writer;
@@ -88,24 +88,25 @@ bool RecordingWriter::key_is_due(WallTime time) const {
 Result<void> RecordingWriter::write(const Snapshot &snapshot) {
   const bool key = key_is_due(snapshot.time);
   restart_ = true;  // until all has gone well
-  SampleHead head{
-      .kind = key ? BlockKind::key : BlockKind::delta, .schema = todays_schema().hash, .previous = last_crc_};
+  codec::SampleHead head{.kind = key ? codec::BlockKind::key : codec::BlockKind::delta,
+                         .schema = codec::todays_schema().hash,
+                         .previous = last_crc_};
   head.time = nanoseconds(snapshot.time) - (key ? 0 : nanoseconds(last_time_));
   blocks_.clear();
   payload_.clear();
   if (key) {
     encoder_.restart();
     if (keys_ % kKeysPerSchema == 0) {
-      payload_.u8(static_cast<std::uint8_t>(BlockKind::schema));
-      payload_.bytes(todays_schema().body);
-      write_block(blocks_, payload_.view());
+      payload_.u8(static_cast<std::uint8_t>(codec::BlockKind::schema));
+      payload_.bytes(codec::todays_schema().body);
+      codec::write_block(blocks_, payload_.view());
       payload_.clear();
     }
   }
-  write_sample_head(payload_, head);
+  codec::write_sample_head(payload_, head);
   if (const auto encoded = encoder_.encode(payload_, snapshot); !encoded) return encoded;
-  if (payload_.size() > kLargestPayload) return failure("this sample cannot be recorded: it is too large");
-  const auto crc = write_block(blocks_, payload_.view());
+  if (payload_.size() > codec::kLargestPayload) return failure("this sample cannot be recorded: it is too large");
+  const auto crc = codec::write_block(blocks_, payload_.view());
   if (const auto done = put(blocks_.view()); !done) return done;
   restart_ = false;
   last_crc_ = crc;

@@ -7,9 +7,9 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "codec/snapshot_codec.hpp"
+#include "codec/wire.hpp"
 #include "model/snapshot.hpp"
-#include "record/snapshot_codec.hpp"
-#include "record/wire.hpp"
 
 namespace gpulse::record {
 
@@ -35,7 +35,7 @@ class RecordingWriter {
   std::string path_;
   UniqueFd file_;
   bool regular_;
-  SnapshotEncoder encoder_;
+  codec::SnapshotEncoder encoder_;
   // The sample written last.
   std::uint32_t last_crc_ = 0;
   WallTime last_time_{};
@@ -45,8 +45,8 @@ class RecordingWriter {
   std::uint64_t keys_ = 0;
   std::uint64_t samples_ = 0;
   std::uint64_t size_ = 0;
-  WireWriter payload_;
-  WireWriter blocks_;
+  codec::WireWriter payload_;
+  codec::WireWriter blocks_;
 };
 
 }  // namespace gpulse::record

@@ -45,7 +45,7 @@ PlayClock &steady_play_clock() {
 }
 
 Result<ReplayFeed> ReplayFeed::open(const std::string &path) {
-  auto bytes = ByteSource::open(path);
+  auto bytes = codec::ByteSource::open(path);
   if (!bytes) return std::unexpected(bytes.error());
   const auto no_sample = [&] { return failure(fmt::format("{} holds no sample", path), "there is nothing to replay"); };
   const auto start = bytes->view(0, kStart);

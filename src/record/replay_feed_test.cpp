@@ -10,9 +10,9 @@
 #include <limits>
 #include <thread>
 
+#include "codec/testing.hpp"
 #include "record/demo.hpp"
 #include "record/recording_writer.hpp"
-#include "record/testing.hpp"
 #include "record/trace.hpp"
 
 namespace gpulse::record {
@@ -69,7 +69,7 @@ TEST(Demo, IsTheTrace) {
   for (std::size_t i = 0; i < trace->size(); ++i) {
     const auto sample = demo->at(i);
     ASSERT_TRUE(sample);
-    ASSERT_TRUE(testing::same(**sample, *(*trace)[i])) << i;
+    ASSERT_TRUE(codec::testing::same(**sample, *(*trace)[i])) << i;
   }
   EXPECT_EQ(demo->skipped(), 0);
   // One H200 takes well below 150 bytes a sample.
@@ -105,7 +105,7 @@ TEST_F(Replay, ClearErrors) {
   EXPECT_THAT(error(), HasSubstr("is not a recording"));
   put("t_s,pstate\n");
   EXPECT_THAT(error(), HasSubstr("holds no sample"));
-  put(std::string(kMagic.begin(), kMagic.end()) + std::string("\x01\0\0\0", 4));
+  put(std::string(codec::kMagic.begin(), codec::kMagic.end()) + std::string("\x01\0\0\0", 4));
   EXPECT_THAT(error(), HasSubstr("holds no sample"));
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/schema.hpp"
+#include "codec/schema.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "record/block.hpp"
+#include "codec/block.hpp"
+#include "codec/snapshot_parts.hpp"
 #include "record/recording_reader.hpp"
-#include "record/snapshot_parts.hpp"
 
 namespace gpulse::record {
 namespace {
@@ -18,8 +18,8 @@ constexpr auto kHost = static_cast<std::size_t>(Scope::host);
 
 // The table of another version: two device metrics in another order with one between them that is no more, one whose
 // kind has changed, and a text that is new.
-SchemaKeys other_table() {
-  SchemaKeys keys;
+codec::SchemaKeys other_table() {
+  codec::SchemaKeys keys;
   keys[kDevice] = {
       {"temperature_gpu_celsius", Kind::counter}, {"flux_capacitor_watts", Kind::gauge}, {"paint_colour", Kind::text},
       {"gpu_utilization_percent", Kind::gauge},   {"throttle_reasons", Kind::gauge},     {"architecture", Kind::text}};
@@ -28,11 +28,11 @@ SchemaKeys other_table() {
   return keys;
 }
 
-void sample_of_other_table(WireWriter &out) {
-  out.u8(part::kHost);
-  encode_row(out, std::vector<Reading>(1, Reason::not_supported), std::vector<Reading>{1.5});
+void sample_of_other_table(codec::WireWriter &out) {
+  out.u8(codec::part::kHost);
+  codec::encode_row(out, std::vector<Reading>(1, Reason::not_supported), std::vector<Reading>{1.5});
   out.varint(1);  // device
-  out.u8(field::kMatch | field::kTexts | field::kRow);
+  out.u8(codec::field::kMatch | codec::field::kTexts | codec::field::kRow);
   out.varint(0);
   out.u8(1);
   for (int i = 0; i < 8; ++i) {
@@ -45,30 +45,31 @@ void sample_of_other_table(WireWriter &out) {
   out.u8(0);  // architecture
   out.varint(2);
   out.text("Hopper");
-  encode_row(out, std::vector<Reading>(4, Reason::not_supported), std::vector<Reading>{46.0, 1.21e9, 85.0, 4.0});
+  codec::encode_row(out, std::vector<Reading>(4, Reason::not_supported), std::vector<Reading>{46.0, 1.21e9, 85.0, 4.0});
   out.varint(0);  // processes
 }
 
 std::vector<std::byte> recording_of_other_table(bool with_schema) {
-  WireWriter body;
-  encode_schema(body, other_table());
-  WireWriter schema;
-  schema.u8(static_cast<std::uint8_t>(BlockKind::schema));
+  codec::WireWriter body;
+  codec::encode_schema(body, other_table());
+  codec::WireWriter schema;
+  schema.u8(static_cast<std::uint8_t>(codec::BlockKind::schema));
   schema.bytes(body.view());
-  WireWriter sample;
-  write_sample_head(sample, {.kind = BlockKind::key, .schema = schema_hash(body.view()), .time = 5});
+  codec::WireWriter sample;
+  codec::write_sample_head(sample,
+                           {.kind = codec::BlockKind::key, .schema = codec::schema_hash(body.view()), .time = 5});
   sample_of_other_table(sample);
-  WireWriter file;
-  write_file_head(file);
-  if (with_schema) write_block(file, schema.view());
+  codec::WireWriter file;
+  codec::write_file_head(file);
+  if (with_schema) codec::write_block(file, schema.view());
   const std::array later{std::byte{77}, std::byte{1}};
-  write_block(file, later);  // a kind that is not known yet
-  write_block(file, sample.view());
+  codec::write_block(file, later);  // a kind that is not known yet
+  codec::write_block(file, sample.view());
   return {file.view().begin(), file.view().end()};
 }
 
 TEST(Schema, TodaysTableMapsToItself) {
-  const auto *map = &todays_schema().slots;
+  const auto *map = &codec::todays_schema().slots;
   for (std::size_t scope = 0; scope < kScopes; ++scope) {
     ASSERT_EQ(map->numbers[scope].size(), number_count(static_cast<Scope>(scope)));
     ASSERT_EQ(map->texts[scope].size(), text_count(static_cast<Scope>(scope)));
@@ -99,35 +100,35 @@ TEST(Schema, KeysFindTodaysSlots) {
 
 // Recordings made before there were cores have a scope less; those of later versions may have more.
 TEST(Schema, OlderAndNewerRecordingsHaveOtherScopes) {
-  WireWriter older;
+  codec::WireWriter older;
   older.varint(4);
   for (int scope = 0; scope < 4; ++scope) {
     older.varint(1);
     older.u8(static_cast<std::uint8_t>(Kind::gauge));
     older.text("cpu_percent");
   }
-  WireReader in(older.view());
-  const auto map = decode_schema(in);
+  codec::WireReader in(older.view());
+  const auto map = codec::decode_schema(in);
   ASSERT_TRUE(map);
   EXPECT_EQ(map->of(Scope::host)[0], slot(host_metric("cpu_percent")));
   EXPECT_TRUE(map->of(Scope::core).empty());
 
-  WireWriter newer;
+  codec::WireWriter newer;
   newer.varint(kScopes + 1);
   for (std::size_t scope = 0; scope <= kScopes; ++scope) {
     newer.varint(1);
     newer.u8(static_cast<std::uint8_t>(Kind::gauge));
     newer.text("cpu_percent");
   }
-  WireReader next(newer.view());
-  const auto later = decode_schema(next);
+  codec::WireReader next(newer.view());
+  const auto later = codec::decode_schema(next);
   ASSERT_TRUE(later);
   EXPECT_EQ(later->of(Scope::core)[0], slot(core_metric("cpu_percent")));
 
-  WireWriter nonsense;
+  codec::WireWriter nonsense;
   nonsense.varint(3);
-  WireReader short_one(nonsense.view());
-  EXPECT_FALSE(decode_schema(short_one));
+  codec::WireReader short_one(nonsense.view());
+  EXPECT_FALSE(codec::decode_schema(short_one));
 }
 
 TEST(Schema, WithoutItsSchemaASampleIsNotGuessed) {

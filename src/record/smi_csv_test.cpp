@@ -73,7 +73,7 @@ TEST(SmiCsv, OldAndShortNames) {
   EXPECT_EQ(number(device, "clock_graphics_mhz"), Reading(1980.0));
   EXPECT_EQ(number(device, "clock_memory_mhz"), Reading(3201.0));
   EXPECT_EQ(number(device, "throttle_reasons"),
-            Reading(static_cast<double>(words::throttle_bit("idle") | words::throttle_bit("other"))));
+            Reading(static_cast<double>(state_names::throttle_bit("idle") | state_names::throttle_bit("other"))));
   EXPECT_EQ(number(device, "pcie_link_generation"), Reading(4.0));
   EXPECT_EQ(number(device, "ecc_dram_corrected_volatile_total"), Reading(3.0));
 }

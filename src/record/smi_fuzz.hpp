@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "record/snapshot_codec.hpp"
+#include "codec/snapshot_codec.hpp"
 
 namespace gpulse::record::smi {
 
@@ -24,8 +24,8 @@ inline void must_be_sound(const Result<std::vector<SnapshotPtr>> &log) {
     must(!log.error().what.empty() && log.error().line().find('\n') == std::string::npos);
     return;
   }
-  SnapshotEncoder encoder;
-  WireWriter out;
+  codec::SnapshotEncoder encoder;
+  codec::WireWriter out;
   for (const auto &snapshot : *log) {
     std::set<std::uint32_t> numbers;
     std::set<std::string> uuids;

@@ -9,7 +9,7 @@
 #include <ctime>
 
 #include "base/text.hpp"
-#include "model/checked.hpp"
+#include "model/plausible.hpp"
 
 namespace gpulse::record::smi {
 
@@ -133,7 +133,7 @@ constexpr std::array kOtherWords{
 };
 
 std::optional<double> state_of(const Metric &metric, std::string_view text) {
-  if (metric.words.data() == words::kOffOn.data() || metric.words.data() == words::kNoYes.data()) {
+  if (metric.words.data() == state_names::kOffOn.data() || metric.words.data() == state_names::kNoYes.data()) {
     const auto flag = read_flag(text);
     return flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
   }
@@ -172,8 +172,8 @@ Reading read_set(MetricId id, std::string_view text) {
   constexpr std::uint64_t kNamed = 0x1FF;  // the driver's bits are in the order of the words
   const auto bits = whole_number(text, 16);
   if (!bits) return Reason::error;
-  return checked(id,
-                 static_cast<double>((*bits & kNamed) | ((*bits & ~kNamed) != 0 ? words::throttle_bit("other") : 0)));
+  return plausible(
+      id, static_cast<double>((*bits & kNamed) | ((*bits & ~kNamed) != 0 ? state_names::throttle_bit("other") : 0)));
 }
 
 std::optional<WallTime> local_time(int year, int month, int day, std::string_view clock) {
@@ -244,10 +244,10 @@ Reading read_number(MetricId id, std::string_view text, std::string_view unit, i
   }
   if (metric.unit == Unit::none && (base != 10 || text.starts_with("0x"))) {
     const auto number = whole_number(text, base);
-    return number ? checked(id, static_cast<double>(*number)) : Reason::error;
+    return number ? plausible(id, static_cast<double>(*number)) : Reason::error;
   }
   const auto value = read_quantity(metric.unit, text, unit);
-  return value ? checked(id, value.value()) : value;
+  return value ? plausible(id, value.value()) : value;
 }
 
 TextReading read_text(std::string_view text) {
@@ -283,17 +283,17 @@ std::uint64_t event_reason_bit(std::string_view name) {
     std::uint64_t bit;
   };
   static constexpr std::array kKnown{
-      Known{"gpu_idle", words::throttle_bit("idle")},
-      Known{"applications_clocks_setting", words::throttle_bit("application clocks")},
-      Known{"user_defined_clocks", words::throttle_bit("application clocks")},
-      Known{"sw_power_cap", words::throttle_bit("power cap")},
-      Known{"hw_slowdown", words::throttle_bit("hw slowdown")},
-      Known{"sync_boost", words::throttle_bit("sync boost")},
-      Known{"sw_thermal_slowdown", words::throttle_bit("sw thermal")},
-      Known{"hw_thermal_slowdown", words::throttle_bit("hw thermal")},
-      Known{"hw_power_brake_slowdown", words::throttle_bit("power brake")},
-      Known{"display_clocks_setting", words::throttle_bit("display clocks")},
-      Known{"unknown", words::throttle_bit("other")},
+      Known{"gpu_idle", state_names::throttle_bit("idle")},
+      Known{"applications_clocks_setting", state_names::throttle_bit("application clocks")},
+      Known{"user_defined_clocks", state_names::throttle_bit("application clocks")},
+      Known{"sw_power_cap", state_names::throttle_bit("power cap")},
+      Known{"hw_slowdown", state_names::throttle_bit("hw slowdown")},
+      Known{"sync_boost", state_names::throttle_bit("sync boost")},
+      Known{"sw_thermal_slowdown", state_names::throttle_bit("sw thermal")},
+      Known{"hw_thermal_slowdown", state_names::throttle_bit("hw thermal")},
+      Known{"hw_power_brake_slowdown", state_names::throttle_bit("power brake")},
+      Known{"display_clocks_setting", state_names::throttle_bit("display clocks")},
+      Known{"unknown", state_names::throttle_bit("other")},
   };
   for (const auto &known : kKnown) {
     if (known.name == name) return known.bit;

@@ -128,7 +128,7 @@ void fill_event_reasons(pugi::xml_node gpu, Row &row, Row &details) {
     name.remove_prefix(prefix.size());
     // One that is not known here still holds the clocks back.
     const auto known = event_reason_bit(name);
-    const auto bit = known != 0 ? known : words::throttle_bit("other");
+    const auto bit = known != 0 ? known : state_names::throttle_bit("other");
     const auto text = plain_text(node).value_or("?");
     if (const auto flag = read_flag(text)) {
       told |= bit;

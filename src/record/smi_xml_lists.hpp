@@ -4,7 +4,7 @@
 
 #include <pugixml.hpp>
 
-#include "model/details.hpp"
+#include "model/device_details.hpp"
 
 namespace gpulse::record::smi {
 

@@ -113,7 +113,7 @@ TEST(SmiXmlValues, OldNames) {
           "total>"
           "</single_bit></volatile><aggregate><double_bit><total>7627</total></double_bit></aggregate></ecc_errors>");
   EXPECT_EQ(number(device, "throttle_reasons"),
-            Reading(static_cast<double>(words::throttle_bit("idle") | words::throttle_bit("other"))));
+            Reading(static_cast<double>(state_names::throttle_bit("idle") | state_names::throttle_bit("other"))));
   EXPECT_EQ(number(device, "performance_state"), Reading(2.0));
   EXPECT_EQ(number(device, "power_management"), Reading(1.0));
   EXPECT_EQ(number(device, "power_draw_watts"), Reading(119.47));

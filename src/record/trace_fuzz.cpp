@@ -2,7 +2,7 @@
 // Any text is a trace or an error; what is a trace can be recorded.
 #include <cstdlib>
 
-#include "record/snapshot_codec.hpp"
+#include "codec/snapshot_codec.hpp"
 #include "record/trace.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {

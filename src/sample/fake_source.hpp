@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "source/source.hpp"
+#include "source/api/source.hpp"
 
 namespace gpulse {
 

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "sample/schedule.hpp"
+#include "source/api/source.hpp"
 #include "source/host/process_table.hpp"
-#include "source/source.hpp"
 
 namespace gpulse {
 

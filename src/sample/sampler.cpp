@@ -119,7 +119,7 @@ SnapshotPtr Sampler::assemble(Seconds took) {
   return snapshot;
 }
 
-SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds patience, const std::stop_token &stop) {
+SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop) {
   const std::lock_guard one_at_a_time(sampling_);
   const auto begun = monotonic_now();
   // The prompt ones come last: they run here, while the drivers work.
@@ -128,7 +128,7 @@ SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds patience,
       if (runner->is_prompt() == prompt) runner->ask(pass);
     }
   }
-  for (auto &runner : runners_) runner->wait(begun + patience, stop);
+  for (auto &runner : runners_) runner->wait(begun + time_limit, stop);
   processes_->forget_unseen(begun - 60s);
   return assemble(monotonic_now() - begun);
 }

@@ -52,7 +52,7 @@ class Sampler {
   std::uint32_t index_of(const DeviceIdentity &identity);
   void run(const std::stop_token &stop, std::chrono::nanoseconds interval,
            const std::function<void(const SnapshotPtr &)> &taker);
-  SnapshotPtr sample_within(Pass pass, std::chrono::nanoseconds patience, const std::stop_token &stop);
+  SnapshotPtr sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop);
 
   RunnerOptions options_;
   std::string hostname_;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "source/source.hpp"
+#include "source/api/source.hpp"
 
 namespace gpulse {
 

@@ -8,8 +8,8 @@
 
 #include "source/amdgpu/amdgpu_source.hpp"
 #include "source/amdgpu/settings.hpp"
+#include "source/drm/device_users.hpp"
 #include "source/drm/drm_source.hpp"
-#include "source/drm/openers.hpp"
 #include "source/host/host_source.hpp"
 #include "source/intel/intel_source.hpp"
 #include "source/nvml/nvml_source.hpp"
@@ -50,7 +50,7 @@ std::span<const SourceFactory> source_factories() { return kFactories; }
 Result<std::vector<std::shared_ptr<Source>>> make_sources(std::string_view which, const Sysroot &root,
                                                           const SourceOptions &options) {
   auto shared = options;
-  if (!shared.openers) shared.openers = std::make_shared<drm::Openers>(root);
+  if (!shared.device_users) shared.device_users = std::make_shared<drm::DeviceUsers>(root);
   std::vector<std::shared_ptr<Source>> sources;
   bool known = which == "auto";
   std::string names = "auto";

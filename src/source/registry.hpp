@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "source/setting.hpp"
-#include "source/source.hpp"
+#include "source/api/setting.hpp"
+#include "source/api/source.hpp"
 
 namespace gpulse {
 

@@ -33,8 +33,8 @@ bool names_utf8(std::string_view locale) {
 }
 
 // POSIX: the first of these that is set and not empty decides.
-bool unicode_locale(const Surroundings &around) {
-  for (const auto locale : {around.lc_all, around.lc_ctype, around.lang}) {
+bool unicode_locale(const TerminalFacts &facts) {
+  for (const auto locale : {facts.lc_all, facts.lc_ctype, facts.lang}) {
     if (!locale.empty()) return names_utf8(locale);
   }
   return false;
@@ -99,13 +99,13 @@ std::vector<Span> bar(const Style &style, double fraction, int columns, Colour c
   return {{full, colour}, {repeat("─", columns - (halves + 1) / 2), Colour::dim}};
 }
 
-Style style_for(const Surroundings &around) {
+Style style_for(const TerminalFacts &facts) {
   Style style;
-  const bool dumb = around.term.empty() || around.term == "dumb";
-  style.colour = around.terminal && around.no_color.empty() && !dumb;
-  style.unicode = unicode_locale(around);
-  const auto told = parse_integer<int>(around.columns_variable).value_or(0);
-  const int columns = around.columns > 0 ? around.columns : told;
+  const bool dumb = facts.term.empty() || facts.term == "dumb";
+  style.colour = facts.terminal && facts.no_color.empty() && !dumb;
+  style.unicode = unicode_locale(facts);
+  const auto told = parse_integer<int>(facts.columns_variable).value_or(0);
+  const int columns = facts.columns > 0 ? facts.columns : told;
   style.width = columns > 0 ? std::min(columns, kWidest) : kDefaultWidth;
   return style;
 }

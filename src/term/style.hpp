@@ -40,7 +40,7 @@ std::string line(const Style &style, const std::vector<Span> &spans);
 std::vector<Span> bar(const Style &style, double fraction, int columns, Colour colour);
 
 // The variables and facts a style is made from, so that it can be tried without a terminal.
-struct Surroundings {
+struct TerminalFacts {
   bool terminal = false;
   int columns = 0;  // as the terminal tells, 0 if it does not
   std::string_view term = {};
@@ -51,7 +51,7 @@ struct Surroundings {
   std::string_view lang = {};
 };
 
-Style style_for(const Surroundings &surroundings);
+Style style_for(const TerminalFacts &facts);
 
 // For a file descriptor of this process.
 Style detect_style(int fd);

@@ -6,7 +6,7 @@
 namespace gpulse::term {
 namespace {
 
-constexpr Surroundings kTerminal{.terminal = true, .columns = 132, .term = "xterm-256color", .lang = "en_US.UTF-8"};
+constexpr TerminalFacts kTerminal{.terminal = true, .columns = 132, .term = "xterm-256color", .lang = "en_US.UTF-8"};
 
 TEST(StyleFor, TakesATerminalAsItIs) {
   const auto style = style_for(kTerminal);
@@ -16,24 +16,24 @@ TEST(StyleFor, TakesATerminalAsItIs) {
 }
 
 TEST(StyleFor, HasNoColourWhereNobodyWantsIt) {
-  auto around = kTerminal;
-  around.no_color = "1";
-  EXPECT_FALSE(style_for(around).colour);
-  around = kTerminal;
-  around.term = "dumb";
-  EXPECT_FALSE(style_for(around).colour);
-  around = kTerminal;
-  around.terminal = false;
-  EXPECT_FALSE(style_for(around).colour);
+  auto facts = kTerminal;
+  facts.no_color = "1";
+  EXPECT_FALSE(style_for(facts).colour);
+  facts = kTerminal;
+  facts.term = "dumb";
+  EXPECT_FALSE(style_for(facts).colour);
+  facts = kTerminal;
+  facts.terminal = false;
+  EXPECT_FALSE(style_for(facts).colour);
 }
 
 TEST(StyleFor, FollowsTheFirstLocaleThatIsSet) {
-  auto around = kTerminal;
-  around.lc_all = "C";
-  EXPECT_FALSE(style_for(around).unicode);
-  around.lc_all = "";
-  around.lc_ctype = "de_DE.utf8";
-  EXPECT_TRUE(style_for(around).unicode);
+  auto facts = kTerminal;
+  facts.lc_all = "C";
+  EXPECT_FALSE(style_for(facts).unicode);
+  facts.lc_all = "";
+  facts.lc_ctype = "de_DE.utf8";
+  EXPECT_TRUE(style_for(facts).unicode);
   EXPECT_FALSE(style_for({}).unicode);
 }
 

@@ -29,7 +29,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::string_view kOtherScreen = "\033[?1049h", kOwnScreen = "\033[?1049l";
-constexpr int kPatienceMs = 20'000;
+constexpr int kLongestWaitMs = 20'000;
 
 // What the shell saw of its job, and who that is.
 struct Report {
@@ -104,7 +104,7 @@ class Job {
     while (unread_.find(end) == std::string::npos) {
       pollfd ready{keyboard_.get(), POLLIN, 0};
       std::array<char, 4096> bytes;
-      if (::poll(&ready, 1, kPatienceMs) <= 0) break;
+      if (::poll(&ready, 1, kLongestWaitMs) <= 0) break;
       const auto count = ::read(keyboard_.get(), bytes.data(), bytes.size());
       if (count <= 0) break;
       unread_.append(bytes.data(), static_cast<std::size_t>(count));
@@ -143,7 +143,7 @@ class Job {
   Report next_report() const {
     pollfd ready{reports_.get(), POLLIN, 0};
     Report report{0, -1};
-    if (::poll(&ready, 1, kPatienceMs) > 0) (void)!::read(reports_.get(), &report, sizeof report);
+    if (::poll(&ready, 1, kLongestWaitMs) > 0) (void)!::read(reports_.get(), &report, sizeof report);
     return report;
   }
 

@@ -60,7 +60,7 @@ class Loop {
         if (terminal_.wait(0ms).stop) break;
         return drawn;
       }
-      const auto happened = terminal_.wait(patience());
+      const auto happened = terminal_.wait(longest_wait());
       if (happened.stop) break;
       if (happened.resized) restart();
       const auto now = monotonic_now();
@@ -76,7 +76,7 @@ class Loop {
   }
 
  private:
-  std::chrono::milliseconds patience() const {
+  std::chrono::milliseconds longest_wait() const {
     constexpr std::chrono::milliseconds kWhileWaiting = 500ms;
     constexpr std::chrono::milliseconds kLongest = 60s;
     const auto due = app_.due();

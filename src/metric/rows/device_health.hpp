@@ -2,7 +2,7 @@
 #pragma once
 
 #include "metric/metric.hpp"
-#include "metric/words.hpp"
+#include "metric/state_names.hpp"
 
 namespace gpulse::rows {
 
@@ -158,7 +158,7 @@ inline constexpr Metric kDeviceHealthRows[] = {
      .help = "Too many errors in caches and registers",
      .meaning = "Yes means that the board has passed the count at which its maker replaces it.",
      .smi = "ecc.errors.uncorrected.aggregate.sram.thresholdExceeded",
-     .bad = 1, .words = words::kNoYes},
+     .bad = 1, .words = state_names::kNoYes},
     {.key = "retired_pages_single_bit_total", .kind = Kind::counter, .window = Window::since_boot,
      .group = Group::health, .label = "RETS",
      .help = "Memory pages retired after repeated corrected errors",
@@ -172,7 +172,7 @@ inline constexpr Metric kDeviceHealthRows[] = {
     {.key = "retired_pages_pending", .kind = Kind::state, .group = Group::health, .label = "RETP",
      .help = "Page retirement waits for a restart",
      .meaning = "Yes means that bad pages are still in use until the driver is reloaded.",
-     .smi = "retired_pages.pending", .warn = 1, .words = words::kNoYes},
+     .smi = "retired_pages.pending", .warn = 1, .words = state_names::kNoYes},
     {.key = "remapped_rows_corrected_total", .kind = Kind::counter, .window = Window::since_boot,
      .group = Group::health, .label = "ROW+",
      .help = "Memory rows replaced after corrected errors",
@@ -186,11 +186,11 @@ inline constexpr Metric kDeviceHealthRows[] = {
     {.key = "remapped_rows_pending", .kind = Kind::state, .group = Group::health, .label = "ROWP",
      .help = "A row replacement waits for a reset",
      .meaning = "Yes means: reset the device when it is next idle.",
-     .smi = "remapped_rows.pending", .warn = 1, .words = words::kNoYes},
+     .smi = "remapped_rows.pending", .warn = 1, .words = state_names::kNoYes},
     {.key = "remapped_rows_failure", .kind = Kind::state, .group = Group::health, .label = "ROWF",
      .help = "A row could not be replaced",
      .meaning = "Yes means that the board ran out of spare rows and should be replaced.",
-     .smi = "remapped_rows.failure", .bad = 1, .words = words::kNoYes},
+     .smi = "remapped_rows.failure", .bad = 1, .words = state_names::kNoYes},
     {.key = "remapped_banks_max", .group = Group::health, .label = "BANKM",
      .help = "Memory banks with all spares left",
      .meaning = "How many banks of device memory have all spares left for row replacement.",
@@ -215,7 +215,7 @@ inline constexpr Metric kDeviceHealthRows[] = {
      .help = "What the driver asks for to recover the device",
      .meaning = "Anything but \"none\" means that the device does not work as it should until that is done.",
      .smi = "gpu_recovery_action",
-     .bad = 1, .words = words::kRecovery},
+     .bad = 1, .words = state_names::kRecovery},
 };
 // clang-format on
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "metric/metric.hpp"
-#include "metric/words.hpp"
+#include "metric/state_names.hpp"
 
 namespace gpulse::rows {
 
@@ -52,7 +52,7 @@ inline constexpr Metric kDevicePowerRows[] = {
     {.key = "power_source", .kind = Kind::state, .group = Group::power, .label = "SOURCE",
      .help = "What feeds the device",
      .meaning = "Mains, battery, or a supply that is too small for the board.",
-     .words = words::kPowerSource},
+     .words = state_names::kPowerSource},
     {.key = "temperature_gpu_celsius", .unit = Unit::celsius, .group = Group::temperature, .label = "TEMP",
      .help = "Temperature of the processor",
      .meaning = "Temperature of the GPU die, as the driver reports it. Of graphics in a processor that has no sensor of "
@@ -229,13 +229,13 @@ inline constexpr Metric kDevicePowerRows[] = {
     {.key = "performance_state", .kind = Kind::state, .group = Group::clocks, .label = "PERF",
      .help = "Performance state, P0 fastest",
      .meaning = "P0 is full speed, P8 and beyond idle; CUDA on consumer boards runs in P2.",
-     .smi = "pstate", .words = words::kPerformance, .rank = 15},
+     .smi = "pstate", .words = state_names::kPerformance, .rank = 15},
     {.key = "throttle_reasons", .kind = Kind::set, .group = Group::clocks, .label = "THROTTLE",
      .help = "What holds the clocks back now",
      .meaning = "Why the clocks are not higher. \"idle\" and \"application clocks\" are no fault; \"power cap\" alone"
                 " at full load is normal on a board at its limit; anything thermal or \"power brake\" costs speed.",
-     .smi = "clocks_event_reasons.active", .role = Role::throttle, .words = words::kThrottle,
-     .calm = words::kCalmThrottle, .grave = words::kGraveThrottle},
+     .smi = "clocks_event_reasons.active", .role = Role::throttle, .words = state_names::kThrottle,
+     .calm = state_names::kCalmThrottle, .grave = state_names::kGraveThrottle},
     {.key = "throttled_power_percent", .unit = Unit::percent, .precision = 1, .window = Window::since_last,
      .group = Group::clocks, .label = "THRP",
      .help = "Share of time slowed down by the power limit",

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "metric/metric.hpp"
-#include "metric/words.hpp"
+#include "metric/state_names.hpp"
 
 namespace gpulse::rows {
 

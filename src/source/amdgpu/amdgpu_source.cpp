@@ -6,7 +6,7 @@
 
 #include "source/amdgpu/identity.hpp"
 #include "source/amdgpu/readers.hpp"
-#include "source/drm/rest.hpp"
+#include "source/drm/idle_release.hpp"
 #include "source/sysfs/hwmon.hpp"
 
 namespace gpulse::amdgpu {
@@ -72,9 +72,9 @@ class AmdgpuSource final : public Source {
   AmdgpuSource(const Sysroot &root, const SourceOptions &options)
       : root_(root),
         options_(options),
-        openers_(drm::openers_for(root, options)),
+        users_(drm::device_users_for(root, options)),
         names_(root),
-        rest_(options.rest_after) {
+        idle_release_(options.idle_release_after) {
     for (const auto &reader : amdgpu::readers()) infos_.push_back(reader.info);
   }
 
@@ -82,13 +82,13 @@ class AmdgpuSource final : public Source {
   std::span<const ReaderInfo> readers() const override { return infos_; }
   Discovery discover() override;
   bool changed() override {
-    return rest_.over(root_, cards_, monotonic_now()) || list() != cards_ || list_nodes(root_) != nodes_;
+    return idle_release_.over(root_, cards_, monotonic_now()) || list() != cards_ || list_nodes(root_) != nodes_;
   }
   Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) override {
     const auto &device = *devices_[entity];
     // The first reader is part of every sample.
     const bool may_rest = reader == 0 && !device.integrated && !device.card.device.empty();
-    if (may_rest && rest_.wanted(root_, device.card, frame, now)) return Outcome::asleep;
+    if (may_rest && idle_release_.wanted(root_, device.card, frame, now)) return Outcome::asleep;
     const auto &row = amdgpu::readers()[reader];
     return row.read({root_, options_, *devices_[entity], now, frame}, row);
   }
@@ -105,9 +105,9 @@ class AmdgpuSource final : public Source {
 
   Sysroot root_;
   SourceOptions options_;
-  std::shared_ptr<drm::Openers> openers_;
+  std::shared_ptr<drm::DeviceUsers> users_;
   drm::Names names_;
-  drm::Rest rest_;
+  drm::IdleRelease idle_release_;
   std::vector<ReaderInfo> infos_;
   std::vector<drm::Card> cards_;
   std::vector<KfdNode> nodes_;
@@ -150,8 +150,8 @@ void AmdgpuSource::add_clients(DeviceData &device) const {
       device_metric("copy_utilization_percent"), device_metric("decoder_utilization_percent"),
       device_metric("encoder_utilization_percent")};
   const auto silent = device.card.driver == "amdgpu" ? std::span<const MetricId>(kSilent) : std::span<const MetricId>();
-  device.openers = openers_;
-  device.clients.emplace(root_, openers_, device.card,
+  device.device_users = users_;
+  device.clients.emplace(root_, users_, device.card,
                          drm::ClientRules{.integrated = device.integrated, .silent_when_idle = silent});
 }
 

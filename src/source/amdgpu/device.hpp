@@ -13,11 +13,11 @@
 #include "source/amdgpu/gpu_metrics.hpp"
 #include "source/amdgpu/kfd.hpp"
 #include "source/amdgpu/pcie_bandwidth.hpp"
+#include "source/api/source.hpp"
 #include "source/drm/card.hpp"
 #include "source/drm/clients.hpp"
-#include "source/drm/openers.hpp"
+#include "source/drm/device_users.hpp"
 #include "source/drm/pcie_link.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::amdgpu {
 
@@ -39,7 +39,7 @@ struct DeviceData {
   std::shared_ptr<PartitionUse> partitions;
   std::shared_ptr<PcieBandwidth> bandwidth;
   std::optional<drm::Clients> clients;  // none where its parts have them
-  std::shared_ptr<drm::Openers> openers;
+  std::shared_ptr<drm::DeviceUsers> device_users;
   drm::PcieLink link;
   std::array<std::string, kSensors> sensors;  // …/temp2, to be followed by "_input"
   bool integrated = false;

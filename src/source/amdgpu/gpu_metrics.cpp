@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "metric/words.hpp"
+#include "metric/state_names.hpp"
 #include "source/amdgpu/gpu_metrics_layout.hpp"
 
 namespace gpulse::amdgpu {
@@ -169,11 +169,11 @@ std::uint64_t decode_throttle(std::uint64_t bits) {
   };
   // PPT, SPL and the like are limits of power; TDC, EDC and APCC of current; then the sensors of heat, regulators
   // included; PROCHOT is a wire from outside.
-  constexpr std::array<Range, 5> kRanges{{{0, 15, words::throttle_bit("power cap")},
-                                          {16, 31, words::throttle_bit("current limit")},
-                                          {32, 45, words::throttle_bit("hw thermal")},
-                                          {46, 47, words::throttle_bit("hw slowdown")},
-                                          {48, 63, words::throttle_bit("other")}}};
+  constexpr std::array<Range, 5> kRanges{{{0, 15, state_names::throttle_bit("power cap")},
+                                          {16, 31, state_names::throttle_bit("current limit")},
+                                          {32, 45, state_names::throttle_bit("hw thermal")},
+                                          {46, 47, state_names::throttle_bit("hw slowdown")},
+                                          {48, 63, state_names::throttle_bit("other")}}};
   std::uint64_t out = 0;
   for (const auto &[first, last, bit] : kRanges) {
     const auto mask =

@@ -77,7 +77,7 @@ struct GpuMetrics {
 // None where the layout is unknown or the bytes are fewer than it says.
 std::optional<GpuMetrics> parse_gpu_metrics(std::string_view bytes);
 
-// The throttle bits as bits of words::kThrottle.
+// The throttle bits as bits of state_names::kThrottle.
 std::uint64_t decode_throttle(std::uint64_t bits);
 // Heat of the chip's hottest point, which some chips report at rest.
 inline constexpr std::uint64_t kHotspotBit = 1ULL << 36U;

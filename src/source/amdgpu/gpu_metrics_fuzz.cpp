@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "metric/words.hpp"
+#include "metric/state_names.hpp"
 #include "source/amdgpu/gpu_metrics.hpp"
 
 namespace {
@@ -23,7 +23,7 @@ void check(std::string_view bytes) {
   for (const auto &busy : metrics->partition_busy) {
     if (busy && (!std::isfinite(*busy) || *busy < 0)) std::abort();
   }
-  if (decode_throttle(metrics->throttle) >= 1ULL << gpulse::words::kThrottle.size()) std::abort();
+  if (decode_throttle(metrics->throttle) >= 1ULL << gpulse::state_names::kThrottle.size()) std::abort();
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "source/amdgpu/kfd.hpp"
+#include "source/api/source.hpp"
 #include "source/drm/card.hpp"
 #include "source/drm/names.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::amdgpu {
 

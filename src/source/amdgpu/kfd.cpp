@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "model/checked.hpp"
+#include "model/plausible.hpp"
 #include "source/sysfs/attribute.hpp"
 
 namespace gpulse::amdgpu {
@@ -65,7 +65,7 @@ Reading read_sum(const Sysroot &root, const std::string &process, std::string_vi
     const auto path = process + "/" + fmt::format(fmt::runtime(file), node.gpu_id);
     if (const auto value = read_count(root, path)) sum = sum.value_or(0) + static_cast<double>(*value);
   }
-  return sum ? checked(metric, sum.value()) : sum;
+  return sum ? plausible(metric, sum.value()) : sum;
 }
 
 Reading larger(const Reading &a, const Reading &b) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/sysroot.hpp"
-#include "source/source.hpp"
+#include "source/api/source.hpp"
 
 namespace gpulse::amdgpu {
 

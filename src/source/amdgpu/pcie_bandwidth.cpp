@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/text.hpp"
-#include "model/checked.hpp"
+#include "model/plausible.hpp"
 #include "source/drm/card.hpp"
 #include "source/sysfs/attribute.hpp"
 
@@ -30,7 +30,7 @@ std::optional<Traffic> parse_pcie_bandwidth(std::string_view text) {
   const auto largest = parse_integer<std::uint64_t>(words[2]);
   if (!received || !sent || !largest) return std::nullopt;
   const auto bytes = [&](std::uint64_t messages, MetricId metric) {
-    return checked(metric, static_cast<double>(messages) * static_cast<double>(*largest));
+    return plausible(metric, static_cast<double>(messages) * static_cast<double>(*largest));
   };
   return Traffic{bytes(*received, device_metric("pcie_rx_bytes_per_second")),
                  bytes(*sent, device_metric("pcie_tx_bytes_per_second"))};

@@ -2,8 +2,8 @@
 // The reader of gpu_metrics: what it has that no file of its own gives, and rates between two of them.
 #include <cerrno>
 
-#include "metric/words.hpp"
-#include "model/checked.hpp"
+#include "metric/state_names.hpp"
+#include "model/plausible.hpp"
 #include "source/amdgpu/reader_calls.hpp"
 
 namespace gpulse::amdgpu {
@@ -51,7 +51,7 @@ void fill(const Context &in, MetricId id, const std::optional<double> &value) {
   auto &reading = in.frame.row[id];
   // Why the file of its own gave nothing is worth more than that the table does not either.
   if (!value && !device.from_table[id.index] && !reading.is(Reason::not_sampled)) return;
-  reading = value ? checked(id, *value) : Reason::not_supported;
+  reading = value ? plausible(id, *value) : Reason::not_supported;
   device.from_table[id.index] = value.has_value();
 }
 
@@ -79,7 +79,7 @@ Reading residency(const Context &in, const GpuMetrics &now, std::initializer_lis
     there = there || now[field];
     const auto part = growth(in, now, field);
     if (!part || whole.value_or(0) <= 0) continue;
-    const auto share = checked(id, *part / *whole * 100);
+    const auto share = plausible(id, *part / *whole * 100);
     if (!most || (share && share.value() > most.value())) most = share;
   }
   return there && now[Field::accumulation] ? most : Reason::not_supported;
@@ -105,18 +105,18 @@ Reading reasons_of_growth(const Context &in, const GpuMetrics &now) {
     std::uint64_t bit;
   };
   constexpr std::array kCauses{
-      Cause{Field::growth_prochot, words::throttle_bit("hw slowdown")},
-      Cause{Field::growth_power_sustained, words::throttle_bit("power cap")},
-      Cause{Field::growth_power_fast, words::throttle_bit("power cap")},
-      Cause{Field::growth_power_slow, words::throttle_bit("power cap")},
-      Cause{Field::growth_core_heat, words::throttle_bit("hw thermal")},
-      Cause{Field::growth_graphics_heat, words::throttle_bit("hw thermal")},
-      Cause{Field::growth_soc_heat, words::throttle_bit("hw thermal")},
-      Cause{Field::residency_prochot, words::throttle_bit("hw slowdown")},
-      Cause{Field::residency_power, words::throttle_bit("power cap")},
-      Cause{Field::residency_socket_heat, words::throttle_bit("hw thermal")},
-      Cause{Field::residency_regulator_heat, words::throttle_bit("hw thermal")},
-      Cause{Field::residency_memory_heat, words::throttle_bit("hw thermal")},
+      Cause{Field::growth_prochot, state_names::throttle_bit("hw slowdown")},
+      Cause{Field::growth_power_sustained, state_names::throttle_bit("power cap")},
+      Cause{Field::growth_power_fast, state_names::throttle_bit("power cap")},
+      Cause{Field::growth_power_slow, state_names::throttle_bit("power cap")},
+      Cause{Field::growth_core_heat, state_names::throttle_bit("hw thermal")},
+      Cause{Field::growth_graphics_heat, state_names::throttle_bit("hw thermal")},
+      Cause{Field::growth_soc_heat, state_names::throttle_bit("hw thermal")},
+      Cause{Field::residency_prochot, state_names::throttle_bit("hw slowdown")},
+      Cause{Field::residency_power, state_names::throttle_bit("power cap")},
+      Cause{Field::residency_socket_heat, state_names::throttle_bit("hw thermal")},
+      Cause{Field::residency_regulator_heat, state_names::throttle_bit("hw thermal")},
+      Cause{Field::residency_memory_heat, state_names::throttle_bit("hw thermal")},
   };
   std::uint64_t bits = 0;
   bool there = false;
@@ -156,7 +156,7 @@ void fill_rates(const Context &in, const GpuMetrics &now) {
       return;
     }
     const auto grown = growth(in, now, field);
-    give(in, id, grown && seconds > 0 ? checked(id, *grown * kKib / seconds) : Reason::not_sampled);
+    give(in, id, grown && seconds > 0 ? plausible(id, *grown * kKib / seconds) : Reason::not_sampled);
   };
   rate(Field::xgmi_read_kib, device_metric("xgmi_read_bytes_per_second"));
   rate(Field::xgmi_write_kib, device_metric("xgmi_write_bytes_per_second"));
@@ -172,12 +172,12 @@ void fill_power(const Context &in, const GpuMetrics &now) {
   if (!now.integrated()) {
     fill(in, device_metric("power_draw_watts"), power);
   } else if (power) {
-    package = *power < kLeast ? Reason::out_of_range : checked(kPackage, *power);
+    package = *power < kLeast ? Reason::out_of_range : plausible(kPackage, *power);
   }
   give(in, kPackage, package);
   const auto energy = now[Field::energy];
   const bool counted = in.device.counts_energy && energy.value_or(0) > 0;
-  give(in, kEnergy, counted ? checked(kEnergy, *energy * kJoulesPerCount) : Reason::not_supported);
+  give(in, kEnergy, counted ? plausible(kEnergy, *energy * kJoulesPerCount) : Reason::not_supported);
 }
 
 }  // namespace

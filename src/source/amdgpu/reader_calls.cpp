@@ -5,10 +5,10 @@
 #include <cerrno>
 
 #include "base/text.hpp"
-#include "metric/words.hpp"
-#include "model/checked.hpp"
+#include "metric/state_names.hpp"
+#include "model/plausible.hpp"
 #include "source/amdgpu/pp_dpm.hpp"
-#include "source/refusal.hpp"
+#include "source/api/errno_reason.hpp"
 #include "source/sysfs/attribute.hpp"
 
 namespace gpulse::amdgpu {
@@ -32,7 +32,7 @@ Reading number_at(const Context &in, std::string_view base, std::string_view fil
   if (base.empty()) return Reason::not_supported;
   if (read_text(in, base, file)) return sysfs::parse_attribute(in.device.text, id, scale);
   error = errno;
-  return refusal(error);
+  return errno_reason(error);
 }
 
 Reading number_at(const Context &in, std::string_view base, std::string_view file, MetricId id, double scale) {
@@ -60,7 +60,7 @@ void put(const Context &in, MetricId id, const Reading &reading) {
 }
 
 Outcome refuse(const Context &in, std::span<const MetricId> fills, int error) {
-  const bool gone = refusal(error) == Reason::not_supported;
+  const bool gone = errno_reason(error) == Reason::not_supported;
   if (!gone && !in.options.wake && drm::is_asleep(in.root, in.device.card)) return Outcome::asleep;
   const auto reason = reason_of(error);
   for (const auto id : fills) {
@@ -177,7 +177,7 @@ Outcome read_fan(const Context &in, const Reader &self) {
   // Some cards say that the fan is off while it turns.
   if (rpm.value_or(0) > 0 && percent.value_or(0) == 0) {
     const auto most = number_at(in, fan, "_max", kRpm, 1);
-    if (most.value_or(0) > 0) percent = checked(kPercent, rpm.value() / most.value() * 100);
+    if (most.value_or(0) > 0) percent = plausible(kPercent, rpm.value() / most.value() * 100);
   }
   put(in, kRpm, rpm);
   put(in, kPercent, percent);
@@ -200,11 +200,11 @@ Outcome read_levels(const Context &in, const Reader &self) {
   }
   const auto levels = parse_levels(in.device.text);
   for (const auto id : now) {
-    if (!measured) put(in, id, levels.now_mhz ? checked(id, *levels.now_mhz) : Reason::not_supported);
+    if (!measured) put(in, id, levels.now_mhz ? plausible(id, *levels.now_mhz) : Reason::not_supported);
   }
   for (const auto id : most) {
     // A table of nothing but zeros is of a part that is switched off.
-    put(in, id, levels.max_mhz.value_or(0) > 0 ? checked(id, *levels.max_mhz) : Reason::not_supported);
+    put(in, id, levels.max_mhz.value_or(0) > 0 ? plausible(id, *levels.max_mhz) : Reason::not_supported);
   }
   return Outcome::ok;
 }
@@ -215,7 +215,7 @@ Outcome read_partition(const Context &in, const Reader & /*self*/) {
   constexpr auto kMetric = device_metric("gpu_utilization_percent");
   const std::lock_guard lock(device.partitions->mutex);
   const auto &busy = device.partitions->busy_percent[*device.partition];
-  in.frame.row[kMetric] = busy ? checked(kMetric, *busy) : Reason::not_supported;
+  in.frame.row[kMetric] = busy ? plausible(kMetric, *busy) : Reason::not_supported;
   return Outcome::ok;
 }
 
@@ -234,10 +234,11 @@ Outcome read_level(const Context &in, const Reader &self) {
   if (!read_text(in, base, self.file)) return refuse(in, self.info.fills, errno);
   std::string word(sysfs::bare(in.device.text));
   std::replace(word.begin(), word.end(), '_', ' ');
-  const auto *const known = std::find(words::kPerformanceLevel.begin(), words::kPerformanceLevel.end(), word);
-  in.frame.row[self.info.fills[0]] = known == words::kPerformanceLevel.end()
+  const auto *const known =
+      std::find(state_names::kPerformanceLevel.begin(), state_names::kPerformanceLevel.end(), word);
+  in.frame.row[self.info.fills[0]] = known == state_names::kPerformanceLevel.end()
                                          ? Reading(Reason::error)
-                                         : Reading(static_cast<double>(known - words::kPerformanceLevel.begin()));
+                                         : Reading(static_cast<double>(known - state_names::kPerformanceLevel.begin()));
   return Outcome::ok;
 }
 
@@ -307,9 +308,9 @@ Outcome read_processes(const Context &in, const Reader & /*self*/) {
   return Outcome::ok;
 }
 
-Outcome read_openers(const Context &in, const Reader & /*self*/) {
+Outcome read_device_users(const Context &in, const Reader & /*self*/) {
   if (!in.device.clients) return Outcome::unsupported;
-  in.device.openers->look_everywhere(in.now);
+  in.device.device_users->look_everywhere(in.now);
   return Outcome::ok;
 }
 

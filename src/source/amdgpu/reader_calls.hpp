@@ -28,7 +28,7 @@ Outcome read_errors(const Context &in, const Reader &self);
 Outcome read_link(const Context &in, const Reader &self);
 Outcome read_link_errors(const Context &in, const Reader &self);
 Outcome read_processes(const Context &in, const Reader &self);
-Outcome read_openers(const Context &in, const Reader &self);
+Outcome read_device_users(const Context &in, const Reader &self);
 Outcome read_bandwidth(const Context &in, const Reader &self);
 
 }  // namespace gpulse::amdgpu

@@ -84,7 +84,7 @@ constexpr std::array kReaders{
     Reader{.info = {.call = "power/runtime_status", .fills = {}}, .read = read_sleep},
     Reader{.info = {.call = "/proc/*/fdinfo", .differential = true, .extra = true, .fills = drm::kClientMetrics},
            .read = read_processes},
-    Reader{.info = {.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, .read = read_openers},
+    Reader{.info = {.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, .read = read_device_users},
     file<device_metric("gpu_utilization_percent")>("/gpu_busy_percent", Tier::tick),
     file<device_metric("memory_utilization_percent")>("/mem_busy_percent", Tier::tick),
     file<device_metric("video_utilization_percent")>("/vcn_busy_percent", Tier::tick),

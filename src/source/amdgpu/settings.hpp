@@ -2,7 +2,7 @@
 // Changes AMD devices, by the files of their kernel driver: the power limit is all there is.
 #pragma once
 
-#include "source/setting.hpp"
+#include "source/api/setting.hpp"
 
 namespace gpulse::amdgpu {
 

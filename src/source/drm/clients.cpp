@@ -92,7 +92,7 @@ std::uint8_t types_of(const ClientInfo &info) {
 
 // One open file of a process, and which client it is.
 struct Slot {
-  Opener opener;
+  OpenNode open_node;
   std::optional<std::uint64_t> key;  // none: not a client, or not known yet
   bool known = false;
 };
@@ -123,8 +123,8 @@ void add(EngineReadings &sum, const EngineReadings &part) {
 
 class Clients::Impl {
  public:
-  Impl(const Sysroot &root, std::shared_ptr<Openers> openers, const Card &card, const ClientRules &rules)
-      : root_(root), openers_(std::move(openers)), nodes_(card.nodes), rules_(rules) {
+  Impl(const Sysroot &root, std::shared_ptr<DeviceUsers> device_users, const Card &card, const ClientRules &rules)
+      : root_(root), users_(std::move(device_users)), nodes_(card.nodes), rules_(rules) {
     for (std::size_t i = 0; i < kEngineNames.size(); ++i) {
       const auto &silent = rules.silent_when_idle;
       silent_[i] = std::find(silent.begin(), silent.end(), kEngineNames[i].device) != silent.end();
@@ -132,20 +132,20 @@ class Clients::Impl {
   }
 
   ClientSums read(Monotonic now, Frame &frame) {
-    if (!openers_->collect(nodes_, now, openers_now_)) {
+    if (!users_->collect(nodes_, now, open_now_)) {
       frame.processes.clear();
       for (const auto id : kClientMetrics) frame.row[id] = Reason::not_supported;
       return {};
     }
-    adopt_openers();
+    adopt_open_nodes();
     begin();
     for (auto &slot : slots_) {
       read_slot(slot, now);
-      if (slot.key) use_of(slot.opener.pid).known = true;
+      if (slot.key) use_of(slot.open_node.pid).known = true;
     }
     std::erase_if(clients_, [](const Client &client) { return !client.sampled; });
     write_processes(frame);
-    const auto denied = openers_->denied();
+    const auto denied = users_->denied();
     write_device(frame, denied > 0);
     sampled_before_ = true;
     return {.device_memory_bytes = total_.device,
@@ -156,18 +156,20 @@ class Clients::Impl {
 
  private:
   // In the order in which a client that several hold is charged: the process that started first, then by number.
-  static auto order(const Slot &slot) { return std::tie(slot.opener.start_ticks, slot.opener.pid, slot.opener.fd); }
+  static auto order(const Slot &slot) {
+    return std::tie(slot.open_node.start_ticks, slot.open_node.pid, slot.open_node.fd);
+  }
 
   // Takes over what is known of files that are still the same.
-  void adopt_openers() {
+  void adopt_open_nodes() {
     std::vector<Slot> next;
-    next.reserve(openers_now_.size());
-    for (const auto &opener : openers_now_) next.push_back({.opener = opener, .key = {}, .known = false});
+    next.reserve(open_now_.size());
+    for (const auto &open_node : open_now_) next.push_back({.open_node = open_node, .key = {}, .known = false});
     std::sort(next.begin(), next.end(), [](const Slot &a, const Slot &b) { return order(a) < order(b); });
     auto old = slots_.begin();
     for (auto &slot : next) {
       while (old != slots_.end() && order(*old) < order(slot)) ++old;
-      if (old == slots_.end() || order(*old) != order(slot) || old->opener.look != slot.opener.look) continue;
+      if (old == slots_.end() || order(*old) != order(slot) || old->open_node.look != slot.open_node.look) continue;
       slot.key = old->key;
       slot.known = old->known;
     }
@@ -179,9 +181,9 @@ class Clients::Impl {
     total_ = {};
     engines_.fill(Reason::not_supported);
     uses_.clear();
-    for (const auto &opener : openers_now_) {
-      if (!uses_.empty() && uses_.back().pid == opener.pid) continue;
-      uses_.push_back({.pid = opener.pid, .engines = {}, .memory = {}});
+    for (const auto &open_node : open_now_) {
+      if (!uses_.empty() && uses_.back().pid == open_node.pid) continue;
+      uses_.push_back({.pid = open_node.pid, .engines = {}, .memory = {}});
       uses_.back().engines.fill(Reason::not_supported);
     }
   }
@@ -197,19 +199,19 @@ class Clients::Impl {
       const auto *client = find(*slot.key);
       if (client != nullptr && client->sampled) return;
     }
-    const auto &opener = slot.opener;
+    const auto &open_node = slot.open_node;
     path_.clear();
-    fmt::format_to(std::back_inserter(path_), "/proc/{}/fdinfo/{}", opener.pid, opener.fd);
+    fmt::format_to(std::back_inserter(path_), "/proc/{}/fdinfo/{}", open_node.pid, open_node.fd);
     slot.known = root_.read_piece(text_, path_);
     slot.key.reset();
     if (!slot.known) {
-      openers_->doubt(opener.pid);
+      users_->doubt(open_node.pid);
       return;
     }
     if (!parse_fdinfo(text_, info_)) return;
     // A driver that gives its clients no number: each open file is one.
     constexpr auto kOwnNumber = std::uint64_t{1} << 63U;
-    slot.key = info_.id ? *info_.id : (kOwnNumber | std::uint64_t{opener.pid} << 24U | opener.fd);
+    slot.key = info_.id ? *info_.id : (kOwnNumber | std::uint64_t{open_node.pid} << 24U | open_node.fd);
     sample(slot, now);
   }
 
@@ -222,17 +224,17 @@ class Clients::Impl {
     if (client->sampled) return;
     client->sampled = true;
     // The same number in another process may be another client: its counts are no continuation.
-    const auto &opener = slot.opener;
-    if (client->pid != opener.pid || client->start_ticks != opener.start_ticks) client->meter.forget();
-    client->pid = opener.pid;
-    client->start_ticks = opener.start_ticks;
+    const auto &open_node = slot.open_node;
+    if (client->pid != open_node.pid || client->start_ticks != open_node.start_ticks) client->meter.forget();
+    client->pid = open_node.pid;
+    client->start_ticks = open_node.start_ticks;
     const bool before = client->meter.has_past();
     client->meter.update(info_.engines, now, rates_);
     for (std::size_t i = 0; i < rates_.size(); ++i) {
       if (!silent_[i] || !rates_[i].is(Reason::not_supported)) continue;
       rates_[i] = before ? Reading(0.0) : Reason::not_sampled;
     }
-    charge(use_of(opener.pid), measure(info_.regions, rules_.integrated));
+    charge(use_of(open_node.pid), measure(info_.regions, rules_.integrated));
   }
 
   Use &use_of(std::uint32_t pid) {
@@ -291,13 +293,13 @@ class Clients::Impl {
   }
 
   Sysroot root_;
-  std::shared_ptr<Openers> openers_;
+  std::shared_ptr<DeviceUsers> users_;
   std::vector<Node> nodes_;
   ClientRules rules_;
   std::array<bool, kEngineNames.size()> silent_{}, seen_{};
   bool sampled_before_ = false;
 
-  std::vector<Opener> openers_now_;
+  std::vector<OpenNode> open_now_;
   std::vector<Slot> slots_;      // in the order of order()
   std::vector<Client> clients_;  // as they came
   std::vector<Use> uses_;        // by pid
@@ -310,8 +312,9 @@ class Clients::Impl {
   EngineReadings rates_{};
 };
 
-Clients::Clients(const Sysroot &root, std::shared_ptr<Openers> openers, const Card &card, const ClientRules &rules)
-    : impl_(std::make_unique<Impl>(root, std::move(openers), card, rules)) {}
+Clients::Clients(const Sysroot &root, std::shared_ptr<DeviceUsers> device_users, const Card &card,
+                 const ClientRules &rules)
+    : impl_(std::make_unique<Impl>(root, std::move(device_users), card, rules)) {}
 Clients::Clients(Clients &&) noexcept = default;
 Clients &Clients::operator=(Clients &&) noexcept = default;
 Clients::~Clients() = default;

@@ -5,7 +5,7 @@
 //
 // A source has two readers for it:
 //   {{.call = "/proc/*/fdinfo", .differential = true, .extra = true, .fills = drm::kClientMetrics}, …clients.read()}
-//   {{.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, …openers->look_everywhere(now)}
+//   {{.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, …device_users->look_everywhere(now)}
 //
 // A file that several processes hold (by fork, or passed on) is one client and counts once, for the process that
 // started first; the others are listed with nothing of their own. Of each client one file is read in a tick.
@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
+#include "source/api/source.hpp"
 #include "source/drm/card.hpp"
+#include "source/drm/device_users.hpp"
 #include "source/drm/fdinfo.hpp"
-#include "source/drm/openers.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::drm {
 
@@ -55,7 +55,7 @@ struct ClientSums {
 
 class Clients {
  public:
-  Clients(const Sysroot &root, std::shared_ptr<Openers> openers, const Card &card, const ClientRules &rules);
+  Clients(const Sysroot &root, std::shared_ptr<DeviceUsers> device_users, const Card &card, const ClientRules &rules);
   Clients(Clients &&) noexcept;
   Clients &operator=(Clients &&) noexcept;
   ~Clients();

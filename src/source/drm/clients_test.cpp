@@ -35,7 +35,7 @@ class ClientsTest : public testing::Test {
     now_ += after;
     return clients_.read(now_, frame_);
   }
-  void use(const ClientRules &rules) { clients_ = Clients(machine_.root(), openers_, card_, rules); }
+  void use(const ClientRules &rules) { clients_ = Clients(machine_.root(), users_, card_, rules); }
   std::vector<std::uint32_t> pids() const {
     std::vector<std::uint32_t> all;
     for (const auto &process : frame_.processes) all.push_back(process.pid);
@@ -50,13 +50,13 @@ class ClientsTest : public testing::Test {
   }
 
   FakeClients machine_;
-  std::shared_ptr<Openers> openers_ = std::make_shared<Openers>(machine_.root());
+  std::shared_ptr<DeviceUsers> users_ = std::make_shared<DeviceUsers>(machine_.root());
   Card card_ = [] {
     Card card;
     card.nodes = {{kDrmMajor, 0}, {kDrmMajor, 128}};
     return card;
   }();
-  Clients clients_{machine_.root(), openers_, card_, {}};
+  Clients clients_{machine_.root(), users_, card_, {}};
   Frame frame_{Row(Scope::device), {}};
   Monotonic now_{1h};
 };
@@ -266,7 +266,7 @@ TEST_F(ClientsTest, ReadsOneFileOfAClientInATick) {
   machine_.tell(200, 3, client(9, "drm-engine-gfx:\t0 ns\n"));
   EXPECT_EQ(sample(1s).clients, 1U);
   // It is, when its process is looked into again.
-  openers_->look_everywhere(now_ + 9s);
+  users_->look_everywhere(now_ + 9s);
   EXPECT_EQ(sample(9s).clients, 2U);
 }
 

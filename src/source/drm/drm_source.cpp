@@ -11,11 +11,11 @@
 #include "base/text.hpp"
 #include "source/drm/card.hpp"
 #include "source/drm/clients.hpp"
+#include "source/drm/device_users.hpp"
 #include "source/drm/drivers.hpp"
 #include "source/drm/engine_meter.hpp"
 #include "source/drm/gpu_stats.hpp"
 #include "source/drm/names.hpp"
-#include "source/drm/openers.hpp"
 #include "source/drm/pcie_link.hpp"
 #include "source/sysfs/attribute.hpp"
 #include "source/sysfs/hwmon.hpp"
@@ -33,10 +33,10 @@ constexpr auto kCompute = device_metric("compute_utilization_percent");
 
 // One card, and what is remembered of it from one reading to the next.
 struct Unit {
-  Unit(const Sysroot &root, const std::shared_ptr<Openers> &openers, Card c)
+  Unit(const Sysroot &root, const std::shared_ptr<DeviceUsers> &device_users, Card c)
       : card(std::move(c)),
         driver(describe_driver(card)),
-        clients(root, openers, card, {.integrated = driver.on_chip, .silent_when_idle = {}}) {}
+        clients(root, device_users, card, {.integrated = driver.on_chip, .silent_when_idle = {}}) {}
 
   Card card;
   Driver driver;
@@ -53,7 +53,7 @@ struct Unit {
 
 struct Context {
   const Sysroot &root;
-  Openers &openers;
+  DeviceUsers &device_users;
   Unit &unit;
   bool wake;
   Monotonic now;
@@ -99,7 +99,7 @@ Outcome read_clients(const Context &in) {
 }
 
 Outcome look_everywhere(const Context &in) {
-  in.openers.look_everywhere(in.now);
+  in.device_users.look_everywhere(in.now);
   return Outcome::ok;
 }
 
@@ -259,7 +259,7 @@ std::string find_sensors(const Sysroot &root, const Card &card) {
 class DrmSource final : public Source {
  public:
   DrmSource(const Sysroot &root, const SourceOptions &options)
-      : root_(root), openers_(openers_for(root, options)), names_(root), wake_(options.wake) {}
+      : root_(root), users_(device_users_for(root, options)), names_(root), wake_(options.wake) {}
 
   std::string_view name() const override { return "drm"; }
   std::span<const ReaderInfo> readers() const override { return kReaders; }
@@ -280,7 +280,7 @@ class DrmSource final : public Source {
   }
 
   Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) override {
-    return kRows[reader].second({root_, *openers_, *units_[entity], wake_, now, frame});
+    return kRows[reader].second({root_, *users_, *units_[entity], wake_, now, frame});
   }
 
  private:
@@ -296,7 +296,7 @@ class DrmSource final : public Source {
   }
 
   std::unique_ptr<Unit> set_up(const Card &card) const {
-    auto unit = std::make_unique<Unit>(root_, openers_, card);
+    auto unit = std::make_unique<Unit>(root_, users_, card);
     // What would be looked for may wake it. When it wakes it is found anew.
     if (card.asleep && !wake_) return unit;
     unit->has_profiling = root_.exists(card.device + "/profiling");
@@ -311,7 +311,7 @@ class DrmSource final : public Source {
   }
 
   Sysroot root_;
-  std::shared_ptr<Openers> openers_;
+  std::shared_ptr<DeviceUsers> users_;
   Names names_;
   bool wake_;
   std::vector<Card> cards_;

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/text.hpp"
-#include "model/checked.hpp"
+#include "model/plausible.hpp"
 #include "source/sysfs/attribute.hpp"
 
 namespace gpulse::drm {
@@ -134,7 +134,7 @@ void read_pcie_errors(const Sysroot &root, const PcieLink &link, Row &row, std::
       continue;
     }
     const auto count = parse_pcie_errors(sysfs::bare(buffer));
-    reading = count ? checked(kPcieErrorMetrics[i], *count) : Reason::error;
+    reading = count ? plausible(kPcieErrorMetrics[i], *count) : Reason::error;
   }
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "source/refusal.hpp"
+#include "source/api/errno_reason.hpp"
 #include "source/sysfs/attribute.hpp"
 
 namespace gpulse::host {
@@ -58,7 +58,7 @@ void CpuPower::find(const Sysroot &root) {
 Reading CpuPower::advance(const Sysroot &root, Counter &counter, Seconds elapsed) {
   const auto before = std::exchange(counter.before, std::nullopt);
   const auto text = root.read(counter.file, 64);
-  if (!text) return refusal(errno);
+  if (!text) return errno_reason(errno);
   counter.before = parse_integer<std::uint64_t>(trim(*text));
   if (!counter.before) return Reason::error;
   if (!before) return Reason::not_sampled;

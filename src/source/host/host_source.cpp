@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "source/api/errno_reason.hpp"
 #include "source/host/cpu_meter.hpp"
 #include "source/host/cpu_power.hpp"
 #include "source/host/cpu_temperature.hpp"
 #include "source/host/hardware.hpp"
 #include "source/host/parse.hpp"
 #include "source/host/throughput.hpp"
-#include "source/refusal.hpp"
 #include "source/sysfs/attribute.hpp"
 
 namespace gpulse::host {
@@ -216,7 +216,7 @@ class HostSource final : public Source {
     const bool file = info.call.starts_with('/');
     if (file && !files_[reader].read(text_, root_, info.call, kMostText)) {
       if (take == take_cpu) frame.cores.clear();
-      return refuse(refusal(errno));
+      return refuse(errno_reason(errno));
     }
     if (!take({root_, state_, text_, now, frame.row, frame.cores})) return refuse(Reason::error);
     return Outcome::ok;

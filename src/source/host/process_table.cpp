@@ -14,8 +14,8 @@
 
 #include "base/kept_file.hpp"
 #include "base/text.hpp"
+#include "source/api/errno_reason.hpp"
 #include "source/host/parse.hpp"
-#include "source/refusal.hpp"
 
 namespace gpulse::host {
 
@@ -106,7 +106,7 @@ bool is_hidden(const Sysroot &root, std::uint32_t pid) {
 // The file of its state cannot be read: the process is over, or not for us to see.
 Reason missing_reason(const Sysroot &root, std::uint32_t pid, int error) {
   const bool missing = error == ENOENT || error == ENOTDIR || error == ESRCH;
-  if (!missing) return refusal(error);
+  if (!missing) return errno_reason(error);
   return is_hidden(root, pid) ? Reason::no_permission : Reason::lost;
 }
 
@@ -326,7 +326,7 @@ TextReading ProcessTable::read_user(const std::string &folder) {
     if (const auto user = parse_status_user(text_)) return users_.name(*user);
   }
   struct stat owner{};
-  if (::stat(root_.path(folder).c_str(), &owner) != 0) return refusal(errno);
+  if (::stat(root_.path(folder).c_str(), &owner) != 0) return errno_reason(errno);
   return users_.name(owner.st_uid);
 }
 
@@ -339,7 +339,7 @@ void ProcessTable::read_placement(const std::string &folder, TextRow &texts) {
   if (root_.read_into(text_, folder + "/cgroup")) {
     placement = parse_cgroup(text_);
   } else {
-    none = refusal(errno);
+    none = errno_reason(errno);
   }
   if (placement.job.empty() && root_.read_into(text_, folder + "/environ", kMostEnvironment)) {
     placement.job = parse_environment_job(text_);

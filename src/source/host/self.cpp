@@ -8,7 +8,7 @@
 
 #include "base/sysroot.hpp"
 #include "base/text.hpp"
-#include "source/refusal.hpp"
+#include "source/api/errno_reason.hpp"
 
 namespace gpulse::host {
 
@@ -20,7 +20,7 @@ std::chrono::microseconds length(const timeval &time) {
 
 Reading resident_bytes(KeptFile &file) {
   std::string text;
-  if (!file.read(text, Sysroot(), "/proc/self/statm", 256)) return refusal(errno);
+  if (!file.read(text, Sysroot(), "/proc/self/statm", 256)) return errno_reason(errno);
   std::string_view rest = text;
   next_word(rest);
   const auto pages = parse_integer<std::uint64_t>(next_word(rest));

@@ -19,23 +19,23 @@ bool is_integrated(const Sysroot &root, const drm::Card &card) {
 
 }  // namespace
 
-std::unique_ptr<Device> make_device(const Surroundings &around, const drm::Card &card) {
+std::unique_ptr<Device> make_device(const ReaderContext &context, const drm::Card &card) {
   auto device = std::make_unique<Device>();
   device->card = card;
   // What would be looked for wakes it. When it wakes it is found anew.
   if (card.asleep) return device;
-  device->integrated = is_integrated(around.root, card);
-  device->link = drm::find_pcie_link(around.root, card);
+  device->integrated = is_integrated(context.root, card);
+  device->link = drm::find_pcie_link(context.root, card);
   if (card.driver != kNpu) {
-    device->gts = find_gts(around.root, card);
-    device->engines = find_engines(around.root, card);
-    device->sensors = find_sensors(around.root, card, device->integrated);
+    device->gts = find_gts(context.root, card);
+    device->engines = find_engines(context.root, card);
+    device->sensors = find_sensors(context.root, card, device->integrated);
   }
   device->idle.resize(device->gts.size());
   device->energy.resize(device->sensors.energy.size());
   // A recorded machine may be without processes: then nobody knows who uses the device.
-  if (around.root.exists("/proc")) {
-    device->clients.emplace(around.root, around.openers, card,
+  if (context.root.exists("/proc")) {
+    device->clients.emplace(context.root, context.device_users, card,
                             drm::ClientRules{.integrated = device->integrated, .silent_when_idle = device->engines});
   }
   return device;

@@ -42,13 +42,13 @@ struct Device {
 };
 
 // What a reader needs besides the device.
-struct Surroundings {
+struct ReaderContext {
   Sysroot root;
-  std::shared_ptr<drm::Openers> openers;
+  std::shared_ptr<drm::DeviceUsers> device_users;
   OpenCounter open_counter;  // empty: none may be opened
   bool wake = false;         // the device may be kept awake
 };
 
-std::unique_ptr<Device> make_device(const Surroundings &around, const drm::Card &card);
+std::unique_ptr<Device> make_device(const ReaderContext &context, const drm::Card &card);
 
 }  // namespace gpulse::intel

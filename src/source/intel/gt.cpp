@@ -95,14 +95,15 @@ void for_each_xe_gt(const Sysroot &root, const drm::Card &card, Visit visit) {
 }  // namespace
 
 std::uint64_t throttle_bits(std::string_view cause) {
-  constexpr auto kPower = words::throttle_bit("power cap"), kHeat = words::throttle_bit("hw thermal");
-  constexpr auto kCurrent = words::throttle_bit("current limit"), kSlow = words::throttle_bit("hw slowdown");
+  constexpr auto kPower = state_names::throttle_bit("power cap"), kHeat = state_names::throttle_bit("hw thermal");
+  constexpr auto kCurrent = state_names::throttle_bit("current limit"),
+                 kSlow = state_names::throttle_bit("hw slowdown");
   // The running average of the temperature (ratl) is one too.
   if (cause == "ratl" || cause.contains("thermal")) return kHeat;
   if (cause == "prochot") return kSlow;
   if (cause.contains("tdc") || cause.contains("iccmax")) return kCurrent;
   if (cause.starts_with("pl") || cause.starts_with("psys")) return kPower;
-  return words::throttle_bit("other");
+  return state_names::throttle_bit("other");
 }
 
 std::optional<MetricId> engine_metric(std::string_view name) {

@@ -93,8 +93,8 @@ TEST(Engines, OfBothDriversByTheirFolders) {
 TEST(Throttle, WordsOfBothDrivers) {
   const auto word = [](std::string_view cause) {
     const auto bits = throttle_bits(cause);
-    for (std::size_t i = 0; i < words::kThrottle.size(); ++i) {
-      if (bits == std::uint64_t{1} << i) return words::kThrottle[i];
+    for (std::size_t i = 0; i < state_names::kThrottle.size(); ++i) {
+      if (bits == std::uint64_t{1} << i) return state_names::kThrottle[i];
     }
     return std::string_view("several");
   };

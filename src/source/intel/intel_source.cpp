@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "source/drm/idle_release.hpp"
 #include "source/drm/names.hpp"
-#include "source/drm/rest.hpp"
 #include "source/intel/readers.hpp"
 
 namespace gpulse::intel {
@@ -15,15 +15,15 @@ namespace {
 class IntelSource final : public Source {
  public:
   IntelSource(const Sysroot &root, const SourceOptions &options, OpenCounter open_counter)
-      : around_{root, drm::openers_for(root, options), std::move(open_counter), options.wake},
+      : context_{root, drm::device_users_for(root, options), std::move(open_counter), options.wake},
         names_(root),
-        rest_(options.rest_after) {
+        idle_release_(options.idle_release_after) {
     for (const auto &reader : intel::readers()) infos_.push_back(reader.info);
   }
 
   std::string_view name() const override { return "intel"; }
   std::span<const ReaderInfo> readers() const override { return infos_; }
-  bool changed() override { return rest_.over(around_.root, cards_, monotonic_now()) || list() != cards_; }
+  bool changed() override { return idle_release_.over(context_.root, cards_, monotonic_now()) || list() != cards_; }
 
   Discovery discover() override {
     auto known = std::move(devices_);
@@ -38,7 +38,7 @@ class IntelSource final : public Source {
       const auto same = std::find_if(known.begin(), known.end(), [&](const auto &device) {
         return device != nullptr && !card.asleep && device->card == card;
       });
-      devices_.push_back(same != known.end() ? std::move(*same) : make_device(around_, card));
+      devices_.push_back(same != known.end() ? std::move(*same) : make_device(context_, card));
     }
     return found;
   }
@@ -47,15 +47,15 @@ class IntelSource final : public Source {
     const auto &device = *devices_[entity];
     // The first reader is part of every sample.
     const bool may_rest = reader == 0 && !device.integrated;
-    if (may_rest && rest_.wanted(around_.root, device.card, frame, now)) return Outcome::asleep;
-    return intel::readers()[reader].read({around_, *devices_[entity], now, frame});
+    if (may_rest && idle_release_.wanted(context_.root, device.card, frame, now)) return Outcome::asleep;
+    return intel::readers()[reader].read({context_, *devices_[entity], now, frame});
   }
 
  private:
   std::vector<drm::Card> list() const {
     auto cards = drm::list_cards(
-        around_.root, [](std::string_view driver) { return driver == kI915 || driver == kXe || driver == kNpu; });
-    for (auto &card : cards) card.asleep = card.asleep && !around_.wake;
+        context_.root, [](std::string_view driver) { return driver == kI915 || driver == kXe || driver == kNpu; });
+    for (auto &card : cards) card.asleep = card.asleep && !context_.wake;
     return cards;
   }
 
@@ -63,16 +63,16 @@ class IntelSource final : public Source {
     auto identity = std::make_shared<DeviceIdentity>();
     identity->source = "intel";
     identity->vendor = "intel";
-    identity->uuid = drm::default_uuid(around_.root, card);
+    identity->uuid = drm::default_uuid(context_.root, card);
     identity->pci = card.pci;
     identity->name = names_.product(card, card.driver == kNpu ? "Intel NPU" : "");
-    identity->driver = drm::driver_text(around_.root, card);
+    identity->driver = drm::driver_text(context_.root, card);
     return identity;
   }
 
-  Surroundings around_;
+  ReaderContext context_;
   drm::Names names_;
-  drm::Rest rest_;
+  drm::IdleRelease idle_release_;
   std::vector<ReaderInfo> infos_;
   std::vector<drm::Card> cards_;
   std::vector<std::unique_ptr<Device>> devices_;  // as cards_

@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "source/api/source.hpp"
 #include "source/intel/pmu.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::intel {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which memory of an Intel device is in use, by whom it is told.
-#include "model/checked.hpp"
+#include "model/plausible.hpp"
 #include "source/intel/memory.hpp"
 #include "source/intel/reader_calls.hpp"
 #include "source/sysfs/attribute.hpp"
@@ -19,7 +19,7 @@ constexpr auto kGttUsed = device_metric("memory_gtt_used_bytes");
 bool has_own_memory(const Device &device) { return !device.integrated && device.card.driver != kNpu; }
 
 void put(Row &row, MetricId one, MetricId other, std::uint64_t bytes) {
-  row[one] = row[other] = checked(one, static_cast<double>(bytes));
+  row[one] = row[other] = plausible(one, static_cast<double>(bytes));
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ Outcome read_memory_size(const Call &in) {
   constexpr std::size_t kMostText = 1U << 16U;
   auto &device = in.device;
   if (!has_own_memory(device) || device.card.pci.empty()) return Outcome::unsupported;
-  if (!in.around.root.read_into(device.buffer, "/sys/fs/cgroup/dmem.capacity", kMostText)) return Outcome::unsupported;
+  if (!in.context.root.read_into(device.buffer, "/sys/fs/cgroup/dmem.capacity", kMostText)) return Outcome::unsupported;
   const auto total = parse_dmem_capacity(device.buffer, device.card.pci);
   if (!total) return Outcome::unsupported;
   put(in.frame.row, kTotal, kVramTotal, *total);
@@ -49,24 +49,24 @@ Outcome read_memory_size(const Call &in) {
 Outcome read_memory_by_driver(const Call &in) {
   auto &device = in.device;
   auto &row = in.frame.row;
-  if (!in.around.root.is_machine() || !has_own_memory(device)) return Outcome::unsupported;
+  if (!in.context.root.is_machine() || !has_own_memory(device)) return Outcome::unsupported;
   const auto memory = query_memory(device.card);
   if (!memory) return Outcome::unsupported;
   put(row, kTotal, kVramTotal, memory->total);
-  device.memory_by_driver = may_see_use(in.around.root.read("/proc/self/status").value_or(""));
+  device.memory_by_driver = may_see_use(in.context.root.read("/proc/self/status").value_or(""));
   if (!device.memory_by_driver) {
     row[kFree] = Reason::no_permission;
     return Outcome::ok;
   }
   put(row, kUsed, kVramUsed, memory->used);
-  row[kFree] = checked(kFree, static_cast<double>(memory->total - memory->used));
+  row[kFree] = plausible(kFree, static_cast<double>(memory->total - memory->used));
   return Outcome::ok;
 }
 
 Outcome read_npu_memory(const Call &in) {
   if (in.device.card.driver != kNpu) return Outcome::unsupported;
   const auto path = in.device.card.device + "/npu_memory_utilization";
-  const auto reading = sysfs::read_attribute(in.around.root, path, kUsed, 1, in.device.buffer);
+  const auto reading = sysfs::read_attribute(in.context.root, path, kUsed, 1, in.device.buffer);
   in.frame.row[kUsed] = in.frame.row[kGttUsed] = reading;
   return reading.is(Reason::not_supported) ? Outcome::unsupported : Outcome::ok;
 }

@@ -43,8 +43,8 @@ Reading EnergyMeter::update(std::uint64_t microjoules, Monotonic now, double mos
   }
   const double seconds = Seconds(now - past->at).count();
   const double most = most_watts > 0 ? most_watts : kMostWatts;
-  const double around = wraps_at == 0 ? kRegisterJoules : static_cast<double>(wraps_at) * kMicro;
-  if (most * seconds > around) return last_;  // it may have gone round unseen
+  const double context = wraps_at == 0 ? kRegisterJoules : static_cast<double>(wraps_at) * kMicro;
+  if (most * seconds > context) return last_;  // it may have gone round unseen
   const double watts = static_cast<double>(used) * kMicro / seconds;
   // For a moment a board draws more than its limits say, but not twice as much.
   last_ = watts <= 2 * most ? Reading(watts) : Reason::out_of_range;

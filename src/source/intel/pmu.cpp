@@ -11,7 +11,7 @@
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
-#include "model/checked.hpp"
+#include "model/plausible.hpp"
 #include "source/sysfs/attribute.hpp"
 
 namespace gpulse::intel {
@@ -203,7 +203,7 @@ Reading PmuMeter::share(Engine &engine) {
   engine.past = now;
   if (!past || now.value < past->value || now.enabled_ns <= past->enabled_ns) return Reason::not_sampled;
   const auto part = static_cast<double>(now.value - past->value);
-  return checked(engine.metric, 100 * part / static_cast<double>(now.enabled_ns - past->enabled_ns));
+  return plausible(engine.metric, 100 * part / static_cast<double>(now.enabled_ns - past->enabled_ns));
 }
 
 void PmuMeter::update(Row &row) {

@@ -133,7 +133,7 @@ struct FakeCounters {
     std::uint64_t config_;
   };
 
-  OpenCounter opener() {
+  OpenCounter open_node() {
     return [this](std::uint32_t, std::uint64_t config, std::uint32_t) -> std::unique_ptr<Counter> {
       if (counts.contains(config)) return std::make_unique<Fake>(*this, config);
       errno = refuse_with != 0 ? refuse_with : ENOENT;
@@ -146,7 +146,7 @@ TEST(PmuMeterTest, BusyTimeOverEnabledTime) {
   FakeCounters counters;
   counters.counts = {{0x0, {1000, 5000}}, {0x2000, {0, 5000}}, {0x2010, {100, 5000}}};
   const std::array engines{PmuEngine{kRender, 0x0, {}}, PmuEngine{kVideo, 0x2000, {}}, PmuEngine{kVideo, 0x2010, {}}};
-  PmuMeter meter(Pmu{}, engines, counters.opener());
+  PmuMeter meter(Pmu{}, engines, counters.open_node());
   Row row(Scope::device, Reason::not_supported);
   meter.update(row);
   EXPECT_TRUE(row[kRender].is(Reason::not_sampled));
@@ -161,7 +161,7 @@ TEST(PmuMeterTest, ActiveOverTotalTicks) {
   FakeCounters counters;
   counters.counts = {{2, {100, 0}}, {3, {1000, 0}}};
   const std::array engines{PmuEngine{kRender, 2, 3}, PmuEngine{kVideo, 0x1002, 0x1003}};
-  PmuMeter meter(Pmu{}, engines, counters.opener());
+  PmuMeter meter(Pmu{}, engines, counters.open_node());
   Row row(Scope::device, Reason::not_supported);
   meter.update(row);
   counters.counts = {{2, {160, 0}}, {3, {1200, 0}}};
@@ -174,7 +174,7 @@ TEST(PmuMeterTest, CounterThatGoesBackOrFailsGivesAReason) {
   FakeCounters counters;
   counters.counts = {{0x0, {1000, 5000}}};
   const std::array engines{PmuEngine{kRender, 0x0, {}}};
-  PmuMeter meter(Pmu{}, engines, counters.opener());
+  PmuMeter meter(Pmu{}, engines, counters.open_node());
   Row row(Scope::device, Reason::not_supported);
   meter.update(row);
   counters.counts = {{0x0, {10, 6000}}};
@@ -195,7 +195,7 @@ TEST(PmuMeterTest, WithoutTheRightThereIsNone) {
   FakeCounters counters;
   counters.refuse_with = EACCES;
   const std::array engines{PmuEngine{kRender, 0x0, {}}, PmuEngine{kVideo, 0x2000, {}}};
-  EXPECT_TRUE(PmuMeter(Pmu{}, engines, counters.opener()).empty());
+  EXPECT_TRUE(PmuMeter(Pmu{}, engines, counters.open_node()).empty());
 }
 
 TEST(PerfCounter, KernelRefusesWhatItDoesNotHave) {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "model/checked.hpp"
+#include "model/plausible.hpp"
 #include "source/sysfs/attribute.hpp"
 
 namespace gpulse::intel {
@@ -25,7 +25,7 @@ constexpr std::size_t kMostText = 4096;
 bool is_npu(const Device &device) { return device.card.driver == kNpu; }
 
 std::expected<std::uint64_t, Reason> read_count(const Call &in, const std::string &path) {
-  if (!in.around.root.read_piece(in.device.buffer, path, kMostText)) {
+  if (!in.context.root.read_piece(in.device.buffer, path, kMostText)) {
     return std::unexpected(sysfs::refusal_of_device(errno));
   }
   const auto count = parse_integer<std::uint64_t>(sysfs::bare(in.device.buffer));
@@ -35,7 +35,7 @@ std::expected<std::uint64_t, Reason> read_count(const Call &in, const std::strin
 
 Reading read_file(const Call &in, const std::string &path, MetricId metric, double scale = 1) {
   if (path.empty()) return Reason::not_supported;
-  return sysfs::read_attribute(in.around.root, path, metric, scale, in.device.buffer);
+  return sysfs::read_attribute(in.context.root, path, metric, scale, in.device.buffer);
 }
 
 // The higher of two readings; a number rather than a reason, a reason that tells more rather than "not supported".
@@ -80,7 +80,7 @@ void settle_use(Device &device, Row &row) {
 }  // namespace
 
 Outcome read_sleep(const Call &in) {
-  return !in.around.wake && drm::is_asleep(in.around.root, in.device.card) ? Outcome::asleep : Outcome::ok;
+  return !in.context.wake && drm::is_asleep(in.context.root, in.device.card) ? Outcome::asleep : Outcome::ok;
 }
 
 Outcome read_clocks(const Call &in) {
@@ -121,7 +121,7 @@ Outcome read_idle(const Call &in) {
     const auto count = read_count(in, gt.idle_ms);
     auto idle = count ? device.idle[i].update(*count, 1ms, in.now) : Reading(count.error());
     // In a recorded machine time stands still: that nothing was idle since is not known.
-    if (idle && idle.value() == 0 && !in.around.root.is_live()) idle = Reason::not_sampled;
+    if (idle && idle.value() == 0 && !in.context.root.is_live()) idle = Reason::not_sampled;
     put_higher(row[kFills[gt.media ? 1 : 0]], idle ? Reading(100 - idle.value()) : idle);
   }
   device.awake = row[kFills[0]];
@@ -177,7 +177,7 @@ Outcome read_energy(const Call &in) {
     row[kFills[0]] = watts;
     // One that starts again from 0 while the driver runs is no total.
     if (counter.wraps_at == 0) {
-      row[kFills[2]] = sum ? checked(kFills[2], static_cast<double>(*sum) * kMicro) : Reading(sum.error());
+      row[kFills[2]] = sum ? plausible(kFills[2], static_cast<double>(*sum) * kMicro) : Reading(sum.error());
     }
   }
   return device.sensors.energy.empty() ? Outcome::unsupported : Outcome::ok;
@@ -215,15 +215,15 @@ Outcome read_fans(const Call &in) {
 
 Outcome read_pmu_engines(const Call &in) {
   auto &device = in.device;
-  const auto &around = in.around;
-  if (!std::exchange(device.pmu_tried, true) && around.open_counter) {
+  const auto &context = in.context;
+  if (!std::exchange(device.pmu_tried, true) && context.open_counter) {
     const bool xe = device.card.driver == kXe;
     // Open counters of xe keep the device from sleeping.
-    const bool wanted = device.card.driver == kI915 || (xe && around.wake);
-    const auto pmu = wanted ? read_pmu(around.root, pmu_name(device.card, device.integrated)) : std::nullopt;
+    const bool wanted = device.card.driver == kI915 || (xe && context.wake);
+    const auto pmu = wanted ? read_pmu(context.root, pmu_name(device.card, device.integrated)) : std::nullopt;
     if (pmu) {
       const auto engines = xe ? xe_pmu_engines(*pmu, device.gts) : i915_pmu_engines(*pmu);
-      PmuMeter meter(*pmu, engines, around.open_counter);
+      PmuMeter meter(*pmu, engines, context.open_counter);
       if (!meter.empty()) device.pmu.emplace(std::move(meter));
     }
   }
@@ -234,17 +234,17 @@ Outcome read_pmu_engines(const Call &in) {
 }
 
 Outcome read_link(const Call &in) {
-  drm::read_pcie_link(in.around.root, in.device.link, in.frame.row, in.device.buffer);
+  drm::read_pcie_link(in.context.root, in.device.link, in.frame.row, in.device.buffer);
   return all_unsupported(in.frame.row, drm::kPcieLinkMetrics) ? Outcome::unsupported : Outcome::ok;
 }
 
 Outcome read_link_errors(const Call &in) {
-  drm::read_pcie_errors(in.around.root, in.device.link, in.frame.row, in.device.buffer);
+  drm::read_pcie_errors(in.context.root, in.device.link, in.frame.row, in.device.buffer);
   return all_unsupported(in.frame.row, drm::kPcieErrorMetrics) ? Outcome::unsupported : Outcome::ok;
 }
 
 Outcome read_numa_node(const Call &in) {
-  in.frame.row[device_metric("numa_node")] = drm::numa_node(in.around.root, in.device.card);
+  in.frame.row[device_metric("numa_node")] = drm::numa_node(in.context.root, in.device.card);
   return Outcome::ok;
 }
 
@@ -269,7 +269,7 @@ Outcome read_clients(const Call &in) {
 
 Outcome look_for_clients(const Call &in) {
   if (!in.device.clients) return Outcome::unsupported;
-  in.around.openers->look_everywhere(in.now);
+  in.context.device_users->look_everywhere(in.now);
   return Outcome::ok;
 }
 

@@ -4,13 +4,13 @@
 
 #include <span>
 
+#include "source/api/source.hpp"
 #include "source/intel/device.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::intel {
 
 struct Call {
-  const Surroundings &around;
+  const ReaderContext &context;
   Device &device;
   Monotonic now;
   Frame &frame;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "model/row.hpp"
+#include "source/api/source.hpp"
 #include "source/nvml/abi.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::nvml {
 

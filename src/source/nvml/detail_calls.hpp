@@ -3,8 +3,8 @@
 // the frame always has them. detail_readers.cpp has the table they stand in.
 #pragma once
 
+#include "source/api/source.hpp"
 #include "source/nvml/device.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::nvml {
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/sysroot.hpp"
-#include "model/checked.hpp"
+#include "model/plausible.hpp"
 #include "source/nvml/abi.hpp"
 #include "source/nvml/gpm.hpp"
 #include "source/nvml/library.hpp"

@@ -88,9 +88,9 @@ struct EventListener::Shared {
   }
 
   void run() {
-    for (auto patience = kFirstWaitMs;; patience = std::min(2 * patience, kLongestWaitMs)) {
+    for (auto wait_ms = kFirstWaitMs;; wait_ms = std::min(2 * wait_ms, kLongestWaitMs)) {
       EventData data{};
-      const auto code = wait(data, patience);
+      const auto code = wait(data, wait_ms);
       if (code == Return::success) note(data);
       // One lost GPU ends the listening to all, but they are not lost.
       const auto heard = code == Return::timeout       ? Return::success

@@ -167,7 +167,7 @@ Outcome read_batch(Batch batch, const Driver &driver, DeviceData &device, Frame 
       continue;
     }
     if (values[i].result == Return::success) {
-      tell(row.metric, checked(row.metric, number_of(values[i]) * row.scale));
+      tell(row.metric, plausible(row.metric, number_of(values[i]) * row.scale));
       continue;
     }
     tell(row.metric, reason_of(values[i].result));
@@ -267,7 +267,7 @@ Outcome read_held_shares(const Driver &driver, DeviceData &device, Monotonic now
       Counter{.field = field::kHeldThermal, .state = &device.held_thermal, .unit = kNano, .metric = kHeldMetrics[1]}};
   // Seconds per second; the driver's clock runs a little apart from ours.
   return read_rates(driver, device, now, frame, counters, [](const Counter &counter, double rate) {
-    return checked(counter.metric, std::min(100.0, 100 * rate));
+    return plausible(counter.metric, std::min(100.0, 100 * rate));
   });
 }
 
@@ -281,7 +281,7 @@ Outcome read_link_counters(const Driver &driver, DeviceData &device, Monotonic n
   return read_rates(driver, device, now, frame, counters, [&](const Counter &counter, double rate) -> Reading {
     // The clock that the counters follow is not ours: a little above what the link carries may be, but no more.
     if (counter.modulus != 0 && rate > 1.1 * device.link_bytes_per_second) return Reason::out_of_range;
-    return checked(counter.metric, rate);
+    return plausible(counter.metric, rate);
   });
 }
 

@@ -2,8 +2,8 @@
 // Readings that come as numbered fields, many in one call.
 #pragma once
 
+#include "source/api/source.hpp"
 #include "source/nvml/device.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::nvml {
 

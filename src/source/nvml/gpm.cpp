@@ -116,7 +116,7 @@ Return GpmState::fill(Frame &frame, Monotonic now) {
     const auto &answer = query.metrics[i];
     const auto &wanted = kRows[asked[i]];
     if (answer.result == Return::success) {
-      row[wanted.metric] = checked(wanted.metric, answer.value * wanted.scale);
+      row[wanted.metric] = plausible(wanted.metric, answer.value * wanted.scale);
     } else {
       row[wanted.metric] = reason_of(answer.result);
       refused_[asked[i]] = outcome_of(answer.result) == Outcome::unsupported;

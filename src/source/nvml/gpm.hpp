@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/clock.hpp"
+#include "source/api/source.hpp"
 #include "source/nvml/library.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::nvml {
 

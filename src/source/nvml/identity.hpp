@@ -12,8 +12,8 @@
 #include "base/sysroot.hpp"
 #include "base/text.hpp"
 #include "model/snapshot.hpp"
+#include "source/api/source.hpp"
 #include "source/nvml/device.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::nvml {
 

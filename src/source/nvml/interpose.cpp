@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of the gpulse program itself, not of a library: the program's own symbols come before those of libc, also for
-// the driver's library. dlopen() and nanosleep() do exactly what libc's do outside of a Hurry, memset() always does.
+// the driver's library. dlopen() and nanosleep() do exactly what libc's do outside of a FastStart, memset() always
+// does.
 #include <dlfcn.h>
 #include <sys/mman.h>
 
@@ -9,7 +10,7 @@
 #include <ctime>
 #include <string_view>
 
-#include "source/nvml/hurry.hpp"
+#include "source/nvml/fast_start.hpp"
 
 namespace {
 
@@ -40,7 +41,7 @@ bool give_back(std::uintptr_t begin, std::uintptr_t end) {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) void *dlopen(const char *file, int mode) noexcept {
-  if (gpulse::nvml::Hurry::active && file != nullptr && std::string_view(file).starts_with("libcuda.so")) {
+  if (gpulse::nvml::FastStart::active && file != nullptr && std::string_view(file).starts_with("libcuda.so")) {
     return nullptr;
   }
   return libc_dlopen(file, mode);
@@ -48,7 +49,7 @@ extern "C" __attribute__((visibility("default"))) void *dlopen(const char *file,
 
 extern "C" __attribute__((visibility("default"))) int nanosleep(const timespec *time, timespec *left) {
   constexpr timespec kShort{.tv_sec = 0, .tv_nsec = 10'000};
-  const bool shorten = gpulse::nvml::Hurry::active && (time->tv_sec > 0 || time->tv_nsec > kShort.tv_nsec);
+  const bool shorten = gpulse::nvml::FastStart::active && (time->tv_sec > 0 || time->tv_nsec > kShort.tv_nsec);
   const int error = ::clock_nanosleep(CLOCK_REALTIME, 0, shorten ? &kShort : time, left);
   if (error == 0) return 0;
   errno = error;

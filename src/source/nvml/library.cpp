@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "source/nvml/hurry.hpp"
+#include "source/nvml/fast_start.hpp"
 
 namespace gpulse::nvml {
 

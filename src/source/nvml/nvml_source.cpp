@@ -9,7 +9,7 @@
 #include "source/nvml/cuda_version.hpp"
 #include "source/nvml/diagnose.hpp"
 #include "source/nvml/event.hpp"
-#include "source/nvml/hurry.hpp"
+#include "source/nvml/fast_start.hpp"
 #include "source/nvml/identity.hpp"
 #include "source/nvml/process.hpp"
 #include "source/nvml/readers.hpp"
@@ -343,8 +343,8 @@ void NvmlSource::find_by_address(Discovery &found) {
 }
 
 Discovery NvmlSource::discover() {
-  const Hurry hurry(options_.hurry);
-  if (options_.hurry && options_.wants_text(device_metric("cuda_version"))) cuda_ = ask_cuda_version();
+  const FastStart fast_start(options_.fast_start);
+  if (options_.fast_start && options_.wants_text(device_metric("cuda_version"))) cuda_ = ask_cuda_version();
   Discovery found;
   close();
   left_to_others_ = false;
@@ -369,8 +369,8 @@ bool NvmlSource::wants_instances() const {
 }
 
 bool NvmlSource::wants_rest(Monotonic now) const {
-  if (options_.rest_after.count() == 0 || listed_.empty() || now < no_rest_before_) return false;
-  const auto idle = [&](const auto &device) { return now - device->busy_at >= options_.rest_after; };
+  if (options_.idle_release_after.count() == 0 || listed_.empty() || now < no_rest_before_) return false;
+  const auto idle = [&](const auto &device) { return now - device->busy_at >= options_.idle_release_after; };
   const auto sleepy = [&](const PciGpu &gpu) { return gpu.suspended || may_sleep(root_, gpu.pci); };
   return std::all_of(devices_.begin(), devices_.end(), idle) && std::all_of(listed_.begin(), listed_.end(), sleepy);
 }

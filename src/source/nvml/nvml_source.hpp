@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/sysroot.hpp"
-#include "source/source.hpp"
+#include "source/api/source.hpp"
 
 namespace gpulse::nvml {
 

@@ -155,7 +155,7 @@ TEST_F(NvmlSource, AnIdleGpuThatMaySleepIsLetGo) {
   root_.write("/sys/bus/pci/devices/0000:10:00.0/power/control", "auto\n");
   sim_load("[[device]]\nprofile = \"laptop-4060\"\ngpu_util = 0\n");
   std::vector<std::shared_ptr<Source>> sources{
-      nvml::make_source(root_.sysroot(), SourceOptions{.events = false, .rest_after = 1ms})};
+      nvml::make_source(root_.sysroot(), SourceOptions{.events = false, .idle_release_after = 1ms})};
   sampler_ = std::make_unique<Sampler>(std::move(sources), root_.sysroot(), watchful());
   auto now = sample();
   ASSERT_EQ(now->devices.size(), 1U);
@@ -178,7 +178,7 @@ TEST_F(NvmlSource, ABusyGpuIsHeld) {
   root_.write("/sys/bus/pci/devices/0000:10:00.0/power/control", "auto\n");
   sim_load("[[device]]\nprofile = \"laptop-4060\"\ngpu_util = 0\n[[process]]\ndevice = 0\npid = 9\nmemory_mib = 1\n");
   std::vector<std::shared_ptr<Source>> sources{
-      nvml::make_source(root_.sysroot(), SourceOptions{.events = false, .rest_after = 50ms})};
+      nvml::make_source(root_.sysroot(), SourceOptions{.events = false, .idle_release_after = 50ms})};
   sampler_ = std::make_unique<Sampler>(std::move(sources), root_.sysroot(), watchful());
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(sample()->devices[0].state, DeviceState::ok);

@@ -2,8 +2,8 @@
 // Which processes use a device, and how much of its engines each.
 #pragma once
 
+#include "source/api/source.hpp"
 #include "source/nvml/device.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::nvml {
 

@@ -5,9 +5,9 @@
 #include <cerrno>
 
 #include "base/text.hpp"
+#include "source/api/errno_reason.hpp"
 #include "source/host/parse.hpp"
 #include "source/nvml/code.hpp"
-#include "source/refusal.hpp"
 
 namespace gpulse::nvml {
 
@@ -21,15 +21,15 @@ void fill(Row &row, std::span<const MetricId> ids, const Reading &reading) {
 Outcome memory_of_host(const Driver &driver, Frame &frame) {
   constexpr auto kTotal = device_metric("memory_total_bytes");
   const auto text = driver.root.read("/proc/meminfo");
-  const auto reason = text ? Reason::error : refusal(errno);
+  const auto reason = text ? Reason::error : errno_reason(errno);
   const auto memory = text ? host::parse_meminfo(*text) : std::nullopt;
   fill(frame.row, kMemoryMetrics, reason);
   frame.row[device_metric("memory_reserved_bytes")] = Reason::not_supported;
   if (!memory) return Outcome::ok;
   const auto available = std::min(memory->available_bytes, memory->total_bytes);
-  frame.row[kTotal] = checked(kTotal, memory->total_bytes);
-  frame.row[device_metric("memory_used_bytes")] = checked(kTotal, memory->total_bytes - available);
-  frame.row[device_metric("memory_free_bytes")] = checked(kTotal, available);
+  frame.row[kTotal] = plausible(kTotal, memory->total_bytes);
+  frame.row[device_metric("memory_used_bytes")] = plausible(kTotal, memory->total_bytes - available);
+  frame.row[device_metric("memory_free_bytes")] = plausible(kTotal, available);
   return Outcome::ok;
 }
 
@@ -43,7 +43,7 @@ bool shares_memory(const Driver &driver, const DeviceData &device) {
 }  // namespace
 
 Outcome put(Frame &frame, MetricId id, Return code, double value) {
-  if (auto *reading = frame.find(id)) *reading = code == Return::success ? checked(id, value) : reason_of(code);
+  if (auto *reading = frame.find(id)) *reading = code == Return::success ? plausible(id, value) : reason_of(code);
   return outcome_of(code);
 }
 
@@ -80,7 +80,7 @@ Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame
   }
   constexpr auto kTotal = device_metric("memory_total_bytes");
   const auto part = [&](std::uint64_t bytes) {
-    return bytes <= now.total ? checked(kTotal, static_cast<double>(bytes)) : Reason::out_of_range;
+    return bytes <= now.total ? plausible(kTotal, static_cast<double>(bytes)) : Reason::out_of_range;
   };
   frame.row[kTotal] = part(now.total);
   frame.row[device_metric("memory_used_bytes")] = part(now.used);
@@ -174,7 +174,7 @@ Outcome fans(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) 
   if (device.fans == 0) {
     const auto code = api.fan_count(device.handle, &device.fans);
     if (code != Return::success) device.fans = 0;
-    frame.row[kCount] = code == Return::success ? checked(kCount, device.fans) : reason_of(code);
+    frame.row[kCount] = code == Return::success ? plausible(kCount, device.fans) : reason_of(code);
     device.fans = std::min(device.fans, kMostFans);
     if (code == Return::success && device.fans == 0) {
       frame.row[kSpeed] = Reason::not_supported;
@@ -352,7 +352,7 @@ Outcome fold_samples(const Driver &driver, DeviceData &device, Frame &frame, Fol
   for (std::size_t i = 0; i < std::min<std::size_t>(count, state.buffer.size()); ++i) {
     state.last_us = std::max(state.last_us, state.buffer[i].time_us);
   }
-  if (!first && used > 0) frame.row[Id] = checked(Id, fold(sum, highest, used));
+  if (!first && used > 0) frame.row[Id] = plausible(Id, fold(sum, highest, used));
   return Outcome::ok;
 }
 

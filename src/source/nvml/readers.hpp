@@ -2,8 +2,8 @@
 // How each metric is read from the driver: one row per call.
 #pragma once
 
+#include "source/api/source.hpp"
 #include "source/nvml/device.hpp"
-#include "source/source.hpp"
 
 namespace gpulse::nvml {
 

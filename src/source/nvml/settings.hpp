@@ -2,7 +2,7 @@
 // Changes NVIDIA devices, by the calls of the driver's library.
 #pragma once
 
-#include "source/setting.hpp"
+#include "source/api/setting.hpp"
 
 namespace gpulse::nvml {
 

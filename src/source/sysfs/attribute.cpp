@@ -4,8 +4,8 @@
 #include <cerrno>
 
 #include "base/text.hpp"
-#include "model/checked.hpp"
-#include "source/refusal.hpp"
+#include "model/plausible.hpp"
+#include "source/api/errno_reason.hpp"
 
 namespace gpulse::sysfs {
 
@@ -23,13 +23,13 @@ std::string_view bare(std::string_view text) {
   return text;
 }
 
-Reason refusal_of_device(int error) { return error == EBUSY ? Reason::asleep : refusal(error); }
+Reason refusal_of_device(int error) { return error == EBUSY ? Reason::asleep : errno_reason(error); }
 
 Reading parse_attribute(std::string_view text, MetricId metric, double scale) {
   text = bare(text);
   if (text.empty()) return Reason::not_supported;
   const auto value = parse_double(text);
-  return value ? checked(metric, *value * scale) : Reason::error;
+  return value ? plausible(metric, *value * scale) : Reason::error;
 }
 
 Reading read_attribute(const Sysroot &root, std::string_view path, MetricId metric, double scale, std::string &buffer) {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/sysroot.hpp"
-#include "source/setting.hpp"
+#include "source/api/setting.hpp"
 
 namespace gpulse::sysfs {
 

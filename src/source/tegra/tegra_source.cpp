@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "model/checked.hpp"
+#include "model/plausible.hpp"
+#include "source/api/errno_reason.hpp"
 #include "source/host/parse.hpp"
-#include "source/refusal.hpp"
 #include "source/sysfs/attribute.hpp"
 #include "source/tegra/gpu.hpp"
 
@@ -64,7 +64,7 @@ Reading mapped_bytes(std::string_view text) {
     auto line = next_piece(text, '\n');
     if (next_word(line) != "NvMapMemUsed:") continue;
     const auto kilobytes = parse_double(next_word(line));
-    return kilobytes ? checked(kId, *kilobytes * 1024) : Reason::error;
+    return kilobytes ? plausible(kId, *kilobytes * 1024) : Reason::error;
   }
   return Reason::not_supported;
 }
@@ -77,13 +77,13 @@ void read_memory(const Context &in) {
   const int error = errno;
   const auto memory = readable ? host::parse_meminfo(in.text) : std::nullopt;
   if (!memory) {
-    for (const auto id : kMemory) in.row[id] = readable ? Reason::error : refusal(error);
+    for (const auto id : kMemory) in.row[id] = readable ? Reason::error : errno_reason(error);
     return;
   }
   const auto total = memory->total_bytes;
-  in.row[kMemory[0]] = checked(kMemory[0], total);
-  in.row[kMemory[1]] = checked(kMemory[1], std::max(0.0, total - memory->available_bytes));
-  in.row[kMemory[2]] = checked(kMemory[2], std::min(total, memory->available_bytes));
+  in.row[kMemory[0]] = plausible(kMemory[0], total);
+  in.row[kMemory[1]] = plausible(kMemory[1], std::max(0.0, total - memory->available_bytes));
+  in.row[kMemory[2]] = plausible(kMemory[2], std::min(total, memory->available_bytes));
   in.row[kMemory[3]] = mapped_bytes(in.text);
 }
 
@@ -105,7 +105,7 @@ Reading rail_power(const Context &in) {
   const auto volts = in.number(rail.millivolts, device_metric("voltage_graphics_volts"), kMilli);
   const auto amperes = in.number(rail.milliamperes, kId, kMilli);
   if (!volts) return volts;
-  return amperes ? checked(kId, volts.value() * amperes.value()) : amperes;
+  return amperes ? plausible(kId, volts.value() * amperes.value()) : amperes;
 }
 
 void read_power(const Context &in) {

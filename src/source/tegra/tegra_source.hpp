@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "source/source.hpp"
+#include "source/api/source.hpp"
 
 namespace gpulse::tegra {
 

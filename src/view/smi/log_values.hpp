@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "metric/words.hpp"
+#include "metric/state_names.hpp"
 #include "view/smi/log_nodes.hpp"
 
 namespace gpulse::view::smi {

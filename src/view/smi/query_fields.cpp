@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "metric/words.hpp"
+#include "metric/state_names.hpp"
 #include "view/smi/query.hpp"
 
 namespace gpulse::view::smi {
@@ -29,8 +29,8 @@ consteval QueryField plain(std::string_view name, std::string_view alias = {}) {
   const auto &metric = describe(id);
   QueryField field{.name = name, .alias = alias, .metric = id, .form = integer};
   if (metric.kind == Kind::state) {
-    if (metric.words.data() == words::kOffOn.data()) field.form = enabled;
-    if (metric.words.data() == words::kNoYes.data()) field.form = yes_no;
+    if (metric.words.data() == state_names::kOffOn.data()) field.form = enabled;
+    if (metric.words.data() == state_names::kNoYes.data()) field.form = yes_no;
   }
   switch (metric.unit) {
     case Unit::percent:
@@ -196,28 +196,29 @@ constexpr std::array kGpuFields{
     in_form("pstate", performance),
     in_form("clocks_event_reasons.supported", hex16, "clocks_throttle_reasons.supported"),
     in_form("clocks_event_reasons.active", hex16, "clocks_throttle_reasons.active"),
-    reason<words::throttle_bit("idle")>("clocks_event_reasons.gpu_idle", "clocks_throttle_reasons.gpu_idle",
-                                        "Nothing runs, and the clocks rest."),
-    reason<words::throttle_bit("application clocks")>("clocks_event_reasons.applications_clocks_setting",
-                                                      "clocks_throttle_reasons.applications_clocks_setting",
-                                                      "The application clocks hold the clocks down."),
-    reason<words::throttle_bit("power cap")>("clocks_event_reasons.sw_power_cap",
-                                             "clocks_throttle_reasons.sw_power_cap",
-                                             "The power limit holds the clocks down."),
-    reason<words::throttle_bit("hw slowdown")>("clocks_event_reasons.hw_slowdown",
-                                               "clocks_throttle_reasons.hw_slowdown",
-                                               "The hardware halves the clocks or worse: heat, or the power supply."),
-    reason<words::throttle_bit("hw thermal")>("clocks_event_reasons.hw_thermal_slowdown",
-                                              "clocks_throttle_reasons.hw_thermal_slowdown",
-                                              "The hardware slows down for its temperature."),
-    reason<words::throttle_bit("power brake")>("clocks_event_reasons.hw_power_brake_slowdown",
-                                               "clocks_throttle_reasons.hw_power_brake_slowdown",
-                                               "The power supply asks for less."),
-    reason<words::throttle_bit("sw thermal")>("clocks_event_reasons.sw_thermal_slowdown",
-                                              "clocks_throttle_reasons.sw_thermal_slowdown",
-                                              "The driver slows the device down for its temperature."),
-    reason<words::throttle_bit("sync boost")>("clocks_event_reasons.sync_boost", "clocks_throttle_reasons.sync_boost",
-                                              "Another device of the same boost group holds the clocks down."),
+    reason<state_names::throttle_bit("idle")>("clocks_event_reasons.gpu_idle", "clocks_throttle_reasons.gpu_idle",
+                                              "Nothing runs, and the clocks rest."),
+    reason<state_names::throttle_bit("application clocks")>("clocks_event_reasons.applications_clocks_setting",
+                                                            "clocks_throttle_reasons.applications_clocks_setting",
+                                                            "The application clocks hold the clocks down."),
+    reason<state_names::throttle_bit("power cap")>("clocks_event_reasons.sw_power_cap",
+                                                   "clocks_throttle_reasons.sw_power_cap",
+                                                   "The power limit holds the clocks down."),
+    reason<state_names::throttle_bit("hw slowdown")>(
+        "clocks_event_reasons.hw_slowdown", "clocks_throttle_reasons.hw_slowdown",
+        "The hardware halves the clocks or worse: heat, or the power supply."),
+    reason<state_names::throttle_bit("hw thermal")>("clocks_event_reasons.hw_thermal_slowdown",
+                                                    "clocks_throttle_reasons.hw_thermal_slowdown",
+                                                    "The hardware slows down for its temperature."),
+    reason<state_names::throttle_bit("power brake")>("clocks_event_reasons.hw_power_brake_slowdown",
+                                                     "clocks_throttle_reasons.hw_power_brake_slowdown",
+                                                     "The power supply asks for less."),
+    reason<state_names::throttle_bit("sw thermal")>("clocks_event_reasons.sw_thermal_slowdown",
+                                                    "clocks_throttle_reasons.sw_thermal_slowdown",
+                                                    "The driver slows the device down for its temperature."),
+    reason<state_names::throttle_bit("sync boost")>("clocks_event_reasons.sync_boost",
+                                                    "clocks_throttle_reasons.sync_boost",
+                                                    "Another device of the same boost group holds the clocks down."),
     plain("clocks_event_reasons_counters.sw_power_cap"),
     plain("clocks_event_reasons_counters.sync_boost"),
     plain("clocks_event_reasons_counters.sw_thermal_slowdown"),

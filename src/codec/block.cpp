@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/block.hpp"
+
+#include <algorithm>
+
+#include "codec/crc32c.hpp"
+
+namespace gpulse::codec {
+
+namespace {
+
+constexpr std::array kMarker{std::byte{0xF5}, std::byte{0x9C}};
+
+struct BlockHead {
+  std::size_t length = 0;
+  std::uint32_t crc = 0;
+};
+
+std::span<const std::byte> length_field(std::span<const std::byte> head) { return head.subspan(kMarker.size(), 4); }
+
+std::optional<BlockHead> read_block_head(std::span<const std::byte> head) {
+  if (head.size() < kBlockHeadSize) return std::nullopt;
+  if (!std::equal(kMarker.begin(), kMarker.end(), head.begin())) return std::nullopt;
+  WireReader in(head.subspan(kMarker.size()));
+  BlockHead found{.length = in.u32(), .crc = in.u32()};
+  if (found.length == 0 || found.length > kLargestPayload) return std::nullopt;
+  return found;
+}
+
+}  // namespace
+
+void write_file_head(WireWriter &out) {
+  out.bytes(std::as_bytes(std::span(kMagic)));
+  out.u32(kVersion);
+}
+
+FileHead check_file_head(ByteSource &bytes) {
+  const auto head = bytes.view(0, kFileHeadSize);
+  if (bytes.size() == 0) return FileHead::empty;
+  WireWriter ours;
+  write_file_head(ours);
+  const auto magic = ours.view().first(std::min(head.size(), kMagic.size()));
+  if (head.empty() || !std::equal(magic.begin(), magic.end(), head.begin())) return FileHead::foreign;
+  if (head.size() < kFileHeadSize) return FileHead::torn;
+  WireReader in(head.subspan(kMagic.size()));
+  return in.u32() == kVersion ? FileHead::good : FileHead::newer;
+}
+
+std::uint32_t write_block(WireWriter &out, std::span<const std::byte> payload) {
+  const auto start = out.size();
+  out.bytes(kMarker);
+  out.u32(static_cast<std::uint32_t>(payload.size()));
+  const auto sum = crc32c(payload, crc32c(length_field(out.view().subspan(start))));
+  out.u32(sum);
+  out.bytes(payload);
+  return sum;
+}
+
+std::optional<Block> read_block(ByteSource &bytes, std::uint64_t offset) {
+  const auto head = read_block_head(bytes.view(offset, kBlockHeadSize));
+  if (!head || head->length > bytes.size() - offset - kBlockHeadSize) return std::nullopt;
+  const auto whole = bytes.view(offset, kBlockHeadSize + head->length);
+  if (whole.size() != kBlockHeadSize + head->length) return std::nullopt;
+  const auto payload = whole.subspan(kBlockHeadSize);
+  if (crc32c(payload, crc32c(length_field(whole))) != head->crc) return std::nullopt;
+  return Block{offset, head->crc, payload};
+}
+
+void write_sample_head(WireWriter &out, const SampleHead &head) {
+  out.u8(static_cast<std::uint8_t>(head.kind));
+  if (head.kind == BlockKind::key) {
+    out.u64(head.schema);
+    out.u64(static_cast<std::uint64_t>(head.time));
+  } else {
+    out.u32(head.previous);
+    out.signed_varint(head.time);
+  }
+}
+
+std::optional<SampleHead> read_sample_head(WireReader &in) {
+  SampleHead head;
+  head.kind = static_cast<BlockKind>(in.u8());
+  if (head.kind == BlockKind::key) {
+    head.schema = in.u64();
+    head.time = static_cast<std::int64_t>(in.u64());
+  } else if (head.kind == BlockKind::delta) {
+    head.previous = in.u32();
+    head.time = in.signed_varint();
+  } else {
+    return std::nullopt;
+  }
+  if (in.failed()) return std::nullopt;
+  return head;
+}
+
+BlockScanner::BlockScanner(ByteSource &bytes) : bytes_(bytes), budget_(4 * bytes.size() + (1U << 20U)) {}
+
+std::optional<Block> BlockScanner::next() {
+  while (at_ < bytes_.size()) {
+    if (auto block = read_block(bytes_, at_)) {
+      at_ += kBlockHeadSize + block->payload.size();
+      good_end_ = at_;
+      skipped_ += pending_;
+      pending_ = 0;
+      searching_ = false;
+      return block;
+    }
+    if (!step_over_damage()) break;
+  }
+  at_ = bytes_.size();
+  return std::nullopt;
+}
+
+// To the next place where a block may begin. False: the search has become too dear.
+bool BlockScanner::step_over_damage() {
+  const auto head = read_block_head(bytes_.view(at_, kBlockHeadSize));
+  const auto end = head ? at_ + kBlockHeadSize + head->length : bytes_.size();
+  if (head && end <= bytes_.size()) {
+    const auto cost = kBlockHeadSize + head->length;
+    if (cost > budget_) return false;
+    budget_ -= cost;
+  }
+  // Its length is still good when the next block begins right behind it.
+  if (head && end < bytes_.size() && read_block_head(bytes_.view(end, kBlockHeadSize))) {
+    ++pending_;
+    searching_ = false;
+    at_ = end;
+    return true;
+  }
+  if (!searching_) ++pending_;
+  searching_ = true;
+  at_ = find_marker(at_ + 1);
+  return true;
+}
+
+std::uint64_t BlockScanner::find_marker(std::uint64_t from) {
+  constexpr std::size_t kPiece = 4096;
+  while (from < bytes_.size()) {
+    const auto piece = bytes_.view(from, kPiece);
+    const auto found = std::search(piece.begin(), piece.end(), kMarker.begin(), kMarker.end());
+    if (found != piece.end()) return from + static_cast<std::uint64_t>(found - piece.begin());
+    if (piece.size() < kPiece) break;
+    from += kPiece - (kMarker.size() - 1);
+  }
+  return bytes_.size();
+}
+
+}  // namespace gpulse::codec
