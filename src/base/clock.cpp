@@ -5,13 +5,28 @@
 
 #include <array>
 #include <cmath>
+#include <condition_variable>
 #include <ctime>
+#include <mutex>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/text.hpp"
 
 namespace gpulse {
+
+bool sleep_until(Monotonic time, const std::stop_token &stop) {
+  if (!stop.stop_possible()) {
+    std::this_thread::sleep_until(time);
+    return true;
+  }
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any wake;
+  wake.wait_until(lock, stop, time, [] { return false; });
+  return !stop.stop_requested();
+}
 
 std::string iso8601_utc(WallTime time) {
   using namespace std::chrono;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <stop_token>
 #include <string>
 
 namespace gpulse {
@@ -15,6 +16,9 @@ inline Monotonic monotonic_now() { return std::chrono::steady_clock::now(); }
 inline WallTime wall_now() {
   return std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
 }
+
+// Sleeps until the time has come. False: a stop was asked for first.
+bool sleep_until(Monotonic time, const std::stop_token &stop = {});
 
 // 2026-11-15T02:31:18.730Z
 std::string iso8601_utc(WallTime time);

@@ -130,7 +130,7 @@ void apply(const Setting &setting, Change &change, const Sysroot &root) {
   if (auto done = change_setting(root, *change.device.identity, setting); !done) change.error = done.error();
 }
 
-Result<void> read_back(const Setting &setting, std::span<Change> changes, Feed &feed) {
+Result<void> read_back(const Setting &setting, std::span<Change> changes, feed::Feed &feed) {
   const auto now = feed.again();
   if (!now) return std::unexpected(now.error());
   for (auto &change : changes) {

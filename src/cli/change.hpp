@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/feed.hpp"
+#include "feed/feed.hpp"
 #include "source/api/setting.hpp"
 
 namespace gpulse::cli {
@@ -52,6 +52,6 @@ std::vector<Change> plan(const Setting &setting, const Snapshot &all, std::span<
 void apply(const Setting &setting, Change &change, const Sysroot &root);
 
 // Fills in what the devices show now, of those changed.
-Result<void> read_back(const Setting &setting, std::span<Change> changes, Feed &feed);
+Result<void> read_back(const Setting &setting, std::span<Change> changes, feed::Feed &feed);
 
 }  // namespace gpulse::cli

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include "cli/feed.hpp"
 #include "cli/output.hpp"
+#include "cli/session.hpp"
 #include "view/doctor.hpp"
 
 namespace gpulse::cli {
@@ -26,10 +26,10 @@ std::string_view tier_word(Tier tier) {
 }  // namespace
 
 int run_doctor(const Options &options) {
-  const auto opened = Feed::open(options);
+  const auto opened = open_feed(feed_options(options));
   if (!opened) return fail(opened.error());
   auto &feed = **opened;
-  auto snapshot = feed.once();
+  auto snapshot = first_look(feed);
   if (!snapshot) return fail(snapshot.error());
   std::vector<view::ReaderCost> costs;
   for (const auto &cost : feed.costs()) {

@@ -9,9 +9,9 @@
 
 #include "base/text.hpp"
 #include "cli/drop_in.hpp"
-#include "cli/feed.hpp"
 #include "cli/gpustat_arguments.hpp"
 #include "cli/output.hpp"
+#include "cli/session.hpp"
 
 namespace gpulse::cli {
 
@@ -71,37 +71,20 @@ Result<std::vector<std::uint32_t>> chosen_devices(const std::string &list, const
   return chosen;
 }
 
-// A GPU whose driver tells no use but only counters needs a second reading.
-bool lacks_readings(const Snapshot &snapshot) {
-  const auto roles = view::gpustat_roles();
-  return std::any_of(snapshot.devices.begin(), snapshot.devices.end(), [&](const Device &device) {
-    return device.state == DeviceState::ok && !device.parent && std::any_of(roles.begin(), roles.end(), [&](Role role) {
-             const auto id = find_role(Scope::device, role);
-             return id && device.row[*id].is(Reason::not_sampled);
-           });
-  });
-}
-
-// One reading of nothing but what is shown; a second where the processor use of the processes is shown.
-Result<SnapshotPtr> look_once(Options options, bool with_cpu) {
-  options.only = MetricSet();
+// One reading of nothing but what is shown; a second where the processor use of the processes is shown, or where a
+// driver gives counters instead of a use.
+Result<SnapshotPtr> look_once(const Options &options, bool with_cpu) {
+  auto reading = feed_options(options);
+  reading.only.emplace();
   for (const auto role : view::gpustat_roles()) {
-    if (const auto id = find_role(Scope::device, role)) options.only->add(*id);
+    if (const auto id = find_role(Scope::device, role)) reading.only->add(*id);
   }
-  options.fast = !with_cpu;
-  auto feed = Feed::open(options);
+  reading.rates = with_cpu ? feed::Rates::always : feed::Rates::if_needed;
+  const auto feed = open_feed(reading);
   if (!feed) return std::unexpected(feed.error());
-  const bool live = (*feed)->live();
-  auto snapshot = (*feed)->once();
-  if (snapshot && live && lacks_readings(**snapshot)) {
-    options.only.reset();
-    options.fast = false;
-    feed = Feed::open(options);
-    if (!feed) return std::unexpected(feed.error());
-    snapshot = (*feed)->once();
-  }
+  auto snapshot = first_look(**feed);
   if (!snapshot) return snapshot;
-  if (auto good = check(**snapshot, live); !good) return std::unexpected(good.error());
+  if (auto good = check(**snapshot, (*feed)->is_live()); !good) return std::unexpected(good.error());
   return snapshot;
 }
 
@@ -127,24 +110,25 @@ int show_once(GpustatCommand command, const Options &options) {
   return kGood;
 }
 
-int watch(GpustatCommand command, Options options) {
-  options.watch = true;
-  options.interval =
+int watch(GpustatCommand command, const Options &options) {
+  const auto stop = stop_on_signals();
+  auto reading = feed_options(options);
+  reading.continuous = true;
+  reading.interval =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(command.interval_seconds));
-  const auto feed = Feed::open(options);
+  const auto feed = open_feed(reading);
   if (!feed) return give_up(feed.error(), command.debug);
-  catch_signals();
   // What is wrong from the start is said before the screen is taken.
-  auto snapshot = (*feed)->next();
+  auto snapshot = first_next(**feed, stop);
   if (!snapshot) return give_up(snapshot.error(), command.debug);
   if (*snapshot == nullptr) return kGood;
-  if (auto good = check(**snapshot, (*feed)->live()); !good) return give_up(good.error(), command.debug);
+  if (auto good = check(**snapshot, (*feed)->is_live()); !good) return give_up(good.error(), command.debug);
   if (auto chosen = choose(command, **snapshot); !chosen) return give_up(chosen.error(), command.debug);
   const LiveScreen screen(::isatty(STDOUT_FILENO) == 1);
   while (snapshot && *snapshot != nullptr) {
     const auto frame = view::render_gpustat(**snapshot, command.view);
     if (auto written = screen.draw(frame); !written) return fail(written.error());
-    snapshot = (*feed)->next();
+    snapshot = (*feed)->next(stop);
   }
   return snapshot ? kGood : fail(snapshot.error());
 }

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "metric/set.hpp"
-
 namespace gpulse::cli {
 
 inline constexpr int kGood = 0, kFailure = 1, kUsage = 2, kNoDevice = 3;
@@ -26,7 +24,6 @@ struct Options {
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
   bool colour = false, no_colour = false, ascii = false;
   std::vector<std::string> devices;
-  std::optional<MetricSet> only;  // nothing but these is read
 
   // gpulse status
   bool json = false, csv = false, fast = false, watch = false;
@@ -42,7 +39,6 @@ struct Options {
 
   // gpulse top
   std::string settings_file, theme, filter, sort, rows;
-  bool own_screen = false;  // nothing else may be written to the terminal
   bool readonly = false, no_mouse = false, no_plots = false, no_processes = false;
 
   // gpulse explain

@@ -2,14 +2,11 @@
 #include "cli/output.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <condition_variable>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,11 +20,6 @@ namespace gpulse::cli {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::atomic<bool> stop_asked{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "it is set in a signal handler");
-
-extern "C" void on_signal(int) { stop_asked = true; }
 
 }  // namespace
 
@@ -79,24 +71,6 @@ term::Style style_of(const Options &options, int fd) {
   if (options.ascii) style.unicode = false;
   if (options.width > 0) style.width = options.width;
   return style;
-}
-
-void catch_signals() {
-  struct sigaction action{};
-  action.sa_handler = on_signal;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
-}
-
-bool asked_to_stop() { return stop_asked; }
-
-bool sleep_until(Monotonic time) {
-  while (!stop_asked) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(time - monotonic_now());
-    if (left <= 0ms) return true;
-    // A signal ends the wait; the short limit covers one that came just before.
-    ::poll(nullptr, 0, static_cast<int>(std::min(left, 200ms).count()));
-  }
-  return false;
 }
 
 LiveScreen::LiveScreen(bool active) : active_(active) {

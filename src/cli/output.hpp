@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terminal's side of a command: writing that notices a full disk, messages, signals, the screen of --watch.
+// The terminal's side of a command: writing that notices a full disk, messages, questions, the screen of --watch.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "cli/options.hpp"
 #include "model/snapshot.hpp"
@@ -30,12 +29,6 @@ std::string absence(const Snapshot &snapshot);
 std::string config_folder();
 
 term::Style style_of(const Options &options, int fd);
-
-// From here on SIGINT and SIGTERM ask to stop; asked_to_stop() tells.
-void catch_signals();
-bool asked_to_stop();
-// Waits until the time, or until asked to stop (then false).
-bool sleep_until(Monotonic time);
 
 // Draws frames over each other on a terminal; restores the screen at the end, also on a signal.
 class LiveScreen {

@@ -2,21 +2,23 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/feed.hpp"
 #include "cli/output.hpp"
+#include "cli/session.hpp"
 #include "metric/format.hpp"
 #include "record/recording_writer.hpp"
 
 namespace gpulse::cli {
 
 int run_record(const Options &options) {
-  const auto opened = Feed::open(options);
+  const auto stop = stop_on_signals();
+  auto reading = feed_options(options);
+  reading.continuous = true;
+  const auto opened = open_feed(reading);
   if (!opened) return fail(opened.error());
   auto &feed = **opened;
-  catch_signals();
   const auto begun = monotonic_now();
   // The file is touched only when there is something to put into it.
-  auto snapshot = feed.next();
+  auto snapshot = first_next(feed, stop);
   if (!snapshot) return fail(snapshot.error());
   auto writer = record::RecordingWriter::open(options.output, options.append, options.force);
   if (!writer) return fail(writer.error());
@@ -29,7 +31,7 @@ int run_record(const Options &options) {
     }
     if (options.count && writer->samples() >= *options.count) break;
     if (options.duration && monotonic_now() - begun >= *options.duration) break;
-    snapshot = feed.next();
+    snapshot = feed.next(stop);
     if (!snapshot) return fail(snapshot.error());
   }
   fmt::print(stderr, "{}recorded {} samples, {}, in {}\n", terminal ? "\r\x1b[K" : "gpulse: ", writer->samples(),

@@ -7,6 +7,7 @@
 
 #include "cli/change.hpp"
 #include "cli/output.hpp"
+#include "cli/session.hpp"
 #include "cli/setting_words.hpp"
 #include "model/select.hpp"
 
@@ -111,12 +112,12 @@ int run_set(const Options &options) {
   const auto setting = parse_setting(options.setting);
   if (!setting) return fail(setting.error(), kUsage);
   if (options.demo || !options.replay.empty()) return fail({"a recording has no settings to change"}, kUsage);
-  auto reading = options;
+  auto reading = feed_options(options);
   reading.only = needs_of(*setting);
-  reading.fast = true;
-  const auto feed = Feed::open(reading);
+  reading.rates = feed::Rates::never;
+  const auto feed = open_feed(reading);
   if (!feed) return fail(feed.error());
-  const auto snapshot = (*feed)->once();
+  const auto snapshot = first_look(**feed);
   if (!snapshot) return fail(snapshot.error());
   const auto devices = choose(*snapshot, options);
   if (!devices) return devices.error();

@@ -7,8 +7,8 @@
 
 #include "base/text.hpp"
 #include "cli/drop_in.hpp"
-#include "cli/feed.hpp"
 #include "cli/output.hpp"
+#include "cli/session.hpp"
 #include "cli/smi_arguments.hpp"
 #include "cli/smi_set.hpp"
 #include "source/nvml/excluded.hpp"
@@ -77,39 +77,22 @@ SmiRefusal nothing_found(const Snapshot &snapshot) {
 
 namespace {
 
-// A second look where a chosen reading is a rate; most are not.
-bool wants_second_look(const Snapshot &snapshot, const MetricSet &only) {
-  for (const auto &device : snapshot.devices) {
-    if (device.state != DeviceState::ok || device.parent) continue;
-    bool missing = false;
-    for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
-      missing = missing || (!is_text(metric) && only.contains(id) && device.row[id].is(Reason::not_sampled));
-    });
-    if (missing) return true;
-  }
-  return false;
-}
-
 // A session of one command: looks again and again, each time at what it needs and no more.
 class Session {
  public:
-  static SmiResult<Session> open(Options options, const MetricSet &only) {
-    options.only = only;
-    options.fast = true;
-    const auto feed = Feed::open(options);
+  static SmiResult<Session> open(const Options &options, const MetricSet &only) {
+    auto reading = feed_options(options);
+    reading.only = only;
+    reading.rates = feed::Rates::if_needed;
+    reading.window = std::chrono::milliseconds(110);
+    const auto feed = open_feed(reading);
     if (!feed) return std::unexpected(SmiRefusal{feed.error().line() + "\n", kOther});
-    return Session(**feed, *options.only);
+    return Session(**feed);
   }
 
   // The snapshot stays until the next look.
   SmiResult<Scene> look(const std::string &which) {
-    auto snapshot = first_ ? feed_->once() : feed_->again();
-    if (snapshot && first_ && feed_->live() && wants_second_look(**snapshot, only_)) {
-      constexpr auto kWindow = std::chrono::milliseconds(110);
-      sleep_until(monotonic_now() + kWindow);
-      snapshot = feed_->again();
-    }
-    first_ = false;
+    const auto snapshot = std::exchange(first_, false) ? first_look(*feed_) : feed_->again();
     if (!snapshot) return std::unexpected(SmiRefusal{snapshot.error().line() + "\n", kOther});
     snapshot_ = *snapshot;
     auto scene = choose(*snapshot_, which);
@@ -121,7 +104,7 @@ class Session {
   const std::string &complaint() const { return complaint_; }
 
  private:
-  Session(Feed &feed, const MetricSet &only) : feed_(&feed), only_(only) {}
+  explicit Session(feed::Feed &feed) : feed_(&feed) {}
 
   Scene take_out_lost(Scene scene) {
     complaint_.clear();
@@ -136,8 +119,7 @@ class Session {
     return scene;
   }
 
-  Feed *feed_;
-  MetricSet only_;
+  feed::Feed *feed_;
   SnapshotPtr snapshot_;
   std::string complaint_;
   bool first_ = true;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "cli/change.hpp"
 #include "cli/output.hpp"
+#include "cli/session.hpp"
 #include "cli/setting_words.hpp"
 #include "view/smi/cell.hpp"
 
@@ -272,7 +273,7 @@ SmiResult<void> check_confirmed(const Setting &setting, std::span<const Change> 
 }
 
 // All devices, one after the other, until one fails.
-SmiRefusal change_all(const Setting &setting, std::span<Change> changes, const Sysroot &root, Feed &feed) {
+SmiRefusal change_all(const Setting &setting, std::span<Change> changes, const Sysroot &root, feed::Feed &feed) {
   SmiRefusal said;
   bool changed = false;
   for (auto &change : changes) {
@@ -331,12 +332,12 @@ int run_smi_setting(const SmiCommand &command, const Options &options) {
   const auto setting = parse_smi_setting(command.setting);
   if (!setting) return say(setting.error());
   if (options.demo || !options.replay.empty()) return fail({"a recording has no settings to change"}, kUsage);
-  auto reading = options;
+  auto reading = feed_options(options);
   reading.only = needs_of(*setting);
-  reading.fast = true;
-  const auto feed = Feed::open(reading);
+  reading.rates = feed::Rates::never;
+  const auto feed = open_feed(reading);
   if (!feed) return say({feed.error().line() + "\n", kOther});
-  const auto snapshot = (*feed)->once();
+  const auto snapshot = first_look(**feed);
   if (!snapshot) return say({snapshot.error().line() + "\n", kOther});
   const auto scene = view::smi::choose(**snapshot, command.devices);
   if (!scene) return say({"No devices were found\n", kNotFound});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include "cli/feed.hpp"
 #include "cli/output.hpp"
+#include "cli/session.hpp"
 #include "model/select.hpp"
 #include "view/csv.hpp"
 #include "view/json.hpp"
@@ -66,14 +66,17 @@ SnapshotPtr explain_absence(const SnapshotPtr &snapshot) {
 int run_status(const Options &options) {
   auto writer = StatusWriter::make(options);
   if (!writer) return fail(writer.error(), kUsage);
-  const auto opened = Feed::open(options);
+  const auto stop = options.watch ? stop_on_signals() : std::stop_token{};
+  auto reading = feed_options(options);
+  if (options.fast) reading.rates = feed::Rates::never;
+  reading.continuous = options.watch;
+  const auto opened = open_feed(reading);
   if (!opened) return fail(opened.error());
   auto &feed = **opened;
-  if (options.watch) catch_signals();
   const LiveScreen screen(writer->on_screen());
   int code = kGood;
   for (std::uint64_t shown = 0; !options.count || shown < *options.count; ++shown) {
-    auto snapshot = options.watch ? feed.next() : feed.once();
+    auto snapshot = !options.watch ? first_look(feed) : shown == 0 ? first_next(feed, stop) : feed.next(stop);
     if (!snapshot) return fail(snapshot.error());
     if (*snapshot == nullptr) break;
     if ((*snapshot)->devices.empty() && shown == 0 && !writer->on_screen()) {

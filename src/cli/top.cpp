@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "cli/feed.hpp"
 #include "cli/output.hpp"
+#include "cli/session.hpp"
+#include "feed/timeline.hpp"
 #include "tui/loop.hpp"
 
 namespace gpulse::cli {
@@ -55,10 +56,7 @@ std::string why_no_actions(const Options &options, bool live) {
 
 }  // namespace
 
-int run_top(const Options &given) {
-  auto options = given;
-  options.watch = true;  // the driver's events are wanted
-  options.own_screen = true;
+int run_top(const Options &options) {
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) {
     return fail({"gpulse top needs a terminal", "use gpulse --watch for a stream"});
   }
@@ -70,30 +68,29 @@ int run_top(const Options &given) {
   auto settings = settings_of(options, *remembered);
   if (!settings) return fail(settings.error(), kUsage);
   if (const auto query = tui::Query::parse(options.filter); !query) return fail(query.error(), kUsage);
-  const auto opened = Feed::open(options);
+  auto reading = feed_options(options);
+  reading.continuous = true;
+  const auto opened = open_feed(reading);
   if (!opened) return fail(opened.error());
   auto &feed = **opened;
 
   const auto style = style_of(options, STDOUT_FILENO);
   tui::LoopOptions loop{.depth = depth_of(options, style), .settings_file = file, .remembered = *remembered};
-  loop.focus = [&feed](const MetricSet &set) { feed.focus(set); };
   // Without colours only a theme that needs none can be read.
   if (loop.depth == term::Depth::mono) settings->theme = tui::ThemeName::mono;
   loop.app = {.settings = *settings,
               // The console's font has neither braille nor blocks.
               .unicode = style.unicode && variable("TERM") != "linux",
-              .no_actions = why_no_actions(options, feed.live()),
+              .no_actions = why_no_actions(options, feed.is_live()),
               .filter = options.filter,
               .devices = options.devices,
-              .replay = !feed.live(),
+              .replay = !feed.is_live(),
               .speed = options.speed,
               .interval = options.interval};
-  if (auto *replay = feed.replay(); replay != nullptr) {
-    if (options.at) loop.app.start = replay->find(replay->first_time() + *options.at);
-    const auto done = tui::run_replay(loop, *replay);
-    return done ? kGood : fail(done.error());
+  if (auto *recording = feed.recording(); recording != nullptr && options.at) {
+    loop.app.start = recording->find(recording->time(recording->first()) + *options.at);
   }
-  const auto done = tui::run_live(loop, [&feed](const tui::TakeSample &take) { feed.stream(take); });
+  const auto done = tui::run(loop, feed);
   return done ? kGood : fail(done.error());
 }
 

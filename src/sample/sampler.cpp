@@ -30,8 +30,6 @@ Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &ro
   for (auto &source : sources) runners_.push_back(std::make_unique<Runner>(std::move(source), processes_, options));
 }
 
-Sampler::~Sampler() { stop(); }
-
 // A whole device keeps its number also when it is found under another name: one that slept, or had no UUID at first.
 std::uint32_t Sampler::index_of(const DeviceIdentity &identity) {
   const bool placed = identity.parent.empty() && !identity.pci.empty();
@@ -133,53 +131,9 @@ SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds time_limi
   return assemble(monotonic_now() - begun);
 }
 
-SnapshotPtr Sampler::sample(Pass pass) {
+SnapshotPtr Sampler::sample(Pass pass, const std::stop_token &stop) {
   // Each call has its deadline; beyond all of them together nothing can be gained by waiting.
-  return sample_within(pass, options_.discover_deadline + 4 * options_.call_deadline, {});
-}
-
-void Sampler::start(std::chrono::nanoseconds interval, SnapshotPtr first,
-                    std::function<void(const SnapshotPtr &)> taker) {
-  stop();
-  latest_ = std::move(first);
-  thread_ = std::jthread(
-      [this, interval, taker = std::move(taker)](const std::stop_token &stop) { run(stop, interval, taker); });
-}
-
-void Sampler::stop() {
-  if (!thread_.joinable()) return;
-  thread_.request_stop();
-  thread_.join();
-}
-
-void Sampler::run(const std::stop_token &stop, std::chrono::nanoseconds interval,
-                  const std::function<void(const SnapshotPtr &)> &taker) {
-  auto next = monotonic_now();
-  if (std::unique_lock lock(mutex_); latest_ != nullptr) {
-    next += interval;
-    newer_.wait_until(lock, stop, next, [] { return false; });
-  }
-  while (!stop.stop_requested()) {
-    // A source that is slow today must not hold back the others: it shows its last readings until it is done.
-    auto snapshot = sample_within(Pass::scheduled, std::max<std::chrono::nanoseconds>(interval / 2, 50ms), stop);
-    if (taker) taker(snapshot);
-    std::unique_lock lock(mutex_);
-    latest_ = std::move(snapshot);
-    newer_.notify_all();
-    next = std::max(next + interval, monotonic_now());
-    newer_.wait_until(lock, stop, next, [] { return false; });
-  }
-}
-
-SnapshotPtr Sampler::latest() const {
-  const std::lock_guard lock(mutex_);
-  return latest_;
-}
-
-SnapshotPtr Sampler::wait_newer(const SnapshotPtr &seen, Monotonic until) const {
-  std::unique_lock lock(mutex_);
-  newer_.wait_until(lock, until, [&] { return latest_ != seen; });
-  return latest_ == seen ? nullptr : latest_;
+  return sample_within(pass, options_.discover_deadline + 4 * options_.call_deadline, stop);
 }
 
 void Sampler::focus(const MetricSet &set) {

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns what the sources know into snapshots: once when asked, or at an interval in the background.
+// Turns what the sources know into snapshots, whenever it is asked for one.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "model/snapshot.hpp"
@@ -24,21 +21,12 @@ class Sampler {
   Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root, const RunnerOptions &options);
   Sampler(const Sampler &) = delete;
   Sampler &operator=(const Sampler &) = delete;
-  ~Sampler();
 
-  // One snapshot. Waits for the sources, each no longer than its deadlines.
-  SnapshotPtr sample(Pass pass);
-
-  // Samples at an interval on a thread of its own, until stop() or the end.
-  // With a `first` snapshot that one is the newest, and the next one follows an interval later.
-  // Each is handed to `taker` on that thread.
-  void start(std::chrono::nanoseconds interval, SnapshotPtr first = nullptr,
-             std::function<void(const SnapshotPtr &)> taker = nullptr);
-  void stop();
-  // The newest snapshot; null before the first. Never waits for a driver.
-  SnapshotPtr latest() const;
-  // Waits for one newer than `seen`; null when `until` comes first.
-  SnapshotPtr wait_newer(const SnapshotPtr &seen, Monotonic until) const;
+  // One snapshot. Waits for the sources, each no longer than its deadlines, or until a stop is asked for. One caller at
+  // a time; a second one waits.
+  SnapshotPtr sample(Pass pass, const std::stop_token &stop = {});
+  // The same for no longer than that; a source that is not done yet shows its last readings.
+  SnapshotPtr sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop = {});
 
   // What somebody looks at from now on. The rest is read every ten seconds where reading it is not nearly free. Never
   // waits for a driver.
@@ -50,9 +38,6 @@ class Sampler {
   SnapshotPtr assemble(Seconds took);
   void place_devices(std::vector<SourceReport> &reports, Snapshot &snapshot);
   std::uint32_t index_of(const DeviceIdentity &identity);
-  void run(const std::stop_token &stop, std::chrono::nanoseconds interval,
-           const std::function<void(const SnapshotPtr &)> &taker);
-  SnapshotPtr sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop);
 
   RunnerOptions options_;
   std::string hostname_;
@@ -63,11 +48,6 @@ class Sampler {
   host::SelfUse self_use_;
   std::deque<Event> events_;
   std::mutex sampling_;
-
-  mutable std::mutex mutex_;
-  mutable std::condition_variable_any newer_;
-  SnapshotPtr latest_;
-  std::jthread thread_;
 };
 
 }  // namespace gpulse

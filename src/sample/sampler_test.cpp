@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <thread>
 
 #include "sample/fake_source.hpp"
 
@@ -25,17 +25,6 @@ class SamplerTest : public testing::Test {
     sampler_ = std::make_unique<Sampler>(
         std::vector<std::shared_ptr<Source>>{source_}, Sysroot(),
         RunnerOptions{.call_deadline = 150ms, .discover_deadline = 300ms, .retry = 1ms, .check = 0ms, .tick = 100ms});
-  }
-  // Under `until`: what a reader would do.
-  template <class Wanted>
-  SnapshotPtr wait_for(Wanted wanted) {
-    SnapshotPtr seen;
-    for (const auto end = monotonic_now() + 10s; monotonic_now() < end;) {
-      const auto next = sampler_->wait_newer(seen, end);
-      if (next != nullptr && wanted(*next)) return next;
-      seen = next;
-    }
-    return nullptr;
   }
 
   std::shared_ptr<Fake> source_ = std::make_shared<Fake>();
@@ -80,61 +69,27 @@ TEST_F(SamplerTest, KeepsTheLastEventsInOrder) {
   EXPECT_EQ(snapshot->events.back().code, 99);
 }
 
-TEST_F(SamplerTest, LatestIsNullBeforeTheFirst) {
-  start({{"GPU-0"}});
-  EXPECT_EQ(sampler_->latest(), nullptr);
-  EXPECT_EQ(sampler_->wait_newer(nullptr, monotonic_now() + 5ms), nullptr);
-}
-
-TEST_F(SamplerTest, ReadersNeverWaitForAHungDriver) {
-  start({{"GPU-0"}, {"GPU-1"}});
-  sampler_->start(10ms);
-  ASSERT_NE(wait_for([](const Snapshot &s) { return s.devices.size() == 2; }), nullptr);
-  std::atomic<bool> stop = false;
-  std::atomic<std::int64_t> longest_ns = 0;
-  std::vector<std::jthread> readers;
-  for (int i = 0; i < 3; ++i) {
-    readers.emplace_back([&] {
-      SnapshotPtr seen;
-      while (!stop) {
-        const auto begun = monotonic_now();
-        const auto snapshot = sampler_->latest();
-        longest_ns = std::max<std::int64_t>(longest_ns, (monotonic_now() - begun).count());
-        EXPECT_EQ(snapshot->devices.size(), 2U);
-        if (auto next = sampler_->wait_newer(seen, monotonic_now() + 5ms)) seen = std::move(next);
-      }
-    });
-  }
-  source_->hang("GPU-0");
-  const auto hung = wait_for([](const Snapshot &s) { return s.devices[0].state == DeviceState::not_responding; });
-  ASSERT_NE(hung, nullptr);
-  EXPECT_EQ(hung->devices[1].row[Fake::kUtilization], Reading(10.0));
-  source_->release();
-  EXPECT_NE(wait_for([](const Snapshot &s) { return s.devices[0].state == DeviceState::ok; }), nullptr);
-  stop = true;
-  readers.clear();
-  EXPECT_LT(longest_ns, std::chrono::nanoseconds(100ms).count());
-}
-
-TEST_F(SamplerTest, ADiscoveryThatHangsDoesNotHoldBackTheEnd) {
+TEST_F(SamplerTest, AStopEndsTheWaitForADiscoveryThatHangs) {
   start({{"GPU-0"}});
   source_->hang(Fake::kEverything);
-  sampler_->start(1h);  // so patient that only the stop ends the waiting
-  std::this_thread::sleep_for(50ms);
+  std::stop_source stop;
+  const std::jthread stopper([&] {
+    std::this_thread::sleep_for(50ms);
+    stop.request_stop();
+  });
   const auto begun = monotonic_now();
-  sampler_.reset();
-  EXPECT_LT(monotonic_now() - begun, 1s);
+  // So patient that only the stop ends the waiting.
+  EXPECT_NE(sampler_->sample_within(Pass::everything, 1h, stop.get_token()), nullptr);
+  EXPECT_LT(monotonic_now() - begun, 250ms);
 }
 
-TEST_F(SamplerTest, StartsAndStopsOftenWhileOthersSample) {
+TEST_F(SamplerTest, SeveralMaySampleAtTheSameTime) {
   start({{"GPU-0"}, {"GPU-1"}});
-  std::jthread other([&](const std::stop_token &stop) {
-    while (!stop.stop_requested()) sampler_->sample(Pass::fast);
-  });
-  for (int i = 0; i < 20; ++i) {
-    sampler_->start(1ms);
-    EXPECT_NE(wait_for([](const Snapshot &s) { return s.devices.size() == 2; }), nullptr);
-    sampler_->stop();
+  std::vector<std::jthread> others;
+  for (int i = 0; i < 3; ++i) {
+    others.emplace_back([&] {
+      for (int n = 0; n < 20; ++n) EXPECT_EQ(sampler_->sample(Pass::fast)->devices.size(), 2U);
+    });
   }
 }
 

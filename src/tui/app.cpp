@@ -10,7 +10,7 @@
 
 namespace gpulse::tui {
 
-App::App(AppOptions options, Timeline &timeline)
+App::App(AppOptions options, feed::Timeline &timeline)
     : options_(std::move(options)), timeline_(timeline), settings_(options_.settings) {
   if (auto filter = Query::parse(options_.filter)) filter_ = std::move(*filter);
   number_ = options_.start;

@@ -40,7 +40,7 @@ struct AppOptions {
 
 class App {
  public:
-  App(AppOptions options, Timeline &timeline);
+  App(AppOptions options, feed::Timeline &timeline);
 
   void resize(term::Size size);
   // The timeline has grown.
@@ -179,7 +179,7 @@ class App {
   std::string process_words(const Process &process) const;
 
   AppOptions options_;
-  Timeline &timeline_;
+  feed::Timeline &timeline_;
   Settings settings_;
   term::Screen screen_;
   bool changed_ = true, ended_ = false, suspend_ = false, redraw_ = false, save_ = false;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/sysroot.hpp"
+#include "feed/timeline.hpp"
 #include "term/painter.hpp"
 #include "term/terminal.hpp"
 
@@ -22,28 +23,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Samples on their way from the thread that waits for them. Shared with it, because it may outlive the view.
+// Samples on their way from the thread that takes them.
 struct Mailbox {
   std::mutex mutex;
   std::vector<SnapshotPtr> samples;
   std::optional<Error> error;
-  term::Terminal *terminal = nullptr;  // null when nobody draws any more
-
-  void put(Result<SnapshotPtr> sample) {
-    const std::lock_guard lock(mutex);
-    if (sample) {
-      samples.push_back(std::move(*sample));
-    } else {
-      error = sample.error();
-    }
-    if (terminal != nullptr) terminal->wake();
-  }
 };
 
 class Loop {
  public:
-  Loop(const LoopOptions &options, term::Terminal &terminal, Timeline &timeline)
-      : options_(options), terminal_(terminal), painter_(options.depth), app_(options.app, timeline) {
+  Loop(const LoopOptions &options, term::Terminal &terminal, feed::Feed &feed, feed::Timeline &timeline)
+      : options_(options), terminal_(terminal), feed_(feed), painter_(options.depth), app_(options.app, timeline) {
     file_ = options.remembered;
     began_ = options.app.settings;
     mouse_ = options.app.settings.mouse;
@@ -99,7 +89,7 @@ class Loop {
   }
 
   void focus() {
-    if (options_.focus) options_.focus(focus_of(app_.settings()));
+    feed_.focus(focus_of(app_.settings()));
     focused_plots_ = app_.settings().plots;
   }
 
@@ -125,6 +115,7 @@ class Loop {
 
   const LoopOptions &options_;
   term::Terminal &terminal_;
+  feed::Feed &feed_;
   term::Painter painter_;
   App app_;
   Settings file_, began_;
@@ -133,43 +124,46 @@ class Loop {
   std::string bytes_;
 };
 
-}  // namespace
-
-Result<void> run_live(const LoopOptions &options, GiveSamples give) {
-  auto terminal = term::Terminal::open({.mouse = options.app.settings.mouse});
-  if (!terminal) return std::unexpected(terminal.error());
-  auto mailbox = std::make_shared<Mailbox>();
-  mailbox->terminal = terminal->get();
-  std::thread([mailbox, give = std::move(give)] {
-    give([mailbox](Result<SnapshotPtr> sample) { mailbox->put(std::move(sample)); });
-  }).detach();
-
-  LiveTimeline timeline;
-  Loop loop(options, **terminal, timeline);
-  auto done = loop.run([&](App &app) -> Result<void> {
+// Draws on this thread; the samples are taken on another.
+Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed::Feed &feed) {
+  Mailbox mailbox;
+  feed::LiveTimeline timeline;
+  Loop loop(options, terminal, feed, timeline);
+  const auto subscription = feed.subscribe([&](const SnapshotPtr &sample) {
+    const std::lock_guard lock(mailbox.mutex);
+    mailbox.samples.push_back(sample);
+    terminal.wake();
+  });
+  const std::jthread sampling([&](const std::stop_token &stop) {
+    const auto done = feed.run(stop);
+    if (done) return;
+    const std::lock_guard lock(mailbox.mutex);
+    mailbox.error = done.error();
+    terminal.wake();
+  });
+  return loop.run([&](App &app) -> Result<void> {
     std::vector<SnapshotPtr> fresh;
     {
-      const std::lock_guard lock(mailbox->mutex);
-      fresh.swap(mailbox->samples);
-      if (mailbox->error) return std::unexpected(*mailbox->error);
+      const std::lock_guard lock(mailbox.mutex);
+      fresh.swap(mailbox.samples);
+      if (mailbox.error) return std::unexpected(*mailbox.error);
     }
     for (auto &sample : fresh) {
-      if (sample == nullptr) continue;
       timeline.add(std::move(sample));
       app.sample_came(monotonic_now());
     }
     return {};
   });
-  const std::lock_guard lock(mailbox->mutex);
-  mailbox->terminal = nullptr;
-  return done;
 }
 
-Result<void> run_replay(const LoopOptions &options, record::ReplayFeed &replay) {
-  auto terminal = term::Terminal::open({.mouse = options.app.settings.mouse});
+}  // namespace
+
+Result<void> run(const LoopOptions &options, feed::Feed &feed) {
+  const auto terminal = term::Terminal::open({.mouse = options.app.settings.mouse});
   if (!terminal) return std::unexpected(terminal.error());
-  ReplayTimeline timeline(replay);
-  return Loop(options, **terminal, timeline).run([](App &) { return Result<void>{}; });
+  auto *recording = feed.recording();
+  if (recording == nullptr) return run_live(options, **terminal, feed);
+  return Loop(options, **terminal, feed, *recording).run([](App &) { return Result<void>{}; });
 }
 
 Result<Settings> load_settings(const std::string &file) {

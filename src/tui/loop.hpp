@@ -3,11 +3,10 @@
 // or a signal says so.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "base/result.hpp"
-#include "record/replay_feed.hpp"
+#include "feed/feed.hpp"
 #include "term/ink.hpp"
 #include "tui/app.hpp"
 
@@ -19,17 +18,9 @@ struct LoopOptions {
   // Written when the settings change; empty: nowhere.
   std::string settings_file{};
   Settings remembered{};  // what is in that file
-  // Told what is on the screen, whenever that changes.
-  std::function<void(const MetricSet &)> focus{};
 };
 
-// Hands over one sample after the other, as they come, on whatever thread. It is started on one of its own, for it may
-// wait for a driver, and left behind at the end.
-using TakeSample = std::function<void(Result<SnapshotPtr>)>;
-using GiveSamples = std::function<void(const TakeSample &)>;
-
-Result<void> run_live(const LoopOptions &options, GiveSamples give);
-Result<void> run_replay(const LoopOptions &options, record::ReplayFeed &replay);
+Result<void> run(const LoopOptions &options, feed::Feed &feed);
 
 // The settings of the file; the default ones where there is no file.
 Result<Settings> load_settings(const std::string &file);

@@ -37,7 +37,7 @@ void Series::want(std::vector<SeriesKey> keys, std::size_t values) {
   shown_.reset();
 }
 
-void Series::show(Timeline &timeline, std::uint64_t number, const Snapshot &snapshot) {
+void Series::show(feed::Timeline &timeline, std::uint64_t number, const Snapshot &snapshot) {
   if (shown_ == number || kept_.empty()) return;
   if (shown_ && *shown_ + 1 == number) {
     add(snapshot);

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "tui/timeline.hpp"
+#include "feed/timeline.hpp"
 
 namespace gpulse::tui {
 
@@ -25,7 +25,7 @@ class Series {
   // What is wanted from now on, `values` of each.
   void want(std::vector<SeriesKey> keys, std::size_t values);
   // Brings it to the sample with this number.
-  void show(Timeline &timeline, std::uint64_t number, const Snapshot &snapshot);
+  void show(feed::Timeline &timeline, std::uint64_t number, const Snapshot &snapshot);
 
   // Oldest first, as many as wanted or as there are; a gap where there was no number.
   std::span<const float> values(const SeriesKey &key) const;

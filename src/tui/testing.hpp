@@ -14,7 +14,7 @@ using view::testing::kGiB;
 using view::testing::make_process;
 using view::testing::make_snapshot;
 
-class MemoryTimeline final : public Timeline {
+class MemoryTimeline final : public feed::Timeline {
  public:
   void add(const Snapshot &snapshot) { samples_.push_back(std::make_shared<Snapshot>(snapshot)); }
 

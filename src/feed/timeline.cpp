@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tui/timeline.hpp"
+#include "feed/timeline.hpp"
 
-namespace gpulse::tui {
+namespace gpulse::feed {
 
 LiveTimeline::LiveTimeline() {
   if (auto journal = record::Journal::open()) journal_.emplace(std::move(*journal));
@@ -26,4 +26,4 @@ Result<SnapshotPtr> LiveTimeline::at(std::uint64_t number) {
 
 std::uint64_t LiveTimeline::find(WallTime time) { return journal_ ? journal_->find(time) : newest_number(); }
 
-}  // namespace gpulse::tui
+}  // namespace gpulse::feed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/replay_feed.hpp"
+#include "record/replay.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,12 +35,12 @@ class FakeClock final : public PlayClock {
   bool stops_ = false;
 };
 
-class Replay : public ::testing::Test {
+class ReplayTest : public ::testing::Test {
  protected:
   void TearDown() override { std::remove(path_.c_str()); }
 
   // A recording with a sample at each of these times.
-  ReplayFeed recording(const std::vector<std::chrono::milliseconds> &times) const {
+  Replay recording(const std::vector<std::chrono::milliseconds> &times) const {
     {
       auto writer = RecordingWriter::open(path_, false);
       for (const auto time : times) {
@@ -49,7 +49,7 @@ class Replay : public ::testing::Test {
         EXPECT_TRUE(writer->write(snapshot));
       }
     }
-    auto feed = ReplayFeed::open(path_);
+    auto feed = Replay::open(path_);
     EXPECT_TRUE(feed) << feed.error().line();
     return std::move(*feed);
   }
@@ -63,7 +63,7 @@ TEST(Demo, IsTheTrace) {
   std::ifstream file(GPULSE_SOURCE_DIR "/data/h200_trace.csv", std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const auto trace = import_trace(text, "trace", "DEMO");
-  auto demo = ReplayFeed::demo();
+  auto demo = Replay::demo();
   ASSERT_TRUE(trace && demo);
   ASSERT_EQ(demo->size(), trace->size());
   for (std::size_t i = 0; i < trace->size(); ++i) {
@@ -76,7 +76,7 @@ TEST(Demo, IsTheTrace) {
   EXPECT_LT(demo_recording().size(), trace->size() * 80);
 }
 
-TEST_F(Replay, KnowsARecordingFromATrace) {
+TEST_F(ReplayTest, KnowsARecordingFromATrace) {
   auto feed = recording({0ms, 100ms});
   EXPECT_EQ(feed.size(), 2);
   EXPECT_EQ((*feed.at(0))->origin, "REPLAY");
@@ -85,9 +85,9 @@ TEST_F(Replay, KnowsARecordingFromATrace) {
   EXPECT_FALSE(feed.at(2));
 
   put("util_gpu_pct,t_s\n7,0.1\n8,0.2\n");
-  const auto trace = ReplayFeed::open(path_);
+  const auto trace = Replay::open(path_);
   ASSERT_TRUE(trace);
-  feed = ReplayFeed::open(path_).value();
+  feed = Replay::open(path_).value();
   EXPECT_EQ(feed.size(), 2);
   EXPECT_EQ((*feed.at(1))->origin, "REPLAY");
   EXPECT_EQ(feed.find(feed.last_time()), 1);
@@ -96,8 +96,8 @@ TEST_F(Replay, KnowsARecordingFromATrace) {
   EXPECT_FALSE(feed.at(2));
 }
 
-TEST_F(Replay, ClearErrors) {
-  const auto error = [&] { return ReplayFeed::open(path_).error().line(); };
+TEST_F(ReplayTest, ClearErrors) {
+  const auto error = [&] { return Replay::open(path_).error().line(); };
   EXPECT_THAT(error(), HasSubstr("No such file"));
   put("");
   EXPECT_THAT(error(), HasSubstr("is empty"));
@@ -109,7 +109,7 @@ TEST_F(Replay, ClearErrors) {
   EXPECT_THAT(error(), HasSubstr("holds no sample"));
 }
 
-TEST_F(Replay, KeepsTimeAtAnySpeed) {
+TEST_F(ReplayTest, KeepsTimeAtAnySpeed) {
   for (const double speed : {0.5, 1.0, 10.0}) {
     auto feed = recording({0ms, 100ms, 300ms, 1300ms});
     FakeClock clock;
@@ -125,7 +125,7 @@ TEST_F(Replay, KeepsTimeAtAnySpeed) {
   }
 }
 
-TEST_F(Replay, LateCallersCatchUpAndMissNothing) {
+TEST_F(ReplayTest, LateCallersCatchUpAndMissNothing) {
   auto feed = recording({0ms, 100ms, 200ms, 300ms});
   FakeClock clock;
   ASSERT_TRUE(feed.play(1, 0, clock));
@@ -138,7 +138,7 @@ TEST_F(Replay, LateCallersCatchUpAndMissNothing) {
   EXPECT_EQ(clock.waited_, 50ms);
 }
 
-TEST_F(Replay, LongPausesAndClocksSetBackDoNotHold) {
+TEST_F(ReplayTest, LongPausesAndClocksSetBackDoNotHold) {
   auto feed = recording({0ms, 3'600'000ms, 3'500'000ms, 3'500'100ms});
   FakeClock clock;
   ASSERT_TRUE(feed.play(1, 0, clock));
@@ -147,7 +147,7 @@ TEST_F(Replay, LongPausesAndClocksSetBackDoNotHold) {
   EXPECT_EQ(clock.waited_, 1100ms);
 }
 
-TEST_F(Replay, WithoutWaitingFromTheMiddleAndStopped) {
+TEST_F(ReplayTest, WithoutWaitingFromTheMiddleAndStopped) {
   auto feed = recording({0ms, 100ms, 200ms});
   FakeClock clock;
   ASSERT_TRUE(feed.play(std::numeric_limits<double>::infinity(), 1, clock));
@@ -164,7 +164,7 @@ TEST_F(Replay, WithoutWaitingFromTheMiddleAndStopped) {
   EXPECT_EQ(feed.position(), 1);
 }
 
-TEST_F(Replay, SteadyClockStopsWhenAsked) {
+TEST_F(ReplayTest, SteadyClockStopsWhenAsked) {
   std::stop_source stop;
   const std::jthread asks([&] { stop.request_stop(); });
   EXPECT_FALSE(steady_play_clock().wait_until(monotonic_now() + 1h, stop.get_token()));

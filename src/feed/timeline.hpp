@@ -8,9 +8,9 @@
 #include "base/result.hpp"
 #include "model/snapshot.hpp"
 #include "record/journal.hpp"
-#include "record/replay_feed.hpp"
+#include "record/replay.hpp"
 
-namespace gpulse::tui {
+namespace gpulse::feed {
 
 class Timeline {
  public:
@@ -53,7 +53,7 @@ class LiveTimeline final : public Timeline {
 
 class ReplayTimeline final : public Timeline {
  public:
-  explicit ReplayTimeline(record::ReplayFeed &replay) : replay_(replay) {}
+  explicit ReplayTimeline(record::Replay &replay) : replay_(replay) {}
 
   std::uint64_t first() const override { return 0; }
   std::uint64_t end() const override { return replay_.size(); }
@@ -62,7 +62,7 @@ class ReplayTimeline final : public Timeline {
   std::uint64_t find(WallTime time) override { return replay_.find(time); }
 
  private:
-  record::ReplayFeed &replay_;
+  record::Replay &replay_;
 };
 
-}  // namespace gpulse::tui
+}  // namespace gpulse::feed

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/replay_feed.hpp"
+#include "record/replay.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
 #include "record/demo.hpp"
 #include "record/smi_log.hpp"
@@ -28,13 +26,7 @@ std::string_view characters(std::span<const std::byte> bytes) {
 class SteadyPlayClock final : public PlayClock {
  public:
   Monotonic now() override { return monotonic_now(); }
-  bool wait_until(Monotonic time, const std::stop_token &stop) override {
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
-    std::condition_variable_any wake;
-    wake.wait_until(lock, stop, time, [] { return false; });
-    return !stop.stop_requested();
-  }
+  bool wait_until(Monotonic time, const std::stop_token &stop) override { return sleep_until(time, stop); }
 };
 
 }  // namespace
@@ -44,7 +36,7 @@ PlayClock &steady_play_clock() {
   return clock;
 }
 
-Result<ReplayFeed> ReplayFeed::open(const std::string &path) {
+Result<Replay> Replay::open(const std::string &path) {
   auto bytes = codec::ByteSource::open(path);
   if (!bytes) return std::unexpected(bytes.error());
   const auto no_sample = [&] { return failure(fmt::format("{} holds no sample", path), "there is nothing to replay"); };
@@ -55,43 +47,43 @@ Result<ReplayFeed> ReplayFeed::open(const std::string &path) {
     auto trace = import_trace(text, path, "REPLAY");
     if (!trace) return std::unexpected(trace.error());
     if (trace->empty()) return no_sample();
-    return ReplayFeed(std::move(*trace));
+    return Replay(std::move(*trace));
   }
   if (!is_recording(start) && is_smi_log(characters(start))) {
     const auto size =
         std::min<std::uint64_t>(bytes->size(), kLargestSmiLog + 1);  // one more: it says that it is too large
     auto log = read_smi_log(characters(bytes->view(0, static_cast<std::size_t>(size))), path);
     if (!log) return std::unexpected(log.error());
-    return ReplayFeed(std::move(*log));
+    return Replay(std::move(*log));
   }
   auto reader = RecordingReader::open(std::move(*bytes), path);
   if (!reader) return std::unexpected(reader.error());
   if (reader->count() == 0) return no_sample();
   reader->set_origin("REPLAY");
-  return ReplayFeed(std::move(*reader));
+  return Replay(std::move(*reader));
 }
 
-Result<ReplayFeed> ReplayFeed::demo() {
+Result<Replay> Replay::demo() {
   auto reader = RecordingReader::open(demo_recording(), "the demo");
   if (!reader) return std::unexpected(reader.error());
   if (reader->count() == 0) return failure("the demo holds no sample");
   reader->set_origin("DEMO");
-  return ReplayFeed(std::move(*reader));
+  return Replay(std::move(*reader));
 }
 
-std::size_t ReplayFeed::size() const { return reader_ ? reader_->count() : trace_.size(); }
+std::size_t Replay::size() const { return reader_ ? reader_->count() : trace_.size(); }
 
-WallTime ReplayFeed::time(std::size_t index) const { return reader_ ? reader_->time(index) : trace_[index]->time; }
+WallTime Replay::time(std::size_t index) const { return reader_ ? reader_->time(index) : trace_[index]->time; }
 
-std::uint64_t ReplayFeed::skipped() const { return reader_ ? reader_->skipped() : 0; }
+std::uint64_t Replay::skipped() const { return reader_ ? reader_->skipped() : 0; }
 
-Result<SnapshotPtr> ReplayFeed::at(std::size_t index) {
+Result<SnapshotPtr> Replay::at(std::size_t index) {
   if (index >= size()) return failure(fmt::format("there is no sample number {}", index));
   if (reader_) return reader_->at(index);
   return trace_[index];
 }
 
-std::size_t ReplayFeed::find(WallTime time) {
+std::size_t Replay::find(WallTime time) {
   if (reader_) return reader_->seek(time);
   for (auto i = trace_.size(); i > 0; --i) {
     if (trace_[i - 1]->time <= time) return i - 1;
@@ -99,7 +91,7 @@ std::size_t ReplayFeed::find(WallTime time) {
   return 0;
 }
 
-bool ReplayFeed::play(double speed, std::size_t from, PlayClock &clock) {
+bool Replay::play(double speed, std::size_t from, PlayClock &clock) {
   if (!(speed >= kSlowest)) return false;
   speed_ = speed;
   position_ = from;
@@ -108,7 +100,7 @@ bool ReplayFeed::play(double speed, std::size_t from, PlayClock &clock) {
   return true;
 }
 
-std::chrono::nanoseconds ReplayFeed::pause_before(std::size_t index) const {
+std::chrono::nanoseconds Replay::pause_before(std::size_t index) const {
   const auto before = time(index - 1);
   const auto now = time(index);
   if (now <= before) return {};  // the clock was set back, or another recording was added
@@ -118,7 +110,7 @@ std::chrono::nanoseconds ReplayFeed::pause_before(std::size_t index) const {
   return pause > kLongest ? kShortenedPause : std::chrono::nanoseconds(static_cast<std::int64_t>(pause));
 }
 
-Result<SnapshotPtr> ReplayFeed::wait_next(const std::stop_token &stop) {
+Result<SnapshotPtr> Replay::wait_next(const std::stop_token &stop) {
   if (clock_ == nullptr) play(1);
   if (position_ >= size() || stop.stop_requested()) return SnapshotPtr();
   if (clock_->now() < due_ && !clock_->wait_until(due_, stop)) return SnapshotPtr();

@@ -28,12 +28,12 @@ class PlayClock {
 };
 PlayClock &steady_play_clock();
 
-class ReplayFeed {
+class Replay {
  public:
   // A recording, a trace or a log of nvidia-smi, by what is in it. A file without any sample is an error.
-  static Result<ReplayFeed> open(const std::string &path);
+  static Result<Replay> open(const std::string &path);
   // The recording in the binary; its samples say DEMO.
-  static Result<ReplayFeed> demo();
+  static Result<Replay> demo();
 
   std::size_t size() const;
   WallTime time(std::size_t index) const;
@@ -58,8 +58,8 @@ class ReplayFeed {
 
  private:
   using Trace = std::vector<SnapshotPtr>;
-  explicit ReplayFeed(RecordingReader reader) : reader_(std::make_unique<RecordingReader>(std::move(reader))) {}
-  explicit ReplayFeed(Trace trace) : trace_(std::move(trace)) {}
+  explicit Replay(RecordingReader reader) : reader_(std::make_unique<RecordingReader>(std::move(reader))) {}
+  explicit Replay(Trace trace) : trace_(std::move(trace)) {}
   std::chrono::nanoseconds pause_before(std::size_t index) const;
 
   std::unique_ptr<RecordingReader> reader_;  // null: it is a trace or a log

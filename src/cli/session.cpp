@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.hpp"
+
+#include <csignal>
+#include <thread>
+
+#include "cli/output.hpp"
+
+namespace gpulse::cli {
+
+namespace {
+
+constexpr const char *kWaiting = "waiting for the driver to answer …";
+
+}  // namespace
+
+feed::Options feed_options(const Options &options) {
+  return {.source = options.source,
+          .sysroot = options.sysroot,
+          .replay = options.replay,
+          .demo = options.demo,
+          .wake = options.wake,
+          .interval = options.interval,
+          .window = options.window,
+          .speed = options.speed,
+          .at = options.at};
+}
+
+Result<feed::Feed *> open_feed(const feed::Options &options) {
+  auto feed = feed::open(options);
+  if (!feed) return std::unexpected(feed.error());
+  if (const auto warning = (*feed)->warning(); !warning.empty()) complain(warning);
+  return feed->release();
+}
+
+Result<SnapshotPtr> first_look(feed::Feed &feed) {
+  const SlowNotice notice(kWaiting);
+  return feed.once();
+}
+
+Result<SnapshotPtr> first_next(feed::Feed &feed, const std::stop_token &stop) {
+  const SlowNotice notice(kWaiting);
+  return feed.next(stop);
+}
+
+std::stop_token stop_on_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
+  // Threads started from here on inherit the mask, so that only the one below gets them.
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const std::stop_source source;
+  std::thread([source, signals]() mutable {
+    int signal = 0;
+    ::sigwait(&signals, &signal);
+    source.request_stop();
+  }).detach();
+  return source.get_token();
+}
+
+}  // namespace gpulse::cli

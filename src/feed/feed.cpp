@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feed/feed.hpp"
+
+#include <algorithm>
+
+#include "feed/live_feed.hpp"
+#include "feed/replay_feed.hpp"
+
+namespace gpulse::feed {
+
+Subscription Feed::subscribe(Subscriber subscriber) {
+  auto entry = std::make_shared<Subscriber>(std::move(subscriber));
+  const std::lock_guard lock(subscribers_->mutex);
+  subscribers_->list.push_back(entry);
+  const auto end = [all = std::weak_ptr(subscribers_)](Subscriber *one) {
+    const auto alive = all.lock();
+    if (alive == nullptr) return;
+    const std::lock_guard publishing(alive->mutex);
+    std::erase_if(alive->list, [&](const auto &each) { return each.get() == one; });
+  };
+  return Subscription(std::shared_ptr<void>(entry.get(), [end, entry](void *) { end(entry.get()); }));
+}
+
+Result<void> Feed::run(const std::stop_token &stop) {
+  while (!stop.stop_requested()) {
+    const auto sample = next(stop);
+    if (!sample) return std::unexpected(sample.error());
+    if (*sample == nullptr) break;
+    const std::lock_guard publishing(subscribers_->mutex);
+    const auto list = subscribers_->list;
+    for (const auto &subscriber : list) {
+      // An earlier one may just have ended this subscription.
+      if (std::ranges::find(subscribers_->list, subscriber) != subscribers_->list.end()) (*subscriber)(*sample);
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Feed>> open(const Options &options) {
+  if (options.demo || !options.replay.empty()) return open_replay(options);
+  return open_live(options);
+}
+
+}  // namespace gpulse::feed

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where samples come from: this machine, a recording or the demo, behind one interface. Commands, the library and the
+// agent all stand on it.
+//
+// One thread drives a feed: it calls once(), again() and next(), or leaves that to run(). Everything else may be called
+// from any thread. A stop that is asked for ends every wait within a tenth of a second, also while a driver hangs; the
+// sample is null then.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "metric/set.hpp"
+#include "model/snapshot.hpp"
+#include "sample/sampler.hpp"
+
+namespace gpulse::feed {
+
+class Timeline;
+
+// Whether the first sample is read twice, a window apart: rates and true activity need two readings.
+enum class Rates : std::uint8_t {
+  always,
+  if_needed,  // only where a number that was asked for is not there after the first
+  never,
+};
+
+struct Options {
+  std::string source = "auto";
+  std::string sysroot = {};
+  std::string replay = {};  // a recording, trace or log of nvidia-smi to play instead
+  bool demo = false;        // the recording in the binary instead
+  bool wake = false;        // read also GPUs that sleep, which wakes them
+  std::chrono::nanoseconds interval = std::chrono::seconds(1);
+  Rates rates = Rates::always;
+  std::chrono::nanoseconds window = std::chrono::milliseconds(100);
+  std::optional<MetricSet> only = {};  // nothing but these is read
+  bool continuous = false;             // samples are taken for a while: listen for events, let go of idle GPUs
+  // Of a recording
+  double speed = 1;
+  std::optional<std::chrono::nanoseconds> at = {};  // where to begin, from its start
+};
+
+using Subscriber = std::function<void(const SnapshotPtr &)>;
+
+// As long as it lives, its subscriber gets every sample. When its destructor has returned, no call is going on.
+class [[nodiscard]] Subscription {
+ public:
+  Subscription() = default;
+  explicit Subscription(std::shared_ptr<void> ending) : ending_(std::move(ending)) {}
+
+ private:
+  std::shared_ptr<void> ending_;
+};
+
+class Feed {
+ public:
+  Feed() = default;
+  Feed(const Feed &) = delete;
+  Feed &operator=(const Feed &) = delete;
+  virtual ~Feed() = default;
+
+  virtual bool is_live() const = 0;
+  // One sample, with the rates in it as the options say.
+  virtual Result<SnapshotPtr> once(const std::stop_token &stop = {}) = 0;
+  // Another one, now.
+  virtual Result<SnapshotPtr> again(const std::stop_token &stop = {}) = 0;
+  // The next one at the interval, or as recorded; null at the end of a recording. The first comes at once.
+  virtual Result<SnapshotPtr> next(const std::stop_token &stop = {}) = 0;
+
+  // The samples of a recording by number; null of a live feed.
+  virtual Timeline *recording() { return nullptr; }
+  // Something the user should know of, in one line: damage to a recording. Empty: all is well.
+  virtual std::string warning() const { return {}; }
+  // What somebody looks at from now on, as Sampler::focus.
+  virtual void focus(const MetricSet & /*set*/) {}
+  // What the calls to the drivers cost; nothing of a recording.
+  virtual std::vector<CostReport> costs() const { return {}; }
+
+  // Subscribers are called one after the other, on the thread that runs run().
+  Subscription subscribe(Subscriber subscriber);
+  // Hands out every sample until a stop is asked for or the recording ends.
+  Result<void> run(const std::stop_token &stop);
+
+ private:
+  // Outlives the feed where a subscription does.
+  struct Subscribers {
+    std::recursive_mutex mutex;  // recursive: a subscriber may end its own subscription
+    std::vector<std::shared_ptr<Subscriber>> list;
+  };
+  std::shared_ptr<Subscribers> subscribers_ = std::make_shared<Subscribers>();
+};
+
+Result<std::unique_ptr<Feed>> open(const Options &options);
+
+}  // namespace gpulse::feed

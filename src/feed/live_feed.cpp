@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feed/live_feed.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "source/registry.hpp"
+
+namespace gpulse::feed {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A laptop's GPU that nobody uses for so long is let go of, so that it can fall asleep.
+constexpr auto kIdleReleaseAfter = 15s;
+
+bool lacks_wanted_number(const Snapshot &snapshot, const MetricSet &wanted) {
+  return std::ranges::any_of(snapshot.devices, [&](const Device &device) {
+    if (device.state != DeviceState::ok || device.parent) return false;
+    bool missing = false;
+    for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
+      missing = missing || (!is_text(metric) && wanted.contains(id) && device.row[id].is(Reason::not_sampled));
+    });
+    return missing;
+  });
+}
+
+class LiveFeed final : public Feed {
+ public:
+  LiveFeed(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root, const Options &options,
+           RunnerOptions deadlines)
+      : options_(options), sampler_(std::move(sources), root, with_options(std::move(deadlines), options)) {}
+
+  bool is_live() const override { return true; }
+
+  Result<SnapshotPtr> once(const std::stop_token &stop) override {
+    // What a command names is read at once, however seldom it would be otherwise.
+    const bool fast = options_.rates == Rates::never && !options_.only;
+    auto first = sampler_.sample(fast ? Pass::fast : Pass::everything, stop);
+    for (const auto &source : first->sources) {
+      if (source.mistake) return failure(source.problem, source.remedy);
+    }
+    if (stop.stop_requested()) return SnapshotPtr{};
+    if (options_.rates == Rates::always) return after_window(Pass::rates, stop);
+    const bool again =
+        options_.rates == Rates::if_needed && options_.only && lacks_wanted_number(*first, *options_.only);
+    return again ? after_window(Pass::everything, stop) : first;
+  }
+
+  Result<SnapshotPtr> again(const std::stop_token &stop) override {
+    return unless_stopped(sampler_.sample(Pass::everything, stop), stop);
+  }
+
+  Result<SnapshotPtr> next(const std::stop_token &stop) override {
+    if (!due_) {
+      auto first = once(stop);
+      due_ = monotonic_now() + options_.interval;
+      return first;
+    }
+    if (!sleep_until(*due_, stop)) return SnapshotPtr{};
+    // A source that is slow today must not hold back the others: it shows its last readings until it is done.
+    const auto time_limit = std::max<std::chrono::nanoseconds>(options_.interval / 2, 50ms);
+    auto sample = sampler_.sample_within(Pass::scheduled, time_limit, stop);
+    due_ = std::max(*due_ + options_.interval, monotonic_now());
+    return unless_stopped(std::move(sample), stop);
+  }
+
+  void focus(const MetricSet &set) override { sampler_.focus(set); }
+  std::vector<CostReport> costs() const override { return sampler_.costs(); }
+
+ private:
+  static RunnerOptions with_options(RunnerOptions deadlines, const Options &options) {
+    deadlines.tick = options.interval;
+    deadlines.only = options.only;
+    return deadlines;
+  }
+
+  static SnapshotPtr unless_stopped(SnapshotPtr sample, const std::stop_token &stop) {
+    return stop.stop_requested() ? SnapshotPtr{} : std::move(sample);
+  }
+
+  SnapshotPtr after_window(Pass pass, const std::stop_token &stop) {
+    if (!sleep_until(monotonic_now() + options_.window, stop)) return {};
+    return unless_stopped(sampler_.sample(pass, stop), stop);
+  }
+
+  const Options options_;
+  Sampler sampler_;
+  std::optional<Monotonic> due_;  // none before the first of next()
+};
+
+}  // namespace
+
+std::unique_ptr<Feed> make_live(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root,
+                                const Options &options, const RunnerOptions &deadlines) {
+  return std::make_unique<LiveFeed>(std::move(sources), root, options, deadlines);
+}
+
+Result<std::unique_ptr<Feed>> open_live(const Options &options) {
+  const Sysroot root(options.sysroot);
+  if (!root.is_machine() && !root.exists("/")) return failure("no folder " + options.sysroot, "give one to --sysroot");
+  const bool quick = options.rates != Rates::always;
+  auto sources = make_sources(options.source, root,
+                              {.texts = !quick,
+                               .only = options.only,
+                               .fast_start = quick && !options.continuous,
+                               .events = options.continuous,
+                               .wake = options.wake,
+                               .idle_release_after = options.continuous ? kIdleReleaseAfter : 0s});
+  if (!sources) return std::unexpected(sources.error());
+  return make_live(std::move(*sources), root, options);
+}
+
+}  // namespace gpulse::feed
