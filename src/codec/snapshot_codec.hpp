@@ -24,7 +24,6 @@ inline constexpr std::size_t kMostEvents = 4096;
 inline constexpr std::size_t kLongestText = std::size_t{1} << 20U;
 inline constexpr std::size_t kMostText = std::size_t{1} << 25U;  // of all texts of a snapshot
 
-bool same_event(const Event &a, const Event &b);
 bool same_source(const SourceStatus &a, const SourceStatus &b);
 bool same_core(const CpuCore &a, const CpuCore &b);
 

@@ -207,9 +207,14 @@ void SnapshotDecoder::events(WireReader &in) {
     const auto time = static_cast<std::uint64_t>(now_.time.time_since_epoch().count()) + since;
     event.time = WallTime(std::chrono::nanoseconds(static_cast<std::int64_t>(time)));
     event.device = string(in);
-    event.kind = string(in);
+    const auto kind = string(in);
     event.code = in.signed_varint();
     event.text = string(in);
+    if (const auto known = event_kind_named(kind)) {
+      event.kind = *known;
+    } else {
+      event.text = kind + (event.text.empty() ? "" : ": ") + event.text;  // of a later version
+    }
     events.push_back(std::move(event));
   }
 }

@@ -40,7 +40,7 @@ std::size_t longest_text(const Snapshot &snapshot) {
     for (const auto *text : {&source.name, &source.problem, &source.remedy}) see(*text);
   }
   for (const auto &event : snapshot.events) {
-    for (const auto *text : {&event.device, &event.kind, &event.text}) see(*text);
+    for (const auto *text : {&event.device, &event.text}) see(*text);
   }
   return longest;
 }
@@ -102,10 +102,6 @@ class ProcessFinder {
 
 }  // namespace
 
-bool same_event(const Event &a, const Event &b) {
-  return a.time == b.time && a.device == b.device && a.kind == b.kind && a.code == b.code && a.text == b.text;
-}
-
 bool same_source(const SourceStatus &a, const SourceStatus &b) {
   return a.name == b.name && a.problem == b.problem && a.remedy == b.remedy && a.devices == b.devices;
 }
@@ -124,7 +120,7 @@ std::size_t text_size(const Snapshot &snapshot) {
   }
   for (const auto &process : snapshot.processes) size += process.texts ? size_of(*process.texts) : 0;
   for (const auto &source : snapshot.sources) size += source.name.size() + source.problem.size() + source.remedy.size();
-  for (const auto &event : snapshot.events) size += event.device.size() + event.kind.size() + event.text.size();
+  for (const auto &event : snapshot.events) size += event.device.size() + word(event.kind).size() + event.text.size();
   return size;
 }
 
@@ -147,7 +143,7 @@ Result<void> SnapshotEncoder::encode(WireWriter &out, const SnapshotPtr &sample)
   mark(!identical(now.host.readings(), before_->host.readings()), part::kHost);
   mark(!identical(now.self.readings(), before_->self.readings()), part::kSelf);
   mark(!std::ranges::equal(now.sources, before_->sources, same_source), part::kSources);
-  mark(!std::ranges::equal(now.events, before_->events, same_event), part::kEvents);
+  mark(!std::ranges::equal(now.events, before_->events), part::kEvents);
   mark(!std::ranges::equal(now.cores, before_->cores, same_core), part::kCores);
   out.u8(parts);
   if ((parts & part::kHostname) != 0) string(out, now.hostname);
@@ -286,8 +282,7 @@ void SnapshotEncoder::events(WireWriter &out, const std::vector<Event> &now, Wal
   std::size_t gone = 0;
   for (; gone < before.size(); ++gone) {
     const auto kept = before.size() - gone;
-    if (kept <= now.size() &&
-        std::equal(before.end() - static_cast<std::ptrdiff_t>(kept), before.end(), now.begin(), same_event)) {
+    if (kept <= now.size() && std::equal(before.end() - static_cast<std::ptrdiff_t>(kept), before.end(), now.begin())) {
       break;
     }
   }
@@ -299,7 +294,7 @@ void SnapshotEncoder::events(WireWriter &out, const std::vector<Event> &now, Wal
     out.signed_varint(static_cast<std::int64_t>(static_cast<std::uint64_t>(event.time.time_since_epoch().count()) -
                                                 static_cast<std::uint64_t>(time.time_since_epoch().count())));
     string(out, event.device);
-    string(out, event.kind);
+    string(out, std::string(word(event.kind)));
     out.signed_varint(event.code);
     string(out, event.text);
   }

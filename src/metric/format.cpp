@@ -8,12 +8,12 @@
 
 namespace gpulse {
 
+std::uint64_t set_bits(double value) { return value >= 0 && value < 0x1p53 ? static_cast<std::uint64_t>(value) : 0; }
+
 std::vector<std::string> value_words(const Metric &metric, double value) {
   std::vector<std::string> found;
   if (metric.kind == Kind::set) {
-    // What no double can hold as bits is no set; converting it would be undefined.
-    if (!(value >= 0 && value < 0x1p53)) return found;
-    const auto bits = static_cast<std::uint64_t>(value);
+    const auto bits = set_bits(value);
     for (std::size_t i = 0; i < 53; ++i) {
       if ((bits >> i & 1U) == 0) continue;
       found.push_back(i < metric.words.size() ? std::string(metric.words[i]) : fmt::format("bit {}", i));

@@ -9,6 +9,9 @@
 
 namespace gpulse {
 
+// The bits of a set; none of what no double can hold as bits.
+std::uint64_t set_bits(double value);
+
 // Words of a state or set value; a bit or number without a word is shown as it is.
 std::vector<std::string> value_words(const Metric &metric, double value);
 

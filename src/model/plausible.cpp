@@ -6,7 +6,6 @@
 namespace gpulse {
 
 Reading plausible(MetricId id, double value) {
-  if (!std::isfinite(value)) return Reason::out_of_range;
   const auto &metric = describe(id);
   struct Range {
     double low, high;

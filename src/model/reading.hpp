@@ -4,8 +4,8 @@
 
 #include <bit>
 #include <cassert>
+#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 
 namespace gpulse {
@@ -29,9 +29,9 @@ inline constexpr Reason kLastReason = Reason::deprecated;
 class Reading {
  public:
   Reading() : Reading(Reason::not_sampled) {}
-  Reading(double value)
-      : bits_(std::bit_cast<std::uint64_t>(value)) {  // NOLINT(google-explicit-constructor): a number is a reading
-    if (!has_value()) bits_ = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
+  // NOLINTNEXTLINE(google-explicit-constructor): a number is a reading; what is not finite is out of range
+  Reading(double value) : Reading(Reason::out_of_range) {
+    if (std::isfinite(value)) bits_ = std::bit_cast<std::uint64_t>(value);
   }
   Reading(Reason reason, std::uint16_t code = 0)  // NOLINT(google-explicit-constructor): and so is a reason
       : bits_(kMark | (std::uint64_t{code} << 8U) | static_cast<std::uint8_t>(reason)) {}

@@ -37,6 +37,12 @@ class Row {
   std::vector<Reading> readings_;
 };
 
+// The reading of the metric that plays the role in the row's scope.
+inline Reading by_role(const Row &row, Role role) {
+  const auto id = find_role(row.scope(), role);
+  return id ? row[*id] : Reading(Reason::not_supported);
+}
+
 // A text of the driver's or the kernel's, or the reason why there is none.
 class TextReading {
  public:

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "model/device_details.hpp"
+#include "model/event.hpp"
 #include "model/row.hpp"
 
 namespace gpulse {
@@ -66,15 +67,8 @@ std::string type_word(std::uint8_t types);
 struct CpuCore {
   std::uint32_t id = 0;  // the kernel's number; those switched off are left out
   Row row{Scope::core};
-};
 
-// Something that happened, as opposed to something that is.
-struct Event {
-  WallTime time;
-  std::string device;  // uuid, empty where it concerns the machine
-  std::string kind;    // "xid", "ecc", "lost", "back", …
-  std::int64_t code = 0;
-  std::string text;
+  bool operator==(const CpuCore &) const = default;
 };
 
 // How a source is doing: why it found no device, or what it lacks.

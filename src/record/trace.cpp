@@ -206,7 +206,7 @@ Result<Reading> TraceImport::reading(std::string_view column, double (*convert)(
   const auto value = parse_double(*text);
   if (!value) return wrong(fmt::format("{} is not a number: {}", column, printable(text->substr(0, 40))));
   const auto converted = convert(*value);
-  return std::isfinite(converted) ? Reading(converted) : Reading(Reason::out_of_range);
+  return converted;
 }
 
 Result<void> TraceImport::fill(Row &row, std::span<const Column> columns) const {
@@ -270,7 +270,7 @@ void TraceImport::add_phase(Snapshot &snapshot) {
   auto phase = printable(*label);
   if (phase == phase_) return;
   phase_ = std::move(phase);
-  snapshot.events.push_back({.time = snapshot.time, .device = {}, .kind = "phase", .code = 0, .text = phase_});
+  snapshot.events.push_back({.time = snapshot.time, .device = {}, .kind = EventKind::phase, .code = 0, .text = phase_});
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST(Trace, PhasesAreEvents) {
   std::vector<std::string> phases;
   for (const auto &snapshot : h200()) {
     for (const auto &event : snapshot->events) {
-      EXPECT_EQ(event.kind, "phase");
+      EXPECT_EQ(event.kind, EventKind::phase);
       EXPECT_EQ(event.time, snapshot->time);
       phases.push_back(event.text);
     }

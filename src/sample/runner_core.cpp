@@ -26,6 +26,20 @@ Reason reason_for(DeviceState state) {
   }
 }
 
+EventKind event_of(DeviceState state) {
+  switch (state) {
+    case DeviceState::asleep:
+      return EventKind::asleep;
+    case DeviceState::lost:
+      return EventKind::lost;
+    case DeviceState::not_responding:
+      return EventKind::not_responding;
+    case DeviceState::ok:
+      break;
+  }
+  return EventKind::back;
+}
+
 }  // namespace
 
 void Runner::Core::work(const std::shared_ptr<Worker> &self) {
@@ -80,10 +94,9 @@ bool Runner::Core::try_pass(Worker &self, Pass what) {
   return !self.left_behind;
 }
 
-void Runner::Core::note(std::string device, std::string kind, std::string words) {
+void Runner::Core::note(std::string device, EventKind kind, std::string text) {
   if (events.size() >= kMostEvents) events.erase(events.begin());
-  events.push_back(
-      {.time = wall_now(), .device = std::move(device), .kind = std::move(kind), .text = std::move(words)});
+  events.push_back({.time = wall_now(), .device = std::move(device), .kind = kind, .text = std::move(text)});
 }
 
 bool Runner::Core::someone_hangs() const {
@@ -142,9 +155,9 @@ void Runner::Core::set_state(Entity &entity, DeviceState state) {
   if (entity.found.identity == nullptr) return;
   const auto &uuid = entity.found.identity->uuid;
   if (state == DeviceState::ok)
-    note(uuid, "back", fmt::format("no longer {}", word(before)));
+    note(uuid, EventKind::back, fmt::format("no longer {}", word(before)));
   else
-    note(uuid, std::string(word(state)), std::string(word(state)));
+    note(uuid, event_of(state), std::string(word(state)));
 }
 
 void Runner::Core::adopt(Discovery found) {
@@ -163,7 +176,7 @@ void Runner::Core::adopt(Discovery found) {
       std::fill(entity->turns.begin(), entity->turns.end(), ReaderTurn{});
     } else {
       entity = std::make_shared<Entity>(one, initial_row(one.scope), costs.size());
-      if (discovered && one.identity != nullptr) note(one.identity->uuid, "found", "found");
+      if (discovered && one.identity != nullptr) note(one.identity->uuid, EventKind::found, "found");
     }
     start_frame(*entity);
     entity->place = place;

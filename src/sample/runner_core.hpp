@@ -75,7 +75,7 @@ struct Runner::Core {
   // No entity to read, and none has come: the worker need not be woken.
   bool has_nothing_to_do(Monotonic now);
   void retry_later(Monotonic now);
-  void note(std::string device, std::string kind, std::string words);
+  void note(std::string device, EventKind kind, std::string text);
 
   std::shared_ptr<Source> source;
   const std::shared_ptr<host::ProcessTable> process_table;

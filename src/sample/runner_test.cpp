@@ -33,7 +33,7 @@ class RunnerTest : public testing::Test {
     runner_->ask(what);
     runner_->wait(monotonic_now() + 30s);
     auto report = runner_->report();
-    for (const auto &event : report.events) kinds_.push_back(event.kind + " " + event.device);
+    for (const auto &event : report.events) kinds_.push_back(std::string(word(event.kind)) + " " + event.device);
     return report;
   }
   // Asks again until the report is as wanted; false after ten seconds.
@@ -387,7 +387,7 @@ TEST_F(RunnerTest, TheEndDoesNotWaitForAHungCall) {
 
 TEST_F(RunnerTest, EventsOfTheSourceAreHandedOnOnce) {
   start({{"GPU-0"}});
-  source_->happen({.time = wall_now(), .device = "GPU-0", .kind = "xid", .code = 79, .text = "off the bus"});
+  source_->happen({.time = wall_now(), .device = "GPU-0", .kind = EventKind::xid, .code = 79, .text = "off the bus"});
   const auto report = pass();
   ASSERT_EQ(report.events.size(), 1U);
   EXPECT_EQ(report.events[0].code, 79);

@@ -60,7 +60,7 @@ TEST_F(SamplerTest, ADeviceKeepsItsNumber) {
 TEST_F(SamplerTest, KeepsTheLastEventsInOrder) {
   start({{"GPU-0"}});
   for (int i = 0; i < 100; ++i) {
-    source_->happen({.time = wall_now(), .device = "GPU-0", .kind = "xid", .code = i, .text = {}});
+    source_->happen({.time = wall_now(), .device = "GPU-0", .kind = EventKind::xid, .code = i, .text = {}});
   }
   sampler_->sample(Pass::everything);
   const auto snapshot = sampler_->sample(Pass::everything);

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/text.hpp"
+#include "insight/findings.hpp"
 #include "term/plot.hpp"
 #include "view/cell.hpp"
 #include "view/device_cells.hpp"
@@ -70,9 +71,7 @@ void meter(const Area &area, const Look &look, double share, Colour colour) {
 
 Colour busy_colour(const Device &device, double percent) {
   const auto cell_colour = view::load_colour(percent);
-  const auto active = view::by_role(device.row, Role::true_activity);
-  // Claims to be busy while most of it is not.
-  if (active && percent >= 50 && active.value() < percent / 2) return Colour::warn;
+  if (insight::seems_busier_than_it_is(device)) return Colour::warn;
   return cell_colour == Colour::dim ? Colour::good : cell_colour;
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "model/happenings.hpp"
+#include "insight/changes.hpp"
 
 namespace gpulse::tui {
 
@@ -20,12 +20,12 @@ std::string place_of(const Snapshot &snapshot, const Event &event) {
 }
 
 term::Colour colour_of(const Event &event) {
-  switch (weight(event)) {
-    case Weight::plain:
+  switch (severity(event.kind)) {
+    case Severity::note:
       break;
-    case Weight::warn:
+    case Severity::warning:
       return term::Colour::warn;
-    case Weight::bad:
+    case Severity::critical:
       return term::Colour::bad;
   }
   return term::Colour::accent;
@@ -34,7 +34,7 @@ term::Colour colour_of(const Event &event) {
 }  // namespace
 
 void note_events(EventLog &log, const Snapshot *before, const Snapshot &now) {
-  for (const auto &event : before == nullptr ? now.events : happenings(*before, now)) {
+  for (const auto &event : before == nullptr ? now.events : insight::changes(*before, now)) {
     const auto again = [&](const Logged &old) {
       return old.event.device == event.device && old.event.kind == event.kind && old.event.code == event.code &&
              old.event.text == event.text && event.time - old.event.time < std::chrono::minutes(1);
@@ -59,9 +59,9 @@ void draw_events(const term::Area &area, const Scene &scene, const EventLog &log
     const auto *event = &logged->event;
     const bool unicode = look.unicode();
     const auto place = term::clean(place_of(scene.snapshot, *event), unicode);
-    const bool numbered = event->code != 0 && event->kind == "xid";
-    const auto kind = term::clean(event->kind, unicode) + (numbered ? fmt::format(" {}", event->code) : "");
-    const auto text = event->text == event->kind ? std::string() : term::clean(event->text, unicode);
+    const bool numbered = event->code != 0 && event->kind == EventKind::xid;
+    const auto kind = std::string(word(event->kind)) + (numbered ? fmt::format(" {}", event->code) : "");
+    const auto text = event->text == word(event->kind) ? std::string() : term::clean(event->text, unicode);
     put_spans(inner, 0, y,
               {{local_time(event->time, "%H:%M:%S "), term::Colour::dim},
                {place.empty() ? "" : place + " ", term::Colour::plain},

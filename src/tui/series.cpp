@@ -56,8 +56,7 @@ void Series::show(feed::Timeline &timeline, std::uint64_t number, const Snapshot
 void Series::add(const Snapshot &snapshot) {
   for (auto &[key, values] : kept_) {
     const auto reading = reading_of(snapshot, key);
-    const bool known = reading && std::isfinite(reading.value());
-    values.push_back(known ? static_cast<float>(reading.value()) : term::kGap);
+    values.push_back(reading ? static_cast<float>(reading.value()) : term::kGap);
     // Seldom, so that a value is moved once or twice in its life.
     if (values.size() >= 2 * wanted_ + 64) {
       values.erase(values.begin(), values.end() - static_cast<std::ptrdiff_t>(wanted_));

@@ -51,13 +51,6 @@ void erase_all(std::string &text, std::string_view part) {
 
 }  // namespace
 
-Reading by_role(const Row &row, Role role) {
-  const auto id = find_role(row.scope(), role);
-  if (!id) return Reason::not_supported;
-  const auto &reading = row[*id];
-  return reading && !std::isfinite(reading.value()) ? Reading(Reason::out_of_range) : reading;
-}
-
 std::string_view text_by_role(const TextRow *texts, Role role) {
   const auto id = find_role(Scope::process, role);
   return texts != nullptr && id && (*texts)[*id] ? std::string_view((*texts)[*id].value()) : std::string_view();
@@ -134,7 +127,7 @@ Colour load_colour(double percent) {
 Cell missing_cell(const Style &style) { return {std::string(style.dash()), Colour::dim}; }
 
 Cell value_cell(const Style &style, const Metric &metric, const Reading &reading) {
-  if (!reading || !std::isfinite(reading.value())) return missing_cell(style);
+  if (!reading) return missing_cell(style);
   const double value = reading.value();
   const auto otherwise = metric.unit == Unit::percent ? load_colour(value) : Colour::plain;
   return {short_value(style, metric, value), threshold_colour(metric, value, otherwise)};

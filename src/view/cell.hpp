@@ -10,8 +10,8 @@
 
 namespace gpulse::view {
 
-// The reading that plays the role in this row; a scope without one says "not supported".
-Reading by_role(const Row &row, Role role);
+using gpulse::by_role;
+
 // Empty where there is none; lives as long as the texts.
 std::string_view text_by_role(const TextRow *texts, Role role);
 std::string_view label_of(Scope scope, Role role);

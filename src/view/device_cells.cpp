@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <tuple>
 
 #include "base/text.hpp"
+#include "insight/findings.hpp"
 #include "metric/format.hpp"
 #include "view/cell.hpp"
 
@@ -65,62 +65,27 @@ Cell power_cell(const Style &style, const Device &device) {
 }
 
 Cell activity_cell(const Style &style, const Device &device) {
-  constexpr double kClaimsBusy = 50;
   Cell cell = role_cell(style, device.row, Role::true_activity);
-  const auto claimed = by_role(device.row, Role::utilization);
-  const auto active = by_role(device.row, Role::true_activity);
-  if (claimed && active && claimed.value() >= kClaimsBusy && active.value() < claimed.value() / 2) {
-    cell.spans.front().colour = Colour::warn;
-  }
+  if (insight::seems_busier_than_it_is(device)) cell.spans.front().colour = Colour::warn;
   return cell;
 }
 
 namespace {
 
-// Those that can be beyond something.
-const std::vector<MetricId> &watched_metrics() {
-  static const auto kIds = [] {
-    std::vector<MetricId> ids;
-    for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
-      const bool threshold = metric.role != Role::temperature && std::isfinite(std::min(metric.warn, metric.bad));
-      if (!is_text(metric) && (metric.kind == Kind::set || threshold)) ids.push_back(id);
-    });
-    return ids;
-  }();
-  return kIds;
+Span finding_span(const Style &style, const insight::Finding &finding) {
+  const auto &metric = describe(finding.metric);
+  const auto colour = finding.severity == Severity::critical ? Colour::bad : Colour::warn;
+  if (finding.kind == insight::FindingKind::held_back) return {value_words(metric, finding.value).front(), colour};
+  return {fmt::format("{} {}", metric.label, short_value(style, metric, finding.value)), colour};
 }
 
 }  // namespace
 
-std::vector<Span> findings(const Style &style, const Device &device) {
-  std::vector<Span> bad;
-  std::vector<Span> warn;
-  const auto add = [&](std::string text, bool is_bad) {
-    (is_bad ? bad : warn).push_back({std::move(text), is_bad ? Colour::bad : Colour::warn});
-  };
-  for (const auto id : watched_metrics()) {
-    const auto &metric = describe(id);
-    if (!device.row[id]) continue;
-    const double value = device.row[id].value();
-    if (metric.kind == Kind::set) {
-      const auto bits = value >= 0 && value < 9007199254740992.0 ? static_cast<std::uint64_t>(value) : 0;
-      for (const auto &name : value_words(metric, static_cast<double>(bits & metric.grave))) add(name, true);
-      for (const auto &name : value_words(metric, static_cast<double>(bits & ~metric.grave & ~metric.calm))) {
-        add(name, false);
-      }
-    } else if (value >= std::min(metric.warn, metric.bad)) {
-      add(fmt::format("{} {}", metric.label, short_value(style, metric, value)), value >= metric.bad);
-    }
-  }
-  bad.insert(bad.end(), warn.begin(), warn.end());
-  return bad;
-}
-
 Cell findings_cell(const Style &style, const Device &device) {
   Cell cell;
-  for (auto &span : findings(style, device)) {
+  for (const auto &finding : insight::findings(device)) {
     if (!cell.spans.empty()) cell.spans.push_back({", ", Colour::dim});
-    cell.spans.push_back(std::move(span));
+    cell.spans.push_back(finding_span(style, finding));
   }
   return cell;
 }

@@ -14,11 +14,6 @@ namespace {
 
 constexpr int kDigits = 3;
 
-// A driver's not-a-number is no number: JSON has none, and null without a reason would break the promise.
-Reading sound(const Reading &reading) {
-  return reading && !std::isfinite(reading.value()) ? Reading(Reason::out_of_range) : reading;
-}
-
 void write_text(JsonWriter &json, std::string_view key, std::string_view text) {
   json.key(key);
   text.empty() ? json.null() : json.value(text);
@@ -43,7 +38,7 @@ void write_reading(JsonWriter &json, const Metric &metric, const Reading &readin
 
 void write_numbers(JsonWriter &json, const Row &row) {
   for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
-    if (!is_text(metric)) write_reading(json, metric, sound(row[id]));
+    if (!is_text(metric)) write_reading(json, metric, row[id]);
   });
 }
 
@@ -59,7 +54,7 @@ void write_unavailable(JsonWriter &json, const Row &row, const TextRow *texts) {
   json.begin_object();
   for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
     if (!is_text(metric)) {
-      if (!sound(row[id])) json.member(metric.key, reason_text(sound(row[id])));
+      if (!row[id]) json.member(metric.key, reason_text(row[id]));
     } else if (texts != nullptr && !(*texts)[id] && (*texts)[id].reason() != Reason::not_supported) {
       json.member(metric.key, text((*texts)[id].reason(), (*texts)[id].code()));
     }
@@ -147,7 +142,7 @@ void write_events(JsonWriter &json, const Snapshot &snapshot) {
     json.begin_object();
     json.member("time", iso8601_utc(event.time));
     write_text(json, "device", event.device);
-    json.member("kind", event.kind);
+    json.member("kind", word(event.kind));
     json.member("code", event.code);
     json.member("text", event.text);
     json.end_object();
@@ -185,7 +180,7 @@ void write_compact(const Snapshot &snapshot, std::string &out) {
 double rounded(const Metric &metric, double value) {
   const double scale = std::pow(10.0, std::max(kDigits, metric.precision));
   // Beyond 2^53 / scale there are no digits left to round.
-  if (!std::isfinite(value) || std::abs(value) * scale > 9e15) return value;
+  if (std::abs(value) * scale > 9e15) return value;
   return std::round(value * scale) / scale;
 }
 

@@ -97,7 +97,7 @@ TEST(Json, TellsOfSourcesEventsAndOrigin) {
   auto snapshot = make_snapshot(0);
   snapshot.origin = "REPLAY";
   snapshot.sources.push_back({"nvml", "the driver is not loaded", "", 0});
-  snapshot.events.push_back({snapshot.time, "GPU-1", "xid", 79, "gone"});
+  snapshot.events.push_back({snapshot.time, "GPU-1", EventKind::xid, 79, "gone"});
   const auto text = json_of(snapshot);
   EXPECT_THAT(text, HasSubstr(R"("origin":"REPLAY")"));
   EXPECT_THAT(

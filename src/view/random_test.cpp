@@ -116,7 +116,8 @@ Snapshot random_snapshot(Chance &chance) {
   for (int i = chance.up_to(2); i > 0; --i)
     snapshot.sources.push_back({chance.text(), chance.text(), chance.text(), 1});
   for (int i = chance.up_to(5); i > 0; --i) {
-    snapshot.events.push_back({snapshot.time, chance.text(), chance.text(), chance.up_to(200), chance.text()});
+    snapshot.events.push_back(
+        {snapshot.time, chance.text(), static_cast<EventKind>(chance.up_to(14)), chance.up_to(200), chance.text()});
   }
   return snapshot;
 }

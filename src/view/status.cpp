@@ -77,9 +77,9 @@ Lines event_lines(const Snapshot &snapshot, const Style &style) {
   for (std::size_t i = events.size() - std::min(events.size(), kEventsShown); i < events.size(); ++i) {
     const auto &event = events[i];
     const auto place = term::clean(event_place(snapshot, event), style.unicode);
-    const auto kind = term::clean(event.kind, style.unicode) + (event.code == 0 ? "" : fmt::format(" {}", event.code));
+    const auto kind = std::string(word(event.kind)) + (event.code == 0 ? "" : fmt::format(" {}", event.code));
     // "lost" says it all.
-    const auto text = event.text == event.kind ? "" : term::clean(event.text, style.unicode);
+    const auto text = event.text == word(event.kind) ? "" : term::clean(event.text, style.unicode);
     lines.push_back(term::line(style, {{local_time(event.time, "%H:%M:%S "), Colour::dim},
                                        {place.empty() ? "" : place + " ", Colour::plain},
                                        {kind, Colour::bad},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "insight/findings.hpp"
 #include "view/cell.hpp"
 #include "view/device_cells.hpp"
 #include "view/status_parts.hpp"
@@ -113,7 +114,7 @@ std::vector<Field> device_fields(const Devices &devices, const Style &style, boo
                       id});
   }
   const bool any_finding = !details && std::any_of(devices.begin(), devices.end(),
-                                                   [&](const Device *d) { return !findings(style, *d).empty(); });
+                                                   [](const Device *d) { return !insight::findings(*d).empty(); });
   if (any_finding) {
     fields.push_back({{.title = "LOOK AT", .gap = 2, .min = 7, .cap = 22, .keep = 400},
                       [&style](const Device &d) { return findings_cell(style, d); }});

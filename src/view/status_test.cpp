@@ -69,7 +69,8 @@ Snapshot troubled() {
   snapshot.host[host_metric("swap_total_bytes")] = 8 * kGiB;
   snapshot.host[host_metric("swap_used_bytes")] = 2.1 * kGiB;
   snapshot.sources.push_back({"amdgpu", "no permission to read the device", "run as root", 0});
-  snapshot.events.push_back({snapshot.time, snapshot.devices[1].identity->uuid, "xid", 79, "fallen off the bus"});
+  snapshot.events.push_back(
+      {snapshot.time, snapshot.devices[1].identity->uuid, EventKind::xid, 79, "fallen off the bus"});
   return snapshot;
 }
 
@@ -162,7 +163,7 @@ TEST_F(Status, LeavesOutWhatNobodyAskedFor) {
 
 TEST_F(Status, KeepsTheNewestThreeEvents) {
   auto snapshot = make_snapshot(1);
-  for (int code = 1; code <= 5; ++code) snapshot.events.push_back({snapshot.time, "", "xid", code, "text"});
+  for (int code = 1; code <= 5; ++code) snapshot.events.push_back({snapshot.time, "", EventKind::xid, code, "text"});
   const auto text = screen(snapshot);
   EXPECT_THAT(text, Not(HasSubstr("xid 2")));
   EXPECT_THAT(text, HasSubstr("xid 3"));

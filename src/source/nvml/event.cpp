@@ -26,26 +26,26 @@ constexpr std::uint64_t kWanted =
     event::kSingleBitEcc | event::kDoubleBitEcc | event::kXid | event::kPowerSource | event::kMigConfig;
 
 Event describe_event(std::uint64_t type, std::uint64_t data, const std::string &uuid) {
-  Event event{.time = wall_now(), .device = uuid, .kind = "event", .code = static_cast<std::int64_t>(data), .text = {}};
+  Event event{.time = wall_now(), .device = uuid, .code = static_cast<std::int64_t>(data), .text = {}};
   switch (type) {
     case event::kXid:
-      event.kind = "xid";
+      event.kind = EventKind::xid;
       event.text = fmt::format("driver error XID {}", data);
       break;
     case event::kSingleBitEcc:
-      event.kind = "ecc";
+      event.kind = EventKind::ecc;
       event.text = "memory error corrected";
       break;
     case event::kDoubleBitEcc:
-      event.kind = "ecc";
+      event.kind = EventKind::ecc;
       event.text = "memory error not corrected";
       break;
     case event::kPowerSource:
-      event.kind = "power";
+      event.kind = EventKind::power_source;
       event.text = "power source changed";
       break;
     case event::kMigConfig:
-      event.kind = "mig";
+      event.kind = EventKind::mig;
       event.text = "split into instances changed";
       break;
     default:

@@ -315,7 +315,7 @@ TEST_F(NvmlSource, AnXidIsCountedAndTold) {
   });
   EXPECT_EQ(now->devices[1].row[device_metric("xid_last")], Reading(31.0));
   EXPECT_EQ(now->devices[0].row[device_metric("xid_total")], Reading(0.0));
-  EXPECT_EQ(now->events[0].kind, "xid");
+  EXPECT_EQ(now->events[0].kind, EventKind::xid);
   EXPECT_EQ(now->events[0].code, 79);
   EXPECT_EQ(now->events[0].device, now->devices[1].identity->uuid);
   EXPECT_EQ(now->events[1].code, 31);

@@ -194,7 +194,6 @@ Cell cell(const Device &device, MetricId id, const Form &form) {
   }
   const auto value = reading(device, id);
   if (!value) return in_words(value.reason(), value.code());
-  if (!std::isfinite(value.value())) return not_available();
   return {form.text(value.value())};
 }
 

@@ -96,9 +96,7 @@ constexpr std::array kActivities{
     Activity{169, share("nvenc3", device_metric("encoder_3_active_percent"))},
 };
 
-std::string in_cell(const Reading &value, std::string (*text)(double)) {
-  return value && std::isfinite(value.value()) ? text(value.value()) : "-";
-}
+std::string in_cell(const Reading &value, std::string (*text)(double)) { return value ? text(value.value()) : "-"; }
 
 // The pieces of a line with what separates them.
 class Line {

@@ -44,7 +44,7 @@ constexpr std::array kTableMetrics{
 
 // A cell of the table: the value, "N/A" where the device has none, "ERR!" where it failed.
 std::string in_cell(const Reading &value, std::string (*text)(double)) {
-  if (value && std::isfinite(value.value())) return text(value.value());
+  if (value) return text(value.value());
   if (value || value.is(Reason::not_supported) || value.is(Reason::not_sampled) || value.is(Reason::asleep))
     return "N/A";
   return "ERR!";

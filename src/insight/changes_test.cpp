@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/happenings.hpp"
+#include "insight/changes.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 
 #include "metric/state_names.hpp"
 
-namespace gpulse {
+namespace gpulse::insight {
 namespace {
 
 using namespace std::chrono_literals;
@@ -41,9 +41,9 @@ Process make_process(std::uint32_t pid, std::uint32_t device, std::uint64_t star
 }
 
 // Two looks at a machine with three devices on which nothing happened yet.
-class Happenings : public ::testing::Test {
+class Changes : public ::testing::Test {
  protected:
-  Happenings() {
+  Changes() {
     for (std::uint32_t i = 0; i < 3; ++i) before.devices.push_back(make_device(i));
     now = before;
     before.time = kThen;
@@ -53,8 +53,9 @@ class Happenings : public ::testing::Test {
   // "throttle GPU-0: power cap"
   std::vector<std::string> told() const {
     std::vector<std::string> lines;
-    for (const auto &event : happenings(before, now)) {
-      lines.push_back(event.kind + (event.device.empty() ? "" : " " + event.device) + ": " + event.text);
+    for (const auto &event : changes(before, now)) {
+      lines.push_back(std::string(word(event.kind)) + (event.device.empty() ? "" : " " + event.device) + ": " +
+                      event.text);
     }
     return lines;
   }
@@ -66,13 +67,13 @@ class Happenings : public ::testing::Test {
   Snapshot now;
 };
 
-TEST_F(Happenings, NothingHappened) { EXPECT_THAT(told(), IsEmpty()); }
+TEST_F(Changes, NothingHappened) { EXPECT_THAT(told(), IsEmpty()); }
 
-TEST_F(Happenings, ThrottlingBeginsGrowsAndEnds) {
+TEST_F(Changes, ThrottlingBeginsGrowsAndEnds) {
   constexpr auto kPower = state_names::throttle_bit("power cap"), kHeat = state_names::throttle_bit("sw thermal");
   throttle(now.devices[1], kPower);
   EXPECT_THAT(told(), ElementsAre("throttle GPU-1: power cap"));
-  EXPECT_EQ(happenings(before, now).front().time, kNow);
+  EXPECT_EQ(changes(before, now).front().time, kNow);
   throttle(before.devices[1], kPower);
   EXPECT_THAT(told(), IsEmpty()) << "it goes on";
   throttle(now.devices[1], kPower | kHeat);
@@ -84,14 +85,14 @@ TEST_F(Happenings, ThrottlingBeginsGrowsAndEnds) {
   EXPECT_THAT(told(), ElementsAre("throttle ended GPU-1: power cap, sw thermal"));
 }
 
-TEST_F(Happenings, ACalmReasonHoldsNobodyBack) {
+TEST_F(Changes, ACalmReasonHoldsNobodyBack) {
   throttle(now.devices[0], state_names::throttle_bit("idle") | state_names::throttle_bit("application clocks"));
   EXPECT_THAT(told(), IsEmpty());
   throttle(before.devices[0], state_names::throttle_bit("power cap"));
   EXPECT_THAT(told(), ElementsAre("throttle ended GPU-0: power cap"));
 }
 
-TEST_F(Happenings, ThrottlingThatIsNotKnownIsNotTold) {
+TEST_F(Changes, ThrottlingThatIsNotKnownIsNotTold) {
   auto &was = before.devices[0].row[device_metric("throttle_reasons")];
   auto &is = now.devices[0].row[device_metric("throttle_reasons")];
   was = Reason::not_sampled;
@@ -106,14 +107,14 @@ TEST_F(Happenings, ThrottlingThatIsNotKnownIsNotTold) {
   EXPECT_THAT(told(), IsEmpty()) << "no set";
 }
 
-TEST_F(Happenings, AnInstanceIsNotToldOfBesideItsDevice) {
+TEST_F(Changes, AnInstanceIsNotToldOfBesideItsDevice) {
   now.devices[2].parent = before.devices[2].parent = 1;
   throttle(now.devices[1], state_names::throttle_bit("hw thermal"));
   throttle(now.devices[2], state_names::throttle_bit("hw thermal"));
   EXPECT_THAT(told(), ElementsAre("throttle GPU-1: hw thermal"));
 }
 
-TEST_F(Happenings, FallsAsleepAndWakes) {
+TEST_F(Changes, FallsAsleepAndWakes) {
   now.devices[0].state = DeviceState::asleep;
   EXPECT_THAT(told(), ElementsAre("asleep GPU-0: asleep"));
   std::swap(before.devices[0].state, now.devices[0].state);
@@ -122,19 +123,19 @@ TEST_F(Happenings, FallsAsleepAndWakes) {
   EXPECT_THAT(told(), IsEmpty()) << "the sampler tells that";
 }
 
-TEST_F(Happenings, WhatTheSamplerToldIsNotToldTwice) {
+TEST_F(Changes, WhatTheSamplerToldIsNotToldTwice) {
   now.devices[0].state = DeviceState::asleep;
   now.devices[1].state = DeviceState::asleep;
-  now.events.push_back({.time = kNow - 1ms, .device = "GPU-0", .kind = "asleep", .text = "asleep"});
+  now.events.push_back({.time = kNow - 1ms, .device = "GPU-0", .kind = EventKind::asleep, .text = "asleep"});
   EXPECT_THAT(told(), ElementsAre("asleep GPU-0: asleep", "asleep GPU-1: asleep"));
-  EXPECT_EQ(happenings(before, now)[0].time, kNow - 1ms);
+  EXPECT_EQ(changes(before, now)[0].time, kNow - 1ms);
   before = now;
   now.devices[0].state = now.devices[1].state = DeviceState::ok;
-  now.events.push_back({.time = kNow, .device = "GPU-0", .kind = "back", .text = "no longer asleep"});
+  now.events.push_back({.time = kNow, .device = "GPU-0", .kind = EventKind::back, .text = "no longer asleep"});
   EXPECT_THAT(told(), ElementsAre("back GPU-0: no longer asleep", "awake GPU-1: awake"));
 }
 
-TEST_F(Happenings, DevicesAreKnownByWhatTheyAreNotByTheirPlace) {
+TEST_F(Changes, DevicesAreKnownByWhatTheyAreNotByTheirPlace) {
   throttle(before.devices[0], state_names::throttle_bit("power cap"));
   throttle(now.devices[0], state_names::throttle_bit("power cap"));
   before.processes.push_back(make_process(560, 0));
@@ -145,8 +146,9 @@ TEST_F(Happenings, DevicesAreKnownByWhatTheyAreNotByTheirPlace) {
   EXPECT_THAT(told(), IsEmpty());
 }
 
-TEST_F(Happenings, EventsOfTheSnapshotThatAreNew) {
-  const Event old{.time = kThen - 5s, .device = "GPU-0", .kind = "xid", .code = 13, .text = "driver error XID 13"};
+TEST_F(Changes, EventsOfTheSnapshotThatAreNew) {
+  const Event old{
+      .time = kThen - 5s, .device = "GPU-0", .kind = EventKind::xid, .code = 13, .text = "driver error XID 13"};
   auto again = old;
   again.time = kNow - 100ms;
   before.events = {old};
@@ -154,26 +156,26 @@ TEST_F(Happenings, EventsOfTheSnapshotThatAreNew) {
   EXPECT_THAT(told(), IsEmpty());
   now.events.push_back(again);
   EXPECT_THAT(told(), ElementsAre("xid GPU-0: driver error XID 13")) << "the same again, later";
-  EXPECT_EQ(happenings(before, now).front().code, 13);
+  EXPECT_EQ(changes(before, now).front().code, 13);
   now.events.erase(now.events.begin());
   EXPECT_THAT(told(), ElementsAre("xid GPU-0: driver error XID 13")) << "the list has lost its oldest";
   before.events.push_back(again);
   EXPECT_THAT(told(), IsEmpty());
 }
 
-TEST_F(Happenings, AListThatHasGoneRoundIsAllNew) {
+TEST_F(Changes, AListThatHasGoneRoundIsAllNew) {
   const auto event = [](int code) {
-    return Event{.time = kThen, .device = "", .kind = "phase", .code = code, .text = std::to_string(code)};
+    return Event{.time = kThen, .device = "", .kind = EventKind::phase, .code = code, .text = std::to_string(code)};
   };
   before.events = {event(1), event(2)};
   now.events = {event(3), event(4)};
   EXPECT_THAT(told(), ElementsAre("phase: 3", "phase: 4"));
 }
 
-TEST_F(Happenings, ProcessesComeAndGo) {
+TEST_F(Changes, ProcessesComeAndGo) {
   now.processes = {make_process(560, 1)};
   EXPECT_THAT(told(), ElementsAre("process GPU-1: 560 python3 (ann) came on GPU 1"));
-  EXPECT_EQ(happenings(before, now).front().code, 560);
+  EXPECT_EQ(changes(before, now).front().code, 560);
   std::swap(before.processes, now.processes);
   EXPECT_THAT(told(), ElementsAre("process GPU-1: 560 python3 (ann) went from GPU 1"));
   now.processes = before.processes;
@@ -182,20 +184,20 @@ TEST_F(Happenings, ProcessesComeAndGo) {
   EXPECT_THAT(told(), ElementsAre("process GPU-2: 560 python3 (ann) came on GPU 2")) << "to one more device";
 }
 
-TEST_F(Happenings, AProcessOnManyDevicesIsOneEvent) {
+TEST_F(Changes, AProcessOnManyDevicesIsOneEvent) {
   now.processes = {make_process(560, 0), make_process(570, 0), make_process(560, 1), make_process(560, 2)};
   EXPECT_THAT(told(), ElementsAre("process: 560 python3 (ann) came on GPU 0, 1, 2",
                                   "process GPU-0: 570 python3 (ann) came on GPU 0"));
 }
 
-TEST_F(Happenings, WhoGoesIsToldBeforeWhoComes) {
+TEST_F(Changes, WhoGoesIsToldBeforeWhoComes) {
   before.processes = {make_process(900, 0)};
   now.processes = {make_process(560, 0)};
   EXPECT_THAT(told(), ElementsAre("process GPU-0: 900 python3 (ann) went from GPU 0",
                                   "process GPU-0: 560 python3 (ann) came on GPU 0"));
 }
 
-TEST_F(Happenings, ANumberThatWasGivenToAnotherIsAnotherProcess) {
+TEST_F(Changes, ANumberThatWasGivenToAnotherIsAnotherProcess) {
   before.processes = {make_process(560, 0, 1000)};
   now.processes = {make_process(560, 0, 2000)};
   EXPECT_THAT(told(), ElementsAre("process GPU-0: 560 python3 (ann) went from GPU 0",
@@ -204,7 +206,7 @@ TEST_F(Happenings, ANumberThatWasGivenToAnotherIsAnotherProcess) {
   EXPECT_THAT(told(), IsEmpty()) << "its start cannot be told any more";
 }
 
-TEST_F(Happenings, WhatIsNotKnownOfAProcessIsLeftOut) {
+TEST_F(Changes, WhatIsNotKnownOfAProcessIsLeftOut) {
   now.processes = {make_process(1, 0), make_process(2, 0), make_process(3, 0)};
   now.processes[0].texts = nullptr;
   auto texts = std::make_shared<TextRow>(Scope::process);
@@ -217,7 +219,7 @@ TEST_F(Happenings, WhatIsNotKnownOfAProcessIsLeftOut) {
                                   "process GPU-0: 3 (bob) came on GPU 0"));
 }
 
-TEST_F(Happenings, AListThatCouldNotBeReadIsNoEmptyOne) {
+TEST_F(Changes, AListThatCouldNotBeReadIsNoEmptyOne) {
   before.processes = {make_process(560, 0)};
   for (const auto reason : {Reason::not_sampled, Reason::error, Reason::no_permission}) {
     now.devices[0].row[device_metric("process_count")] = reason;
@@ -231,18 +233,18 @@ TEST_F(Happenings, AListThatCouldNotBeReadIsNoEmptyOne) {
   EXPECT_THAT(told(), IsEmpty());
 }
 
-TEST_F(Happenings, AnotherOriginOrMachineIsNoNews) {
+TEST_F(Changes, AnotherOriginOrMachineIsNoNews) {
   before.origin = "DEMO";
   now.processes = {make_process(560, 0)};
   throttle(now.devices[0], state_names::throttle_bit("power cap"));
-  now.events = {{.time = kNow, .device = "", .kind = "phase", .text = "training"}};
+  now.events = {{.time = kNow, .device = "", .kind = EventKind::phase, .text = "training"}};
   EXPECT_THAT(told(), ElementsAre("phase: training"));
   before.origin = "";
   before.hostname = "elsewhere";
   EXPECT_THAT(told(), ElementsAre("phase: training"));
 }
 
-TEST_F(Happenings, DevicesWithoutIdentityAreNoProblem) {
+TEST_F(Changes, DevicesWithoutIdentityAreNoProblem) {
   before.devices[0].identity = nullptr;
   now.devices[0].identity = nullptr;
   now.devices[0].state = DeviceState::asleep;
@@ -252,8 +254,8 @@ TEST_F(Happenings, DevicesWithoutIdentityAreNoProblem) {
   EXPECT_THAT(told(), IsEmpty());
 }
 
-TEST_F(Happenings, TheGravestFirst) {
-  now.events = {{.time = kNow, .device = "GPU-0", .kind = "xid", .code = 79, .text = "driver error XID 79"}};
+TEST_F(Changes, TheGravestFirst) {
+  now.events = {{.time = kNow, .device = "GPU-0", .kind = EventKind::xid, .code = 79, .text = "driver error XID 79"}};
   now.processes = {make_process(560, 0)};
   now.devices[2].state = DeviceState::asleep;
   throttle(now.devices[1], state_names::throttle_bit("power cap"));
@@ -261,17 +263,5 @@ TEST_F(Happenings, TheGravestFirst) {
                                   "process GPU-0: 560 python3 (ann) came on GPU 0"));
 }
 
-TEST(Weight, HowBadItIs) {
-  const auto of = [](std::string_view kind) {
-    return weight({.time = {}, .device = {}, .kind = std::string(kind), .text = {}});
-  };
-  for (const auto *kind : {"xid", "ecc", "lost", "not responding"}) EXPECT_EQ(of(kind), Weight::bad) << kind;
-  EXPECT_EQ(of("throttle"), Weight::warn);
-  for (const auto *kind : {"throttle ended", "asleep", "awake", "back", "found", "process", "power", "mig", "event",
-                           "phase", "", "of a later version"}) {
-    EXPECT_EQ(of(kind), Weight::plain) << kind;
-  }
-}
-
 }  // namespace
-}  // namespace gpulse
+}  // namespace gpulse::insight

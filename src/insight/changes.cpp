@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/happenings.hpp"
+#include "insight/changes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string_view>
 #include <unordered_map>
 
 #include "metric/format.hpp"
 
-namespace gpulse {
+namespace gpulse::insight {
 
 namespace {
-
-using namespace std::string_view_literals;
-
-constexpr auto kThrottle = "throttle"sv;
-
-bool same_event(const Event &a, const Event &b) {
-  return a.time == b.time && a.code == b.code && a.device == b.device && a.kind == b.kind && a.text == b.text;
-}
 
 // The list gains at its end and loses its oldest: what stands behind the last one known is new.
 std::span<const Event> new_events(const Snapshot &before, const Snapshot &now) {
   const auto is_known = [&](const Event &event) {
-    return std::ranges::any_of(before.events, [&](const Event &old) { return same_event(old, event); });
+    return std::ranges::any_of(before.events, [&](const Event &old) { return old == event; });
   };
   const auto known = std::find_if(now.events.rbegin(), now.events.rend(), is_known);
   return std::span(now.events).last(static_cast<std::size_t>(known - now.events.rbegin()));
@@ -54,16 +45,15 @@ std::vector<Pair> devices_of_both(const Snapshot &before, const Snapshot &now) {
 
 // Bits of the reasons that are somebody's fault; nothing where it is not known.
 std::uint64_t held_back(const Metric &metric, const Reading &reading) {
-  if (!reading || !(reading.value() >= 0 && reading.value() < 0x1p53)) return 0;
-  return static_cast<std::uint64_t>(reading.value()) & ~metric.calm;
+  return reading ? set_bits(reading.value()) & ~metric.calm : 0;
 }
 
-class Teller {
+class Comparison {
  public:
-  Teller(const Snapshot &before, const Snapshot &now)
+  Comparison(const Snapshot &before, const Snapshot &now)
       : before_(before), now_(now), pairs_(devices_of_both(before, now)), reported_(new_events(before, now)) {}
 
-  std::vector<Event> tell() {
+  std::vector<Event> changes() {
     events_.assign(reported_.begin(), reported_.end());
     if (before_.origin != now_.origin || before_.hostname != now_.hostname) return std::move(events_);
     for (const auto &pair : pairs_) throttling(pair);
@@ -80,10 +70,10 @@ class Teller {
     const Process *process = nullptr;
   };
 
-  void add(const Device *device, std::string_view kind, std::int64_t code, std::string text) {
+  void add(const Device *device, EventKind kind, std::int64_t code, std::string text) {
     events_.push_back({.time = now_.time,
                        .device = device != nullptr ? device->identity->uuid : std::string(),
-                       .kind = std::string(kind),
+                       .kind = kind,
                        .code = code,
                        .text = std::move(text)});
   }
@@ -103,9 +93,9 @@ class Teller {
       return fmt::format("{}", fmt::join(value_words(metric, static_cast<double>(bits)), ", "));
     };
     if (const auto begun = later & ~earlier; begun != 0) {
-      add(&pair.now, kThrottle, static_cast<std::int64_t>(begun), words(begun));
+      add(&pair.now, EventKind::throttle, static_cast<std::int64_t>(begun), words(begun));
     } else if (later == 0 && earlier != 0) {
-      add(&pair.now, "throttle ended", static_cast<std::int64_t>(earlier), words(earlier));
+      add(&pair.now, EventKind::throttle_ended, static_cast<std::int64_t>(earlier), words(earlier));
     }
   }
 
@@ -113,12 +103,12 @@ class Teller {
     const bool was = pair.before.state == DeviceState::asleep;
     const bool is = pair.now.state == DeviceState::asleep;
     if (was == is || (was && pair.now.state != DeviceState::ok)) return;
-    const auto kind = is ? "asleep"sv : "awake"sv;
+    const auto kind = is ? EventKind::asleep : EventKind::awake;
     // A live machine's sampler has told already.
     const auto told = [&](const Event &event) {
-      return event.device == pair.now.identity->uuid && event.kind == (is ? kind : "back"sv);
+      return event.device == pair.now.identity->uuid && event.kind == (is ? kind : EventKind::back);
     };
-    if (std::ranges::none_of(reported_, told)) add(&pair.now, kind, 0, std::string(kind));
+    if (std::ranges::none_of(reported_, told)) add(&pair.now, kind, 0, std::string(word(kind)));
   }
 
   // A list that could not be read is not an empty one.
@@ -139,8 +129,8 @@ class Teller {
     }
     const auto earlier = presences(before_, then);
     const auto later = presences(now_, here);
-    tell_of(missing_in(later, earlier), "went from");
-    tell_of(missing_in(earlier, later), "came on");
+    add_processes(missing_in(later, earlier), "went from");
+    add_processes(missing_in(earlier, later), "came on");
   }
 
   static std::vector<Presence> presences(const Snapshot &snapshot,
@@ -171,13 +161,13 @@ class Teller {
     return missing;
   }
 
-  void tell_of(const std::vector<Presence> &all, std::string_view what) {
+  void add_processes(const std::vector<Presence> &all, std::string_view what) {
     for (auto first = all.begin(); first != all.end();) {
       const auto end = std::find_if(first, all.end(), [&](const Presence &one) { return one.pid != first->pid; });
       std::vector<std::uint32_t> devices;
       std::transform(first, end, std::back_inserter(devices), [](const Presence &one) { return one.device; });
       devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-      add(devices.size() == 1 ? device(devices.front()) : nullptr, "process", first->pid,
+      add(devices.size() == 1 ? device(devices.front()) : nullptr, EventKind::process, first->pid,
           fmt::format("{} {} GPU {}", describe_process(*first->process), what, fmt::join(devices, ", ")));
       first = end;
     }
@@ -209,12 +199,6 @@ class Teller {
 
 }  // namespace
 
-std::vector<Event> happenings(const Snapshot &before, const Snapshot &now) { return Teller(before, now).tell(); }
+std::vector<Event> changes(const Snapshot &before, const Snapshot &now) { return Comparison(before, now).changes(); }
 
-Weight weight(const Event &event) {
-  static const std::array kBad{"xid"sv, "ecc"sv, word(DeviceState::lost), word(DeviceState::not_responding)};
-  if (std::ranges::find(kBad, event.kind) != kBad.end()) return Weight::bad;
-  return event.kind == kThrottle ? Weight::warn : Weight::plain;
-}
-
-}  // namespace gpulse
+}  // namespace gpulse::insight

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "insight/findings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "metric/format.hpp"
+
+namespace gpulse::insight {
+
+namespace {
+
+// The metrics that can give a finding.
+const std::vector<MetricId> &watched_metrics() {
+  static const auto kIds = [] {
+    std::vector<MetricId> ids;
+    for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
+      const bool threshold = metric.role != Role::temperature && std::isfinite(std::min(metric.warn, metric.bad));
+      if (!is_text(metric) && (metric.kind == Kind::set || threshold)) ids.push_back(id);
+    });
+    return ids;
+  }();
+  return kIds;
+}
+
+void add_bits(std::vector<Finding> &out, MetricId id, std::uint64_t bits, Severity severity) {
+  for (; bits != 0; bits &= bits - 1) {
+    out.push_back({FindingKind::held_back, severity, id, static_cast<double>(bits & -bits)});
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> findings(const Device &device) {
+  std::vector<Finding> found;  // in the order of the table
+  for (const auto id : watched_metrics()) {
+    const auto &reading = device.row[id];
+    if (!reading) continue;
+    const auto &metric = describe(id);
+    if (metric.kind == Kind::set) {
+      const auto bits = set_bits(reading.value());
+      add_bits(found, id, bits & metric.grave, Severity::critical);
+      add_bits(found, id, bits & ~metric.grave & ~metric.calm, Severity::warning);
+    } else if (reading.value() >= std::min(metric.warn, metric.bad)) {
+      const auto severity = reading.value() >= metric.bad ? Severity::critical : Severity::warning;
+      found.push_back({FindingKind::beyond_threshold, severity, id, reading.value()});
+    }
+  }
+  std::vector<Finding> worst_first;
+  worst_first.reserve(found.size());
+  for (const auto severity : {Severity::critical, Severity::warning}) {
+    std::ranges::copy_if(found, std::back_inserter(worst_first),
+                         [&](const Finding &finding) { return finding.severity == severity; });
+  }
+  return worst_first;
+}
+
+bool seems_busier_than_it_is(const Device &device) {
+  constexpr double kBusy = 50;
+  const auto reported = by_role(device.row, Role::utilization);
+  const auto active = by_role(device.row, Role::true_activity);
+  return reported && active && reported.value() >= kBusy && active.value() < reported.value() / 2;
+}
+
+}  // namespace gpulse::insight
