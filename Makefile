@@ -53,6 +53,7 @@ docs: build ## write the generated pages: metric reference and JSON schema
 check: ## formatting, clang-tidy, cppcheck, shellcheck
 	@tools/install_dependencies.sh build check
 	@$(CONFIGURE) release >/dev/null
+	@$(BUILD) build --target metric_keys -j $(JOBS) >/dev/null
 	@tools/check.sh build $(JOBS)
 
 format: ## let clang-format rewrite the sources

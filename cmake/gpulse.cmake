@@ -19,7 +19,7 @@ endif()
 if(GPULSE_FUZZ)
   target_compile_options(gpulse_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
-target_include_directories(gpulse_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_include_directories(gpulse_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
 
 # What is tested is optimised; its tests run once, and are sooner compiled without.
 add_library(gpulse_test_options INTERFACE)
@@ -61,6 +61,7 @@ if(GPULSE_PCH)
   add_library(gpulse_headers OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
   target_link_libraries(gpulse_headers PRIVATE gpulse_options)
   gpulse_precompile(gpulse_headers ${common_headers})
+  add_dependencies(gpulse_headers metric_keys)
 endif()
 
 # Programs are compiled with other flags than libraries, and so are their headers.
@@ -71,6 +72,7 @@ if(GPULSE_TESTS)
   add_executable(gpulse_test_headers ${CMAKE_BINARY_DIR}/test_headers.cpp)
   target_link_libraries(gpulse_test_headers PRIVATE gpulse_test_options)
   gpulse_precompile(gpulse_test_headers ${common_headers} <gmock/gmock.h> <gtest/gtest.h>)
+  add_dependencies(gpulse_test_headers metric_keys)
 endif()
 
 # gpulse_library(base SOURCES a.cpp b.cpp LINKS metric fmt::fmt): target gpulse_base, alias gpulse::base.
@@ -80,7 +82,7 @@ function(gpulse_library name)
   add_library(gpulse_${name} STATIC ${ARG_SOURCES})
   add_library(gpulse::${name} ALIAS gpulse_${name})
   target_link_libraries(gpulse_${name} PUBLIC ${ARG_LINKS} PRIVATE gpulse_options)
-  target_include_directories(gpulse_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(gpulse_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
   gpulse_share_precompiled(gpulse_${name} gpulse_headers)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
   # Where the tests run on one thread there is nothing for the thread sanitizer to find.

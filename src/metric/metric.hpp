@@ -106,6 +106,16 @@ enum class Role : std::uint8_t {
 };
 inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::parent_name) + 1;
 
+// How values of a stretch of time become one.
+enum class Fold : std::uint8_t {
+  by_kind,  // see fold()
+  mean,
+  maximum,
+  last,
+  counter,  // what it grew by, resets left out
+  any,      // the bits of all
+};
+
 inline constexpr double kNoThreshold = std::numeric_limits<double>::infinity();
 
 struct Metric {
@@ -115,6 +125,7 @@ struct Metric {
   Unit unit = Unit::none;
   int precision = 0;  // digits after the point where a person reads it
   Window window = Window::instant;
+  Fold fold = Fold::by_kind;
   Group group = Group::activity;
   std::string_view label;     // short, for a column
   std::string_view help;      // one line
@@ -129,12 +140,27 @@ struct Metric {
   std::uint64_t grave = 0;  // bits of a set that are a bad one; the rest deserves a look
 };
 
+// What of a row is known at compile time wherever a metric is named (metric/keys.hpp).
+struct MetricKey {
+  std::string_view key;
+  Scope scope;
+  Kind kind;
+  Unit unit;
+  Role role;
+  std::string_view smi;
+};
+
 std::string_view word(Scope scope);
 std::string_view word(Kind kind);
 std::string_view word(Unit unit);  // "percent", "bytes", …
 std::string_view word(Window window);
+std::string_view word(Fold fold);
 std::string_view word(Group group);
 std::string_view symbol(Unit unit);  // "%", "W", "°C", …
+
+// How the metric folds: as its row says, else gauges to their mean, counters to their growth, sets to all their bits,
+// and what is a state, a text or fixed to the last.
+Fold fold(const Metric &metric);
 
 // The metric's Prometheus family: base units, `_ratio` for percentages, `_total` for counters.
 std::string prometheus_name(const Metric &metric);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All rows of the metric table in one array. Order is the order of every list that people see.
+// All rows of the metric table in one array. Order is the order of every list that people see. For table.cpp and the
+// tool that writes metric/keys.hpp; everybody else includes metric/table.hpp.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,7 @@ constexpr auto join_rows(const Metric (&...parts)[N]) {
 }
 }  // namespace detail
 
-inline constexpr auto kMetrics = detail::join_rows(
+inline constexpr auto kMetricRows = detail::join_rows(
     rows::kDeviceActivityRows, rows::kDevicePowerRows, rows::kDeviceHealthRows, rows::kDeviceModesRows,
     rows::kProcessRows, rows::kHostRows, rows::kCoreRows, rows::kSelfRows, rows::kDeviceDetailRows);
 

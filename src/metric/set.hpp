@@ -27,7 +27,7 @@ class MetricSet {
   }
   bool contains_any(Scope scope) const {
     for (std::size_t i = 0; i < kMetricCount; ++i) {
-      if (bits_.test(i) && kMetrics[i].scope == scope) return true;
+      if (bits_.test(i) && kMetricKeys[i].scope == scope) return true;
     }
     return false;
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of metrics. Adding a metric is one row here plus the line in a source that fills it.
+// The one list of metrics. Adding a metric is one row in metric/rows/ plus the line in a source that fills it.
 // A name that is not in the table does not compile: device_metric("power_draw_wats") is an error.
 #pragma once
 
 #include <algorithm>
 #include <array>
 
+#include "metric/keys.hpp"  // written by the build from the rows
 #include "metric/metric.hpp"
-#include "metric/rows.hpp"
 
 namespace gpulse {
 
@@ -17,11 +17,15 @@ struct MetricId {
   constexpr bool operator==(const MetricId &) const = default;
 };
 
-inline constexpr std::size_t kMetricCount = kMetrics.size();
+inline constexpr std::size_t kMetricCount = kMetricKeys.size();
 
-constexpr const Metric &describe(MetricId id) { return kMetrics[id.index]; }
+extern const std::array<Metric, kMetricCount> kMetrics;
+
+inline const Metric &describe(MetricId id) { return kMetrics[id.index]; }
+constexpr const MetricKey &key_of(MetricId id) { return kMetricKeys[id.index]; }
 
 constexpr bool is_text(const Metric &metric) { return metric.kind == Kind::text; }
+constexpr bool is_text(const MetricKey &metric) { return metric.kind == Kind::text; }
 
 namespace detail {
 struct Counts {
@@ -29,7 +33,7 @@ struct Counts {
 };
 constexpr auto make_counts() {
   Counts counts;
-  for (const auto &metric : kMetrics) ++(is_text(metric) ? counts.texts : counts.numbers)[std::size_t(metric.scope)];
+  for (const auto &metric : kMetricKeys) ++(is_text(metric) ? counts.texts : counts.numbers)[std::size_t(metric.scope)];
   return counts;
 }
 inline constexpr auto kCounts = make_counts();
@@ -44,7 +48,7 @@ constexpr auto make_slots() {
   std::array<std::uint16_t, kMetricCount> slots{};
   std::array<std::array<std::uint16_t, 2>, kScopes> next{};
   for (std::size_t i = 0; i < kMetricCount; ++i) {
-    const auto &metric = kMetrics[i];
+    const auto &metric = kMetricKeys[i];
     slots[i] = next[static_cast<std::size_t>(metric.scope)][is_text(metric) ? 1 : 0]++;
   }
   return slots;
@@ -61,9 +65,17 @@ std::optional<MetricId> find_role(Scope scope, Role role);
 template <Scope S>
 consteval MetricId metric(std::string_view key) {
   for (std::size_t i = 0; i < kMetricCount; ++i) {
-    if (kMetrics[i].scope == S && kMetrics[i].key == key) return MetricId{static_cast<std::uint16_t>(i)};
+    if (kMetricKeys[i].scope == S && kMetricKeys[i].key == key) return MetricId{static_cast<std::uint16_t>(i)};
   }
-  throw "no such metric in metric/rows.hpp";
+  throw "no such metric in metric/rows/";
+}
+// The metric that plays the role in the scope.
+template <Scope S>
+consteval MetricId role_metric(Role role) {
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    if (kMetricKeys[i].scope == S && kMetricKeys[i].role == role) return MetricId{static_cast<std::uint16_t>(i)};
+  }
+  throw "no metric of the scope plays this role";
 }
 consteval MetricId device_metric(std::string_view key) { return metric<Scope::device>(key); }
 consteval MetricId process_metric(std::string_view key) { return metric<Scope::process>(key); }
@@ -76,7 +88,7 @@ consteval MetricId self_metric(std::string_view key) { return metric<Scope::self
 template <class Visit>
 void for_each_metric(Scope scope, Visit visit) {
   for (std::size_t i = 0; i < kMetricCount; ++i) {
-    if (kMetrics[i].scope == scope) visit(MetricId{static_cast<std::uint16_t>(i)}, kMetrics[i]);
+    if (kMetricKeys[i].scope == scope) visit(MetricId{static_cast<std::uint16_t>(i)}, kMetrics[i]);
   }
 }
 

@@ -58,6 +58,27 @@ TEST(Table, EveryValueHasAWord) {
 
 std::string family(MetricId id) { return prometheus_name(describe(id)); }
 
+TEST(Table, EveryMetricFoldsOverTime) {
+  const auto fold_of = [](MetricId id) { return fold(describe(id)); };
+  EXPECT_EQ(fold_of(device_metric("gpu_utilization_percent")), Fold::mean);
+  EXPECT_EQ(fold_of(device_metric("power_peak_watts")), Fold::maximum);
+  EXPECT_EQ(fold_of(device_metric("energy_joules")), Fold::counter);
+  EXPECT_EQ(fold_of(device_metric("memory_total_bytes")), Fold::last);
+  EXPECT_EQ(fold_of(device_metric("performance_state")), Fold::last);
+  EXPECT_EQ(fold_of(device_metric("xid_last")), Fold::last);
+  EXPECT_EQ(fold_of(device_metric("throttle_reasons")), Fold::any);
+  EXPECT_EQ(fold_of(process_metric("command")), Fold::last);
+  for (const auto &metric : kMetrics) {
+    EXPECT_NE(fold(metric), Fold::by_kind) << metric.key;
+    EXPECT_EQ(fold(metric) == Fold::counter, metric.kind == Kind::counter) << metric.key;
+  }
+}
+
+TEST(Table, ARoleIsAMetricAtCompileTime) {
+  static_assert(role_metric<Scope::device>(Role::utilization) == device_metric("gpu_utilization_percent"));
+  EXPECT_EQ(find_role(Scope::device, Role::utilization), role_metric<Scope::device>(Role::utilization));
+}
+
 TEST(Prometheus, NamesAreInBaseUnits) {
   EXPECT_EQ(family(device_metric("gpu_utilization_percent")), "gpulse_gpu_utilization_ratio");
   EXPECT_EQ(family(device_metric("clock_sm_mhz")), "gpulse_clock_sm_hertz");

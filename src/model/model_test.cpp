@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "model/snapshot.hpp"
 
 namespace gpulse {
 namespace {
+
+TEST(Reading, WhatIsNotFiniteIsOutOfRange) {
+  using Limits = std::numeric_limits<double>;
+  for (const double value : {Limits::quiet_NaN(), -Limits::quiet_NaN(), Limits::signaling_NaN(), Limits::infinity(),
+                             -Limits::infinity(), 0.0 * Limits::infinity()}) {
+    EXPECT_TRUE(Reading(value).is(Reason::out_of_range)) << value;
+  }
+  EXPECT_EQ(Reading(Limits::max()).value(), Limits::max());
+  EXPECT_EQ(Reading(Limits::denorm_min()).value(), Limits::denorm_min());
+}
 
 TEST(Reading, IsANumberOrAReason) {
   const Reading none;

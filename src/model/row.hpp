@@ -18,11 +18,11 @@ class Row {
   Scope scope() const { return scope_; }
 
   Reading &operator[](MetricId id) {
-    assert(describe(id).scope == scope_ && !is_text(describe(id)));
+    assert(key_of(id).scope == scope_ && !is_text(key_of(id)));
     return readings_[slot(id)];
   }
   const Reading &operator[](MetricId id) const {
-    assert(describe(id).scope == scope_ && !is_text(describe(id)));
+    assert(key_of(id).scope == scope_ && !is_text(key_of(id)));
     return readings_[slot(id)];
   }
 
@@ -76,11 +76,11 @@ class TextRow {
       : scope_(scope), texts_(text_count(scope), initial) {}
 
   TextReading &operator[](MetricId id) {
-    assert(describe(id).scope == scope_ && is_text(describe(id)));
+    assert(key_of(id).scope == scope_ && is_text(key_of(id)));
     return texts_[slot(id)];
   }
   const TextReading &operator[](MetricId id) const {
-    assert(describe(id).scope == scope_ && is_text(describe(id)));
+    assert(key_of(id).scope == scope_ && is_text(key_of(id)));
     return texts_[slot(id)];
   }
   std::span<const TextReading> texts() const { return texts_; }

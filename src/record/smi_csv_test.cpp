@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "metric/state_names.hpp"
 #include "record/smi_testing.hpp"
 
 namespace gpulse::record::smi {

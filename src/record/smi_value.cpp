@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "base/text.hpp"
+#include "metric/state_names.hpp"
 #include "model/plausible.hpp"
 
 namespace gpulse::record::smi {

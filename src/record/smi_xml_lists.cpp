@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "metric/state_names.hpp"
 #include "record/smi_value.hpp"
 #include "record/smi_xml_tree.hpp"
 

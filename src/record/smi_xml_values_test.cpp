@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "metric/state_names.hpp"
 #include "record/smi_testing.hpp"
 
 namespace gpulse::record::smi {

@@ -73,6 +73,7 @@ void write_metric(JsonWriter &json, const Metric &metric) {
   write_optional(json, "symbol", symbol(metric.unit));
   json.member("precision", metric.precision);
   json.member("window", word(metric.window));
+  json.member("fold", word(fold(metric)));
   json.member("group", word(metric.group));
   json.member("label", metric.label);
   json.member("help", metric.help);

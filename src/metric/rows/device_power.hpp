@@ -24,7 +24,7 @@ inline constexpr Metric kDevicePowerRows[] = {
      .help = "Power drawn, mean over a second",
      .meaning = "Mean of the power sensor over the last second.",
      .smi = "power.draw.average"},
-    {.key = "power_peak_watts", .unit = Unit::watts, .precision = 1, .window = Window::since_last,
+    {.key = "power_peak_watts", .unit = Unit::watts, .precision = 1, .window = Window::since_last, .fold = Fold::maximum,
      .group = Group::power, .label = "PWRX",
      .help = "Highest power sample since the previous reading",
      .meaning = "The driver keeps a power reading every 20 ms or so; this is the highest of those since the previous "

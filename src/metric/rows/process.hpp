@@ -88,11 +88,11 @@ inline constexpr Metric kProcessRows[] = {
      .help = "Time since the process started",
      .meaning = "How long the process has been running.",
      .role = Role::age, .rank = 9},
-    {.key = "parent_pid", .scope = Scope::process, .group = Group::process, .label = "PPID",
+    {.key = "parent_pid", .scope = Scope::process, .fold = Fold::last, .group = Group::process, .label = "PPID",
      .help = "Process that started the process",
      .meaning = "Number of the parent process; that of another one once the parent has ended, and 0 where it lies "
                 "outside of the container that gpulse runs in.", .role = Role::parent},
-    {.key = "nice", .scope = Scope::process, .group = Group::process, .label = "NI",
+    {.key = "nice", .scope = Scope::process, .fold = Fold::last, .group = Group::process, .label = "NI",
      .help = "How much the process yields to others",
      .meaning = "From -20, which is served first, to 19, which takes what the others leave of the processors."},
     {.key = "threads", .scope = Scope::process, .group = Group::process, .label = "THR",

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "metric/state_names.hpp"
 #include "source/sysfs/attribute.hpp"
 #include "source/sysfs/hwmon.hpp"
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/temporary_folder.hpp"
+#include "metric/state_names.hpp"
 
 namespace gpulse::intel {
 namespace {

@@ -2,6 +2,7 @@
 // The lines of the log, in order.
 #include "view/smi/log_nodes.hpp"
 
+#include "metric/state_names.hpp"
 #include "view/smi/log_values.hpp"
 
 namespace gpulse::view::smi {

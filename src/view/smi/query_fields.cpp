@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "metric/rows.hpp"
 #include "metric/state_names.hpp"
 #include "view/smi/query.hpp"
 
@@ -17,7 +18,7 @@ using namespace form;
 // The sizes first: the compiler counts every step.
 consteval MetricId of(std::string_view name) {
   for (std::size_t i = 0; i < kMetricCount; ++i) {
-    const auto &smi = kMetrics[i].smi;
+    const auto &smi = kMetricKeys[i].smi;
     if (smi.size() == name.size() && smi == name) return MetricId{static_cast<std::uint16_t>(i)};
   }
   throw "no metric has this name";
@@ -26,7 +27,7 @@ consteval MetricId of(std::string_view name) {
 // A field that shows a metric as its unit calls for; temperatures stand without theirs.
 consteval QueryField plain(std::string_view name, std::string_view alias = {}) {
   const auto id = of(name);
-  const auto &metric = describe(id);
+  const auto &metric = kMetricRows[id.index];
   QueryField field{.name = name, .alias = alias, .metric = id, .form = integer};
   if (metric.kind == Kind::state) {
     if (metric.words.data() == state_names::kOffOn.data()) field.form = enabled;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "insight/findings.hpp"
+
+#include <gtest/gtest.h>
+
+#include "metric/state_names.hpp"
+
+namespace gpulse::insight {
+namespace {
+
+constexpr auto kThrottle = device_metric("throttle_reasons");
+
+Device calm_device() {
+  Device device;
+  device.row.fill(Reason::not_supported);
+  return device;
+}
+
+TEST(Findings, NothingIsKnownOrNothingIsWrong) {
+  auto device = calm_device();
+  EXPECT_TRUE(findings(device).empty());
+  device.row[kThrottle] = static_cast<double>(state_names::throttle_bit("idle"));
+  EXPECT_TRUE(findings(device).empty());
+}
+
+TEST(Findings, EachReasonThatHoldsItBackTheWorstFirst) {
+  auto device = calm_device();
+  constexpr auto kCap = state_names::throttle_bit("power cap"), kHeat = state_names::throttle_bit("hw thermal");
+  device.row[kThrottle] = static_cast<double>(kCap | kHeat | state_names::throttle_bit("idle"));
+  const auto found = findings(device);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].kind, FindingKind::held_back);
+  EXPECT_EQ(found[0].severity, Severity::critical);
+  EXPECT_EQ(found[0].value, static_cast<double>(kHeat));
+  EXPECT_EQ(found[1].severity, Severity::warning);
+  EXPECT_EQ(found[1].value, static_cast<double>(kCap));
+  EXPECT_EQ(found[1].metric, kThrottle);
+}
+
+TEST(Findings, AReadingBeyondItsThreshold) {
+  auto device = calm_device();
+  constexpr auto kErrors = device_metric("ecc_uncorrected_volatile_total");
+  device.row[kErrors] = 0.0;
+  EXPECT_TRUE(findings(device).empty());
+  device.row[kErrors] = 3.0;
+  const auto found = findings(device);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, FindingKind::beyond_threshold);
+  EXPECT_EQ(found[0].metric, kErrors);
+  EXPECT_EQ(found[0].value, 3.0);
+}
+
+TEST(Findings, BusyOnlyByName) {
+  auto device = calm_device();
+  auto &reported = device.row[device_metric("gpu_utilization_percent")];
+  auto &active = device.row[device_metric("sm_active_percent")];
+  EXPECT_FALSE(seems_busier_than_it_is(device));
+  reported = 100.0;
+  EXPECT_FALSE(seems_busier_than_it_is(device)) << "what it really does is not known";
+  active = 1.0;
+  EXPECT_TRUE(seems_busier_than_it_is(device));
+  active = 50.0;
+  EXPECT_FALSE(seems_busier_than_it_is(device));
+  reported = 40.0;
+  active = 1.0;
+  EXPECT_FALSE(seems_busier_than_it_is(device)) << "it does not say that it is busy";
+}
+
+}  // namespace
+}  // namespace gpulse::insight
