@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from harness import ROOT, gpulse
+from layers import broken_rules, read_rules
 
 
 def sources(folder: str) -> list[Path]:
@@ -55,6 +57,36 @@ def test_no_view_names_a_vendor(folder: str) -> None:
 @pytest.mark.parametrize("folder", ["base", "term"])
 def test_the_lowest_layers_know_nothing_of_gpus(folder: str) -> None:
     assert lines_with(r"gpu(?!lse)|nvidia|nvml|cuda|radeon|graphics", folder) == []
+
+
+def test_no_folder_includes_what_the_table_forbids() -> None:
+    rules = read_rules((ROOT / "docs" / "architecture.md").read_text())
+    assert broken_rules(ROOT, rules) == []
+    folders = {"/".join(path.relative_to(ROOT / "src").parts[:-1]) for path in (ROOT / "src").rglob("CMakeLists.txt")}
+    assert folders - {""} <= rules.uses.keys(), "a folder has no row in docs/architecture.md"
+
+
+def test_a_wrong_include_is_found(tmp_path: Path) -> None:
+    """As if somebody let a view look at the hardware, and the lowest layer at a metric."""
+    rules = read_rules((ROOT / "docs" / "architecture.md").read_text())
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    for name, include in {
+        "src/view/json.cpp": "source/nvml/device.hpp",
+        "src/view/good.cpp": "insight/findings.hpp",
+        "src/base/text.cpp": "metric/table.hpp",
+        "src/cli/smi.cpp": "source/nvml/excluded.hpp",
+        "src/new/file.cpp": "base/text.hpp",
+        "src/source/nvml/nvml_test.cpp": "tests/fake_root.hpp",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f'#include "{include}"\n')
+    assert sorted(broken_rules(tmp_path, rules)) == [
+        'src/base/text.cpp:1: src/base may not include "metric/table.hpp"',
+        'src/cli/smi.cpp:1: src/cli may not include "source/nvml/excluded.hpp"',
+        "src/new/file.cpp: its folder has no row in docs/architecture.md",
+        'src/source/nvml/nvml_test.cpp:1: src/source/nvml may not include "tests/fake_root.hpp"',
+        'src/view/json.cpp:1: src/view may not include "source/nvml/device.hpp"',
+    ]
 
 
 def test_every_file_carries_its_licence() -> None:
