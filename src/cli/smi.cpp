@@ -23,8 +23,6 @@ namespace {
 
 using namespace view::smi;
 
-constexpr int kNotFound = 6, kNoDriver = 9, kNoLibrary = 12, kLost = 15, kOther = 255;
-
 // Where the output goes: the standard output, or a file that is written anew.
 class Output {
  public:
@@ -45,37 +43,6 @@ class Output {
  private:
   std::FILE *file_ = nullptr;  // open until the program ends
 };
-
-int say(const SmiRefusal &refusal) {
-  if (auto written = write_out(refusal.text); !written) return fail(written.error());
-  return refusal.code;
-}
-
-}  // namespace
-
-SmiRefusal nothing_found(const Snapshot &snapshot) {
-  const auto driver = std::find_if(snapshot.sources.begin(), snapshot.sources.end(),
-                                   [](const SourceStatus &source) { return source.code != 0; });
-  if (driver == snapshot.sources.end()) return {"No devices were found\n", kNotFound};
-  switch (driver->code) {
-    case kNoDriver:
-      return {
-          "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest "
-          "NVIDIA driver is installed and running.\n\n",
-          kNoDriver};
-    case kNoLibrary:
-      return {
-          "NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the NVIDIA Display "
-          "Driver is properly installed and present in your system.\nPlease also try adding directory that contains "
-          "libnvidia-ml.so to your system PATH.\n\n",
-          kNoLibrary};
-    default:
-      return {fmt::format("Failed to initialize NVML: {}\n", driver_words(driver->code)),
-              std::min<int>(driver->code, kOther)};
-  }
-}
-
-namespace {
 
 // A session of one command: looks again and again, each time at what it needs and no more.
 class Session {

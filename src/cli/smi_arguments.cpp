@@ -16,8 +16,6 @@ using namespace std::chrono_literals;
 using view::smi::QueryKind;
 using Mode = SmiCommand::Mode;
 
-constexpr int kBadArgument = 2, kNotUnderstood = 255;
-
 enum class Takes : std::uint8_t { nothing, value, maybe };
 
 enum class Meaning : std::uint8_t {
@@ -95,10 +93,6 @@ struct Given {
   std::optional<std::string_view> value;
 };
 
-std::unexpected<SmiRefusal> refuse(std::string text, int code) {
-  return std::unexpected(SmiRefusal{std::move(text), code});
-}
-
 SmiResult<std::vector<Given>> read_options(std::span<const std::string_view> arguments) {
   std::vector<Given> given;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -109,8 +103,7 @@ SmiResult<std::vector<Given>> read_options(std::span<const std::string_view> arg
     });
     const bool joined = name.size() < typed.size();
     if (found == kOptions.end() || (joined && found->takes == Takes::nothing)) {
-      return refuse(fmt::format("ERROR: Option {} is not recognized. Please run 'nvidia-smi -h'.\n\n", typed),
-                    kNotUnderstood);
+      return refuse(fmt::format("ERROR: Option {} is not recognized. Please run 'nvidia-smi -h'.\n\n", typed), kOther);
     }
     Given one{&*found, typed, std::nullopt};
     if (joined) {
@@ -119,7 +112,7 @@ SmiResult<std::vector<Given>> read_options(std::span<const std::string_view> arg
       if (i + 1 >= arguments.size()) {
         return refuse(
             fmt::format("ERROR: Option {} is missing its value. Please run 'nvidia-smi -h' for help.\n\n", typed),
-            kNotUnderstood);
+            kOther);
       }
       one.value = arguments[++i];
     } else if (found->takes == Takes::maybe && i + 1 < arguments.size() && !arguments[i + 1].starts_with('-')) {
@@ -136,7 +129,7 @@ const Given *find(std::span<const Given> given, Meaning meaning) {
   return found == given.end() ? nullptr : &*found;
 }
 
-// What the command does, by the option that stands for it.
+// What the command does: decided by the first of these options that is given.
 struct Purpose {
   Meaning meaning;
   Mode mode;
@@ -173,7 +166,7 @@ SmiResult<void> check_combination(std::span<const Given> given, const Purpose *p
       return refuse(fmt::format(kSpecify, "-u/--unit", "a unit"), kBadArgument);
     if (const auto *format = find(given, Meaning::format)) {
       return refuse(fmt::format("ERROR: Option {} is not recognized. Please run 'nvidia-smi -h'.\n\n", format->typed),
-                    kNotUnderstood);
+                    kOther);
     }
     return {};
   }
@@ -191,7 +184,7 @@ SmiResult<void> check_combination(std::span<const Given> given, const Purpose *p
   return {};
 }
 
-// Words that are no number count as the five seconds that no value means.
+// Like nvidia-smi, takes five seconds if the value is missing or not a number.
 SmiResult<std::chrono::milliseconds> loop_time(const Given &given) {
   const auto unit = given.option->meaning == Meaning::loop_ms ? 1ms : 1000ms;
   const auto number = given.value ? parse_integer<std::int64_t>(*given.value) : std::optional<std::int64_t>(5);
@@ -227,55 +220,59 @@ SmiResult<void> read_query(std::span<const Given> given, SmiCommand &command) {
   return {};
 }
 
+SmiResult<void> take(const Given &one, SmiCommand &command) {
+  switch (one.option->meaning) {
+    case Meaning::devices:
+      command.devices = *one.value;
+      break;
+    case Meaning::file:
+    case Meaning::parse:
+      command.file = *one.value;
+      break;
+    case Meaning::xml:
+      command.xml = true;
+      break;
+    case Meaning::yes:
+      command.yes = true;
+      break;
+    case Meaning::help_query:
+      command.kind = one.option->kind;
+      break;
+    case Meaning::setting:
+      command.setting = {one.option->name, std::string(one.value.value_or(""))};
+      break;
+    case Meaning::loop:
+    case Meaning::loop_ms: {
+      const auto time = loop_time(one);
+      if (!time) return std::unexpected(time.error());
+      command.loop = *time;
+      break;
+    }
+    case Meaning::display: {
+      const auto sections = view::smi::parse_sections(*one.value);
+      if (!sections) return refuse("Failed to parse --display/-d flags\n", kBadArgument);
+      command.sections = *sections;
+      break;
+    }
+    default:
+      break;
+  }
+  return {};
+}
+
 }  // namespace
 
 SmiResult<SmiCommand> parse_smi(std::span<const std::string_view> arguments) {
   const auto given = read_options(arguments);
   if (!given) return std::unexpected(given.error());
+  const auto purpose = std::find_if(kPurposes.begin(), kPurposes.end(),
+                                    [&](const Purpose &one) { return find(*given, one.meaning) != nullptr; });
+  const auto *chosen = purpose == kPurposes.end() ? nullptr : &*purpose;
+  if (auto checked = check_combination(*given, chosen); !checked) return std::unexpected(checked.error());
   SmiCommand command;
-  const Purpose *purpose = nullptr;
-  for (const auto &one : kPurposes) {
-    if (purpose == nullptr && find(*given, one.meaning) != nullptr) purpose = &one;
-  }
-  if (auto checked = check_combination(*given, purpose); !checked) return std::unexpected(checked.error());
-  if (purpose != nullptr) command.mode = purpose->mode;
+  if (chosen != nullptr) command.mode = chosen->mode;
   for (const auto &one : *given) {
-    switch (one.option->meaning) {
-      case Meaning::devices:
-        command.devices = *one.value;
-        break;
-      case Meaning::file:
-      case Meaning::parse:
-        command.file = *one.value;
-        break;
-      case Meaning::xml:
-        command.xml = true;
-        break;
-      case Meaning::yes:
-        command.yes = true;
-        break;
-      case Meaning::help_query:
-        command.kind = one.option->kind;
-        break;
-      case Meaning::setting:
-        command.setting = {one.option->name, std::string(one.value.value_or(""))};
-        break;
-      case Meaning::loop:
-      case Meaning::loop_ms: {
-        const auto time = loop_time(one);
-        if (!time) return std::unexpected(time.error());
-        command.loop = *time;
-        break;
-      }
-      case Meaning::display: {
-        const auto sections = view::smi::parse_sections(*one.value);
-        if (!sections) return refuse("Failed to parse --display/-d flags\n", kBadArgument);
-        command.sections = *sections;
-        break;
-      }
-      default:
-        break;
-    }
+    if (auto taken = take(one, command); !taken) return std::unexpected(taken.error());
   }
   if (command.xml && command.sections != 0) {
     return refuse(
@@ -285,122 +282,6 @@ SmiResult<SmiCommand> parse_smi(std::span<const std::string_view> arguments) {
   if (command.mode == Mode::query) {
     if (auto read = read_query(*given, command); !read) return std::unexpected(read.error());
   }
-  return command;
-}
-
-namespace {
-
-struct MonitorOption {
-  std::string_view name, full;
-};
-
-// Wrong input gets the usage and, as in the original, a good exit code.
-SmiRefusal usage(std::string_view why, const std::string &help) { return {fmt::format("{}\n{}\n", why, help), 0}; }
-
-SmiRefusal cannot(std::string_view why) { return {fmt::format("{}\nFailed to process command line \n\n", why), 255}; }
-
-SmiResult<void> read_format(std::string_view words, MonitorCommand &command) {
-  while (!words.empty()) {
-    const auto word = next_piece(words, ',');
-    if (word == "csv") {
-      command.csv = true;
-    } else if (word == "noheader") {
-      command.names = false;
-    } else if (word == "nounit") {
-      command.units = false;
-    } else {
-      return std::unexpected(
-          cannot(fmt::format("{} is not a recognized format option\nError parsing format options", word)));
-    }
-  }
-  return {};
-}
-
-struct MonitorRules {
-  std::string_view letters;
-  std::int64_t longest_delay;
-  bool device;  // dmon: has formats and activities
-  std::string (*help)();
-};
-
-SmiResult<void> take(std::string_view name, std::string_view value, const MonitorRules &rules,
-                     MonitorCommand &command) {
-  if (name == "-i" || name == "--id") {
-    command.devices = value;
-  } else if (name == "-f" || name == "--filename") {
-    command.file = value;
-  } else if (name == "-d" || name == "--delay") {
-    const auto seconds = parse_integer<std::int64_t>(value);
-    if (!seconds || *seconds < 1 || *seconds > rules.longest_delay) {
-      return std::unexpected(
-          usage(fmt::format("Collection delay/interval should be between 1 second and {} seconds", rules.longest_delay),
-                rules.help()));
-    }
-    command.delay = std::chrono::seconds(*seconds);
-  } else if (name == "-c" || name == "--count") {
-    const auto count = parse_integer<std::uint64_t>(value);
-    if (!count || *count == 0) {
-      return std::unexpected(usage("Invalid value for number of samples to be displayed", rules.help()));
-    }
-    command.count = count;
-  } else if (name == "-s" || name == "--select") {
-    if (value.empty() || value.find_first_not_of(rules.letters) != std::string_view::npos) {
-      return std::unexpected(cannot("Failed to find any metric to display"));
-    }
-    command.select = value;
-  } else if (name == "-o" || name == "--options") {
-    if (value.find_first_not_of("DT") != std::string_view::npos) {
-      return std::unexpected(cannot("Error in parsing options"));
-    }
-    command.date = value.find('D') != std::string_view::npos;
-    command.time = value.find('T') != std::string_view::npos;
-  } else if (name == "--format") {
-    return read_format(value, command);
-  } else if (name == "--gpm-metrics") {
-    command.activities = value;
-  }
-  return {};
-}
-
-SmiResult<MonitorCommand> parse_monitor(std::span<const std::string_view> arguments, const MonitorRules &rules) {
-  static constexpr std::array<std::string_view, 12> kBoth{"-i", "--id",     "-d", "--delay",   "-c", "--count",
-                                                          "-s", "--select", "-o", "--options", "-f", "--filename"};
-  static constexpr std::array<std::string_view, 3> kDevice{"--format", "--gpm-metrics", "--gpm-options"};
-  const auto has = [](const auto &names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  MonitorCommand command;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const auto typed = arguments[i];
-    const auto name = typed.substr(0, typed.find('='));
-    if (name == "-h" || name == "--help") return refuse(rules.help(), 0);
-    if (!has(kBoth, name) && !(rules.device && has(kDevice, name))) {
-      return std::unexpected(usage(fmt::format("Option \"{}\" is not recognized.", typed), rules.help()));
-    }
-    std::string_view value;
-    if (name.size() < typed.size()) {
-      value = typed.substr(name.size() + 1);
-    } else if (i + 1 < arguments.size()) {
-      value = arguments[++i];
-    } else {
-      return std::unexpected(usage(fmt::format("Option \"{}\" is missing its value.", typed), rules.help()));
-    }
-    if (auto taken = take(name, value, rules, command); !taken) return std::unexpected(taken.error());
-  }
-  return command;
-}
-
-}  // namespace
-
-SmiResult<MonitorCommand> parse_dmon(std::span<const std::string_view> arguments) {
-  auto command = parse_monitor(arguments, {"pucvmet", 600, true, dmon_help});
-  if (command && command->select.empty()) command->select = "puc";
-  return command;
-}
-
-SmiResult<MonitorCommand> parse_pmon(std::span<const std::string_view> arguments) {
-  auto command = parse_monitor(arguments, {"um", 10, false, pmon_help});
-  if (command && command->select.empty()) command->select = "u";
   return command;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvidia-smi's command line: what is asked for, and what it says to what it does not understand.
+// nvidia-smi's command line, parsed; and its messages about arguments that it does not understand.
 #pragma once
 
 #include <chrono>
@@ -9,20 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/smi_refusal.hpp"
 #include "view/smi/log.hpp"
 #include "view/smi/query.hpp"
 
 namespace gpulse::cli {
 
-// What a refusal prints, and the exit code.
-struct SmiRefusal {
-  std::string text;
-  int code = 0;
-};
-template <class T>
-using SmiResult = std::expected<T, SmiRefusal>;
-
-// A setting to change, by the option that changes it.
+// A setting to change, as typed.
 struct SmiSetting {
   std::string_view option;  // the short form: "-pm"
   std::string value;        // empty where it takes none
@@ -40,11 +33,8 @@ struct SmiCommand {
   std::vector<const view::smi::QueryField *> fields;
   view::smi::QueryStyle style;
   SmiSetting setting;
-  bool yes = false;  // a change was confirmed beforehand
+  bool yes = false;  // change settings without asking
 };
-
-// What the original says where it finds nothing to work with.
-SmiRefusal nothing_found(const Snapshot &snapshot);
 
 SmiResult<SmiCommand> parse_smi(std::span<const std::string_view> arguments);
 

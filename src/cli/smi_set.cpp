@@ -21,7 +21,6 @@ namespace {
 using view::smi::bus_id;
 using view::smi::driver_words;
 
-constexpr int kBadArgument = 2, kNotFound = 6, kOther = 255;
 constexpr std::string_view kTerminating = "Terminating early due to previous errors.\n";
 
 struct OptionKind {
@@ -297,11 +296,6 @@ SmiRefusal change_all(const Setting &setting, std::span<Change> changes, const S
   if (setting.kind != SettingKind::reset) said.text += "All done.\n";
   if (changed && setting.kind == SettingKind::ecc) said.text += "Reboot required.\n";
   return said;
-}
-
-int say(const SmiRefusal &refusal) {
-  if (auto written = write_out(refusal.text); !written) return fail(written.error());
-  return refusal.code;
 }
 
 }  // namespace
