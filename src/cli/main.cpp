@@ -12,7 +12,7 @@
 #include "base/clock.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "cli/setting_words.hpp"
+#include "control/setting_words.hpp"
 #include "source/registry.hpp"
 
 namespace gpulse::cli {
@@ -160,7 +160,7 @@ void add_set(CLI::App &app, Options &options) {
   app.add_flag("-y,--yes", options.yes, "do not ask")->configurable(false);
   add_machine(app, options);
   app.add_flag("--ascii", options.ascii, "plain ASCII");
-  app.footer(settings_help());
+  app.footer(control::settings_help());
 }
 
 // CLI11 lists an option's relations behind its name; the errors say them when they matter.

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpulse set: changes a setting once it is confirmed, and shows the old and the new value.
+// gpulse set: changes a setting after asking, and shows the old and the new value.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "cli/change.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
-#include "cli/setting_words.hpp"
+#include "control/change.hpp"
+#include "control/setting_words.hpp"
 #include "model/select.hpp"
 
 namespace gpulse::cli {
 
 namespace {
 
-std::string called(const Device &device) { return fmt::format("GPU {} ({})", device.index, device.identity->name); }
+using namespace control;
 
-// Whole devices, by -i or all; the exit code where there are none.
+// The devices of -i, or all; the exit code if there are none.
 std::expected<std::vector<Device>, int> choose(const SnapshotPtr &snapshot, const Options &options) {
   if (snapshot->devices.empty()) {
     const auto why = absence(*snapshot);
@@ -41,24 +41,25 @@ std::string list_users(const Change &change) {
   return list;
 }
 
-// What keeps the command from being carried out at all: then nothing is changed anywhere.
+// Before anything is changed: one device that cannot be changed stops the whole command.
 int refuse_obstacles(const Setting &setting, std::span<const Change> changes) {
+  const auto name = row_of(setting.kind).name;
   int code = kGood;
   for (const auto &change : changes) {
     if (change.obstacle == Obstacle::out_of_range) {
-      complain(fmt::format("{}: a power limit of {} is not between {} and {}", called(change.device),
-                           value_text(setting, change, change.target), value_text(setting, change, change.least),
-                           value_text(setting, change, change.most)));
+      complain(fmt::format("{}: a {} of {} is not between {} and {}", device_label(change.device), name,
+                           value_text(setting, change, change.target), value_text(setting, change, change.minimum),
+                           value_text(setting, change, change.maximum)));
       code = kUsage;
     } else if (change.obstacle == Obstacle::in_use) {
-      complain(fmt::format("{}: not reset: in use by {}", called(change.device), list_users(change)));
+      complain(fmt::format("{}: not {}: in use by {}", device_label(change.device), name, list_users(change)));
       code = std::max(code, kFailure);
     }
   }
   return code;
 }
 
-// Good where it may go on.
+// kGood if the answer is yes, else the exit code.
 int ask(const Setting &setting, std::span<const Change *const> pending, bool all) {
   const auto what = intention(setting, pending, all);
   const auto answer = confirm(what + "?");
@@ -69,41 +70,67 @@ int ask(const Setting &setting, std::span<const Change *const> pending, bool all
 }
 
 std::string outcome(const Setting &setting, const Change &change, bool unicode) {
-  const auto name = setting_name(setting.kind);
-  if (setting.kind == SettingKind::reset) return std::string(name);
-  if (change.obstacle == Obstacle::already) {
-    return fmt::format("{}  {} already", name, value_text(setting, change, change.before));
+  const auto &row = row_of(setting.kind);
+  if (row.takes == Takes::nothing) return std::string(row.name);
+  if (change.obstacle == Obstacle::already_set) {
+    return fmt::format("{}  {} already", row.name, value_text(setting, change, change.before));
   }
-  if (!change.after) return fmt::format("{}  set to {}", name, target_text(setting, change));
-  return fmt::format("{}  {} {} {}", name, value_text(setting, change, change.before), unicode ? "→" : "->",
+  if (!change.after) return fmt::format("{}  set to {}", row.name, target_text(setting, change));
+  return fmt::format("{}  {} {} {}", row.name, value_text(setting, change, change.before), unicode ? "→" : "->",
                      value_text(setting, change, change.after));
 }
 
 std::string_view remark(const Setting &setting, const Change &change) {
-  if (change.obstacle == Obstacle::already) return "";
-  if (setting.kind == SettingKind::ecc) return ", from the next restart of the machine on";
-  const bool lasts = setting.to_default || !change.lasting || change.lasting.value() != 0;
-  return lasts ? "" : ", until the driver unloads: persistence mode is off";
+  if (change.obstacle == Obstacle::already_set) return "";
+  if (row_of(setting.kind).effect == Effect::after_restart) return ", from the next restart of the machine on";
+  return change.soon_forgotten ? ", until the driver unloads: persistence mode is off" : "";
 }
 
-// False where the change was not made.
+std::string failure_text(const Setting &setting, const SettingError &error) {
+  const auto &row = row_of(setting.kind);
+  const bool needs_root = error.failure == SettingFailure::no_permission && ::geteuid() != 0;
+  const auto what =
+      row.takes == Takes::nothing ? fmt::format("not {}", row.name) : fmt::format("{} not changed", row.name);
+  return fmt::format("{}: {}{}", what, error.what, needs_root ? ": run as root" : "");
+}
+
+// False if the change was not made.
 bool report(const Setting &setting, const Change &change, bool unicode, std::string &out) {
-  const auto who = called(change.device);
+  const auto device = device_label(change.device);
   if (change.error) {
-    const bool root = change.error->code == SettingError::kNoPermission && ::geteuid() != 0;
-    const auto what = setting.kind == SettingKind::reset ? std::string("not reset")
-                                                         : fmt::format("{} not changed", setting_name(setting.kind));
-    complain(fmt::format("{}: {}: {}{}", who, what, change.error->what, root ? ": run as root" : ""));
+    complain(fmt::format("{}: {}", device, failure_text(setting, *change.error)));
     return false;
   }
   if (change.ignored() && change.obstacle == Obstacle::none) {
-    complain(fmt::format("{}: the driver took a {} of {}, but still shows {}", who, setting_name(setting.kind),
+    complain(fmt::format("{}: the driver took a {} of {}, but still shows {}", device, row_of(setting.kind).name,
                          target_text(setting, change), value_text(setting, change, change.after)));
     return false;
   }
   out += fmt::format("GPU {}  {}  {}{}\n", change.device.index, change.device.identity->name,
                      outcome(setting, change, unicode), remark(setting, change));
   return true;
+}
+
+// Asks, and makes the changes that nothing stands in the way of; the exit code if none were made.
+std::expected<void, int> confirm_and_apply(const Setting &setting, std::span<Change> changes, const Options &options,
+                                           feed::Feed &feed) {
+  std::vector<const Change *> pending;
+  for (const auto &change : changes) {
+    if (change.obstacle == Obstacle::none) pending.push_back(&change);
+  }
+  if (pending.empty()) return {};
+  const bool all = options.devices.empty() && pending.size() == changes.size();
+  const int confirmed = options.yes ? kGood : ask(setting, pending, all);
+  if (confirmed != kGood) return std::unexpected(confirmed);
+  const SlowNotice notice("waiting for the driver to answer …");
+  const Sysroot root(options.sysroot);
+  for (auto &change : changes) {
+    if (change.obstacle == Obstacle::none) apply(setting, change, root);
+  }
+  const auto now = feed.again();
+  if (!now) return std::unexpected(fail(now.error()));
+  read_back(setting, changes, **now);
+  return {};
 }
 
 }  // namespace
@@ -123,21 +150,7 @@ int run_set(const Options &options) {
   if (!devices) return devices.error();
   auto changes = plan(*setting, **snapshot, *devices);
   if (const int code = refuse_obstacles(*setting, changes); code != kGood) return code;
-  std::vector<const Change *> pending;
-  for (const auto &change : changes) {
-    if (change.obstacle == Obstacle::none) pending.push_back(&change);
-  }
-  if (!pending.empty()) {
-    const bool all = options.devices.empty() && pending.size() == changes.size();
-    const int confirmed = options.yes ? kGood : ask(*setting, pending, all);
-    if (confirmed != kGood) return confirmed;
-    const SlowNotice notice("waiting for the driver to answer …");
-    const Sysroot root(options.sysroot);
-    for (auto &change : changes) {
-      if (change.obstacle == Obstacle::none) apply(*setting, change, root);
-    }
-    if (auto read = read_back(*setting, changes, **feed); !read) return fail(read.error());
-  }
+  if (auto done = confirm_and_apply(*setting, changes, options, **feed); !done) return done.error();
   const bool unicode = style_of(options, STDOUT_FILENO).unicode;
   std::string out;
   bool good = true;

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "control/rows.hpp"
 
 namespace gpulse::cli {
 
@@ -76,16 +77,24 @@ constexpr std::array kOptions{
     Option{"", "--parse", Takes::value, Meaning::parse},
     Option{"-eow", "--error-on-warning", Takes::nothing, Meaning::warnings},
     Option{"", "--yes", Takes::nothing, Meaning::yes},
-    Option{"-pm", "--persistence-mode", Takes::value, Meaning::setting},
-    Option{"-e", "--ecc-config", Takes::value, Meaning::setting},
-    Option{"-c", "--compute-mode", Takes::value, Meaning::setting},
-    Option{"-pl", "--power-limit", Takes::value, Meaning::setting},
-    Option{"-lgc", "--lock-gpu-clocks", Takes::value, Meaning::setting},
-    Option{"-rgc", "--reset-gpu-clocks", Takes::nothing, Meaning::setting},
-    Option{"-lmc", "--lock-memory-clocks", Takes::value, Meaning::setting},
-    Option{"-rmc", "--reset-memory-clocks", Takes::nothing, Meaning::setting},
-    Option{"-r", "--gpu-reset", Takes::maybe, Meaning::setting},
 };
+
+// The above, and those of the settings.
+const std::vector<Option> &all_options() {
+  static const auto kAll = [] {
+    std::vector<Option> all(kOptions.begin(), kOptions.end());
+    for (const auto &row : control::setting_rows()) {
+      for (const auto &[name, full, to_default] : row.smi_options) {
+        const auto takes = row.takes == control::Takes::nothing ? Takes::maybe
+                           : to_default                         ? Takes::nothing
+                                                                : Takes::value;
+        all.push_back({name, full, takes, Meaning::setting});
+      }
+    }
+    return all;
+  }();
+  return kAll;
+}
 
 struct Given {
   const Option *option;
@@ -94,15 +103,16 @@ struct Given {
 };
 
 SmiResult<std::vector<Given>> read_options(std::span<const std::string_view> arguments) {
+  const auto &options = all_options();
   std::vector<Given> given;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto typed = arguments[i];
     const auto name = typed.substr(0, typed.find('='));
-    const auto found = std::find_if(kOptions.begin(), kOptions.end(), [&](const Option &option) {
+    const auto found = std::find_if(options.begin(), options.end(), [&](const Option &option) {
       return (!option.name.empty() && option.name == name) || option.full == name;
     });
     const bool joined = name.size() < typed.size();
-    if (found == kOptions.end() || (joined && found->takes == Takes::nothing)) {
+    if (found == options.end() || (joined && found->takes == Takes::nothing)) {
       return refuse(fmt::format("ERROR: Option {} is not recognized. Please run 'nvidia-smi -h'.\n\n", typed), kOther);
     }
     Given one{&*found, typed, std::nullopt};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `gpulse smi -h` and its subcommands say.
 #include "cli/smi_arguments.hpp"
+#include "control/smi_words.hpp"
 
 namespace gpulse::cli {
 
@@ -31,11 +32,8 @@ Sections of -d: MEMORY, UTILIZATION, ECC, TEMPERATURE, POWER, CLOCK, COMPUTE, PI
 
 Settings, for root, one at a time, with -i for some GPUs only; a terminal is asked first, a script says --yes
 (gpulse set does the same in words):
-  -pm, --persistence-mode=0|1         -c, --compute-mode=0|2|3        -e, --ecc-config=0|1
-  -pl, --power-limit=WATTS            -lgc, --lock-gpu-clocks=MIN,MAX -rgc, --reset-gpu-clocks
-  -lmc, --lock-memory-clocks=MIN,MAX  -rmc, --reset-memory-clocks
-  -r, --gpu-reset                     only where nothing runs on the GPU
-
+)" + control::smi_settings_help() +
+         R"(
 gpulse's own: --sysroot DIR, --source NAME, --replay FILE, --demo, --wake, as everywhere.
 Exit: 0 good, 2 wrong argument, 4 no permission, 6 no such GPU, 9 no driver, 15 a GPU is lost, 255 not understood.
 )";

@@ -32,14 +32,14 @@ constexpr std::array kFactories{
     SourceFactory{kHost, [](const Sysroot &root, const SourceOptions &) { return host::make_host_source(root); }},
 };
 
-// No driver's library offers it; the kernel resets any device of its bus that knows how.
+// No vendor library offers this; the kernel resets any PCI device that has a method for it.
 SettingResult reset(const Sysroot &root, const DeviceIdentity &device) {
-  if (device.pci.empty()) return setting_refused(SettingError::kNotSupported, "not supported");
-  if (root.is_live() && ::geteuid() != 0) return setting_refused(SettingError::kNoPermission, "no permission");
+  if (device.pci.empty()) return setting_not_supported();
+  if (root.is_live() && ::geteuid() != 0) return setting_failed(SettingFailure::no_permission, "no permission");
   const auto folder = "/sys/bus/pci/devices/" + device.pci;
-  // Displays and accelerators: whoever told the address, nothing else is ever reset.
-  const auto kind = root.read(folder + "/class").value_or("").substr(0, 4);
-  if (kind != "0x03" && kind != "0x12") return setting_refused(SettingError::kNotSupported, "not supported");
+  // Only displays and accelerators, in case a source reports a wrong address.
+  const auto pci_class = root.read(folder + "/class").value_or("").substr(0, 4);
+  if (pci_class != "0x03" && pci_class != "0x12") return setting_not_supported();
   return sysfs::write_attribute(root, folder + "/reset", "1");
 }
 
@@ -67,15 +67,15 @@ Result<std::vector<std::shared_ptr<Source>>> make_sources(std::string_view which
 
 SettingResult change_setting(const Sysroot &root, const DeviceIdentity &device, const Setting &setting) {
   if (setting.kind == SettingKind::reset) return reset(root, device);
-  constexpr double kMostWatts = 1e6;
-  const bool number = setting.low > 0 && setting.low < kMostWatts;
-  if (setting.kind == SettingKind::power_limit && !setting.to_default && !number) {
-    return setting_refused(SettingError::kInvalid, "invalid argument");
+  constexpr double kMaxWatts = 1e6;
+  const bool plausible = setting.low > 0 && setting.low < kMaxWatts;
+  if (setting.kind == SettingKind::power_limit && !setting.to_default && !plausible) {
+    return setting_failed(SettingFailure::invalid, "invalid argument");
   }
   for (const auto &factory : kFactories) {
     if (factory.name == device.source && factory.set != nullptr) return factory.set(root, device, setting);
   }
-  return setting_refused(SettingError::kNotSupported, "not supported");
+  return setting_not_supported();
 }
 
 }  // namespace gpulse

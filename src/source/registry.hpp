@@ -15,7 +15,7 @@ namespace gpulse {
 struct SourceFactory {
   std::string_view name;
   std::unique_ptr<Source> (*make)(const Sysroot &, const SourceOptions &);
-  SetFunction set = nullptr;  // none: nothing of its devices can be changed
+  SetFunction set = nullptr;  // null: its devices have no settings
 };
 
 std::span<const SourceFactory> source_factories();
@@ -24,7 +24,7 @@ std::span<const SourceFactory> source_factories();
 Result<std::vector<std::shared_ptr<Source>>> make_sources(std::string_view which, const Sysroot &root,
                                                           const SourceOptions &options);
 
-// Changes one device, by the source that shows it. Asks nobody: whether it is wanted is the caller's business.
+// Changes a setting of one device through the source that reports it. The caller has asked for confirmation.
 SettingResult change_setting(const Sysroot &root, const DeviceIdentity &device, const Setting &setting);
 
 }  // namespace gpulse

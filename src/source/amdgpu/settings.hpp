@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes AMD devices, by the files of their kernel driver: the power limit is all there is.
+// Changes settings of AMD devices through the kernel driver's files. Only the power limit can be changed there.
 #pragma once
 
 #include "source/api/setting.hpp"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be changed on a device, as plain values; a folder's settings.cpp says how its driver is told.
+// What can be changed on a device, as plain values. A vendor's settings.cpp passes it on to the driver.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +14,7 @@
 
 namespace gpulse {
 
+// Each has a row in control/rows.cpp, in this order.
 enum class SettingKind : std::uint8_t {
   persistence,
   compute_mode,
@@ -19,33 +22,39 @@ enum class SettingKind : std::uint8_t {
   graphics_clocks,
   memory_clocks,
   ecc,
-  reset,
+  reset,  // stays last
 };
+inline constexpr std::size_t kSettingKinds = static_cast<std::size_t>(SettingKind::reset) + 1;
 
-// A mode is its number in `low`, as the metric of that mode counts; a power limit is in watts; clocks are in MHz, from
-// `low` to `high`.
+// A mode is a number in `low`, the same as in the metric that shows it; a power limit is in watts; clocks are in MHz,
+// from `low` to `high`.
 struct Setting {
   SettingKind kind = SettingKind::persistence;
   double low = 0, high = 0;
-  bool to_default = false;  // as the device comes: of power limits and clocks
+  bool to_default = false;  // for power limits and clocks: back to the device's own default
 
   bool operator==(const Setting &) const = default;
 };
 
-// Why a driver did not do it. All drivers' refusals are told in NVML's numbers.
-struct [[nodiscard]] SettingError {
-  static constexpr std::uint16_t kInvalid = 2, kNotSupported = 3, kNoPermission = 4, kInUse = 19, kUnknown = 999;
+enum class SettingFailure : std::uint8_t { invalid, not_supported, no_permission, in_use, failed };
 
-  std::uint16_t code = kUnknown;
-  std::string what;
+// Why a driver did not change a setting.
+struct [[nodiscard]] SettingError {
+  SettingFailure failure = SettingFailure::failed;
+  std::string what{};
+  std::optional<std::uint16_t> driver_code{};  // the driver's own number for it, if it has one
 };
 using SettingResult = std::expected<void, SettingError>;
 
-inline std::unexpected<SettingError> setting_refused(std::uint16_t code, std::string what) {
-  return std::unexpected(SettingError{code, std::move(what)});
+inline std::unexpected<SettingError> setting_failed(SettingFailure failure, std::string what,
+                                                    std::optional<std::uint16_t> driver_code = std::nullopt) {
+  return std::unexpected(SettingError{failure, std::move(what), driver_code});
+}
+inline std::unexpected<SettingError> setting_not_supported() {
+  return setting_failed(SettingFailure::not_supported, "not supported");
 }
 
-// How one source changes what its devices let change.
+// How a source changes a setting of one of its devices.
 using SetFunction = SettingResult (*)(const Sysroot &, const DeviceIdentity &, const Setting &);
 
 }  // namespace gpulse

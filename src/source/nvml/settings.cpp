@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/nvml/settings.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "source/nvml/code.hpp"
@@ -12,79 +14,92 @@ namespace {
 
 using U32 = Api::U32;
 
-// Apart from the Api: whoever only reads does not look for them.
-struct Setters {
-  explicit Setters(Resolver &resolver)
-      : handle_by_uuid(resolver, "nvmlDeviceGetHandleByUUID"),
-        persistence_mode(resolver, "nvmlDeviceSetPersistenceMode"),
-        compute_mode(resolver, "nvmlDeviceSetComputeMode"),
-        power_limit(resolver, "nvmlDeviceSetPowerManagementLimit"),
-        lock_graphics(resolver, "nvmlDeviceSetGpuLockedClocks"),
-        unlock_graphics(resolver, "nvmlDeviceResetGpuLockedClocks"),
-        lock_memory(resolver, "nvmlDeviceSetMemoryLockedClocks"),
-        unlock_memory(resolver, "nvmlDeviceResetMemoryLockedClocks"),
-        ecc_mode(resolver, "nvmlDeviceSetEccMode") {}
-
-  Function<Return(const char *, Handle *)> handle_by_uuid;
-  Function<Return(Handle, U32)> persistence_mode, compute_mode, power_limit;
-  Function<Return(Handle, U32, U32)> lock_graphics;
-  Function<Return(Handle)> unlock_graphics;
-  Function<Return(Handle, U32, U32)> lock_memory;
-  Function<Return(Handle)> unlock_memory;
-  Function<Return(Handle, U32)> ecc_mode;
+// How one setting is changed: `apply` makes the call, with NVML's functions by name. They are not part of the Api, so
+// that programs that only read never look them up.
+struct Setter {
+  SettingKind kind;
+  Return (*apply)(Api &, const Setter &, Handle, const Setting &);
+  const char *set;
+  const char *reset = nullptr;
 };
 
-Return set_power_limit(const Api &api, const Setters &setters, Handle device, const Setting &setting) {
+Return set_mode(Api &api, const Setter &setter, Handle device, const Setting &setting) {
+  const Function<Return(Handle, U32)> set(api.resolver, setter.set);
+  return set(device, static_cast<U32>(setting.low));
+}
+
+Return set_power_limit(Api &api, const Setter &setter, Handle device, const Setting &setting) {
   constexpr double kMilliwatts = 1e3;
   auto limit_mw = static_cast<U32>(std::lround(setting.low * kMilliwatts));
   if (setting.to_default) {
     if (const auto code = api.power_limit_default(device, &limit_mw); code != Return::success) return code;
   }
-  return setters.power_limit(device, limit_mw);
+  const Function<Return(Handle, U32)> set(api.resolver, setter.set);
+  return set(device, limit_mw);
 }
 
-Return apply(const Api &api, const Setters &setters, Handle device, const Setting &setting) {
-  const auto low = static_cast<U32>(setting.low), high = static_cast<U32>(setting.high);
-  switch (setting.kind) {
-    case SettingKind::persistence:
-      return setters.persistence_mode(device, low);
-    case SettingKind::compute_mode:
-      return setters.compute_mode(device, low);
-    case SettingKind::power_limit:
-      return set_power_limit(api, setters, device, setting);
-    case SettingKind::graphics_clocks:
-      return setting.to_default ? setters.unlock_graphics(device) : setters.lock_graphics(device, low, high);
-    case SettingKind::memory_clocks:
-      return setting.to_default ? setters.unlock_memory(device) : setters.lock_memory(device, low, high);
-    case SettingKind::ecc:
-      return setters.ecc_mode(device, low);
-    case SettingKind::reset:
-      break;
+Return lock_clocks(Api &api, const Setter &setter, Handle device, const Setting &setting) {
+  if (setting.to_default) return Function<Return(Handle)>(api.resolver, setter.reset)(device);
+  const Function<Return(Handle, U32, U32)> lock(api.resolver, setter.set);
+  return lock(device, static_cast<U32>(setting.low), static_cast<U32>(setting.high));
+}
+
+constexpr std::array kSetters{
+    Setter{SettingKind::persistence, set_mode, "nvmlDeviceSetPersistenceMode"},
+    Setter{SettingKind::compute_mode, set_mode, "nvmlDeviceSetComputeMode"},
+    Setter{SettingKind::power_limit, set_power_limit, "nvmlDeviceSetPowerManagementLimit"},
+    Setter{SettingKind::graphics_clocks, lock_clocks, "nvmlDeviceSetGpuLockedClocks", "nvmlDeviceResetGpuLockedClocks"},
+    Setter{SettingKind::memory_clocks, lock_clocks, "nvmlDeviceSetMemoryLockedClocks",
+           "nvmlDeviceResetMemoryLockedClocks"},
+    Setter{SettingKind::ecc, set_mode, "nvmlDeviceSetEccMode"},
+};
+
+Return apply(Api &api, const DeviceIdentity &device, const Setting &setting) {
+  const auto setter =
+      std::find_if(kSetters.begin(), kSetters.end(), [&](const Setter &one) { return one.kind == setting.kind; });
+  if (setter == kSetters.end()) return Return::not_supported;
+  const Function<Return(const char *, Handle *)> handle_by_uuid(api.resolver, "nvmlDeviceGetHandleByUUID");
+  Handle handle = nullptr;
+  if (const auto code = handle_by_uuid(device.uuid.c_str(), &handle); code != Return::success) return code;
+  return setter->apply(api, *setter, handle, setting);
+}
+
+SettingFailure failure_of(Return code) {
+  switch (code) {
+    case Return::invalid_argument:
+      return SettingFailure::invalid;
+    case Return::not_supported:
+      return SettingFailure::not_supported;
+    case Return::no_permission:
+      return SettingFailure::no_permission;
+    case Return::in_use:
+      return SettingFailure::in_use;
+    default:
+      return SettingFailure::failed;
   }
-  return Return::not_supported;
 }
 
 SettingResult result_of(Return code) {
   if (code == Return::success) return {};
-  // A function that an old driver lacks is one that the device cannot be set by.
+  // An old driver that lacks the function does not support the setting.
   if (code == Return::function_not_found) code = Return::not_supported;
-  return setting_refused(static_cast<std::uint16_t>(code), std::string(code_text(code)));
+  return setting_failed(failure_of(code), std::string(code_text(code)), static_cast<std::uint16_t>(code));
 }
 
 }  // namespace
 
 SettingResult set(const Sysroot & /*root*/, const DeviceIdentity &device, const Setting &setting) {
   const auto api = load_library();
-  if (!api) return setting_refused(static_cast<std::uint16_t>(Return::library_not_found), api.error().what);
+  if (!api) {
+    return setting_failed(SettingFailure::failed, api.error().what,
+                          static_cast<std::uint16_t>(Return::library_not_found));
+  }
   auto code = (*api)->init_v2();
   if (try_older(code)) {
     if (const auto older = (*api)->init(); older != Return::function_not_found) code = older;
   }
   if (code != Return::success && code != Return::already_initialized) return result_of(code);
-  const Setters setters((*api)->resolver);
-  Handle handle = nullptr;
-  auto done = setters.handle_by_uuid(device.uuid.c_str(), &handle);
-  if (done == Return::success) done = apply(**api, setters, handle, setting);
+  const auto done = apply(**api, device, setting);
   (*api)->shutdown();
   return result_of(done);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes NVIDIA devices, by the calls of the driver's library.
+// Changes settings of NVIDIA devices through NVML.
 #pragma once
 
 #include "source/api/setting.hpp"

@@ -8,27 +8,27 @@ namespace gpulse::sysfs {
 
 namespace {
 
-std::uint16_t code_of(int error) {
+SettingFailure failure_of(int error) {
   switch (error) {
     case EACCES:
     case EPERM:
     case EROFS:
-      return SettingError::kNoPermission;
+      return SettingFailure::no_permission;
     case ENOENT:
     case ENOTDIR:
     case ENODEV:
     case ENXIO:
-    case ENOTTY:  // the kernel knows no way to reset the device
+    case ENOTTY:  // the device has no reset method
     case EOPNOTSUPP:
-      return SettingError::kNotSupported;
+      return SettingFailure::not_supported;
     case EINVAL:
     case ERANGE:
-      return SettingError::kInvalid;
+      return SettingFailure::invalid;
     case EBUSY:
     case EAGAIN:
-      return SettingError::kInUse;
+      return SettingFailure::in_use;
     default:
-      return SettingError::kUnknown;
+      return SettingFailure::failed;
   }
 }
 
@@ -37,10 +37,10 @@ std::uint16_t code_of(int error) {
 SettingResult write_attribute(const Sysroot &root, std::string_view path, std::string_view text) {
   if (root.write(path, text)) return {};
   const int error = errno;
-  const auto code = code_of(error);
-  if (code == SettingError::kNoPermission) return setting_refused(code, "no permission");
-  if (code == SettingError::kNotSupported) return setting_refused(code, "not supported");
-  return setting_refused(code, std::strerror(error));
+  const auto failure = failure_of(error);
+  if (failure == SettingFailure::no_permission) return setting_failed(failure, "no permission");
+  if (failure == SettingFailure::not_supported) return setting_not_supported();
+  return setting_failed(failure, std::strerror(error));
 }
 
 }  // namespace gpulse::sysfs

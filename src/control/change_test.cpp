@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/change.hpp"
+#include "control/change.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/setting_words.hpp"
+#include "control/setting_words.hpp"
 
-namespace gpulse::cli {
+namespace gpulse::control {
 namespace {
 
 using enum SettingKind;
@@ -37,8 +37,8 @@ TEST(Plan, ChecksAPowerLimitAgainstTheDevicesRange) {
   EXPECT_EQ(obstacle(limit(199.9), device(0)), Obstacle::out_of_range);
   EXPECT_EQ(obstacle(limit(200), device(0)), Obstacle::none);
   EXPECT_EQ(obstacle(limit(700.5), device(0)), Obstacle::out_of_range);
-  EXPECT_EQ(obstacle(limit(700), device(0)), Obstacle::already);
-  EXPECT_EQ(obstacle({.kind = power_limit, .to_default = true}, device(0)), Obstacle::already);
+  EXPECT_EQ(obstacle(limit(700), device(0)), Obstacle::already_set);
+  EXPECT_EQ(obstacle({.kind = power_limit, .to_default = true}, device(0)), Obstacle::already_set);
 }
 
 TEST(Plan, LeavesTheRangeToTheDriverWhereTheDeviceDoesNotTellIt) {
@@ -52,7 +52,7 @@ TEST(Plan, ReadsTheLimitInForceWhereNoneIsAskedFor) {
   auto one = device(0);
   one.row[kLimit] = Reason::not_supported;
   one.row[device_metric("power_limit_watts")] = 450;
-  EXPECT_EQ(obstacle({.kind = power_limit, .low = 450}, one), Obstacle::already);
+  EXPECT_EQ(obstacle({.kind = power_limit, .low = 450}, one), Obstacle::already_set);
 }
 
 TEST(Plan, TriesWhereNothingShowsTheValue) {
@@ -79,8 +79,33 @@ TEST(Change, IsIgnoredWhereTheDeviceShowsAnotherValue) {
   EXPECT_FALSE(change.ignored());
   change.after = 700;
   EXPECT_TRUE(change.ignored());
-  change.error = SettingError{.code = SettingError::kNoPermission, .what = "no permission"};
+  change.error = SettingError{.failure = SettingFailure::no_permission, .what = "no permission"};
   EXPECT_FALSE(change.ignored());
+}
+
+TEST(ReadBack, FindsTheSameDeviceInALaterSnapshot) {
+  const Setting limit{.kind = power_limit, .low = 300};
+  const std::vector devices{device(0), device(1)};
+  auto changes = plan(limit, Snapshot{}, devices);
+  Snapshot now;
+  now.devices = {device(1)};
+  now.devices[0].row[kLimit] = 300;
+  read_back(limit, changes, now);
+  EXPECT_FALSE(changes[0].after);
+  EXPECT_EQ(changes[1].after, Reading(300));
+}
+
+TEST(Plan, KnowsWhatTheDriverForgetsWithoutPersistenceMode) {
+  const auto forgotten = [](const Setting &setting, double persistence_mode) {
+    std::vector devices{device(0)};
+    devices[0].row[device_metric("persistence_mode")] = persistence_mode;
+    return plan(setting, Snapshot{}, devices).front().soon_forgotten;
+  };
+  EXPECT_TRUE(forgotten({.kind = power_limit, .low = 300}, 0));
+  EXPECT_FALSE(forgotten({.kind = power_limit, .low = 300}, 1));
+  EXPECT_FALSE(forgotten({.kind = power_limit, .to_default = true}, 0));
+  EXPECT_FALSE(forgotten({.kind = persistence, .low = 1}, 0));
+  EXPECT_FALSE(forgotten({.kind = ecc, .low = 1}, 0));
 }
 
 TEST(Intention, SaysWhoFromWhatToWhat) {
@@ -115,4 +140,4 @@ TEST(Intention, LeavesOutWhatDiffersFromDeviceToDevice) {
 }
 
 }  // namespace
-}  // namespace gpulse::cli
+}  // namespace gpulse::control

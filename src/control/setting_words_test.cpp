@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/setting_words.hpp"
+#include "control/setting_words.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/smi_set.hpp"
-
-namespace gpulse::cli {
+namespace gpulse::control {
 namespace {
 
 using enum SettingKind;
@@ -55,39 +53,5 @@ TEST(ParseSetting, SaysWhatItTakes) {
   EXPECT_FALSE(parse({"persistence", "1"}));
 }
 
-Setting smi(std::string_view option, std::string value) {
-  return parse_smi_setting({option, std::move(value)}).value();
-}
-SmiRefusal smi_refusal(std::string_view option, std::string value) {
-  return parse_smi_setting({option, std::move(value)}).error();
-}
-
-TEST(ParseSmiSetting, TakesNumbersAndWords) {
-  EXPECT_EQ(smi("-pm", "1"), (Setting{.kind = persistence, .low = 1}));
-  EXPECT_EQ(smi("-pm", "DISABLED"), (Setting{.kind = persistence}));
-  EXPECT_EQ(smi("-e", "ENABLED"), (Setting{.kind = ecc, .low = 1}));
-  EXPECT_EQ(smi("-c", "EXCLUSIVE_PROCESS"), (Setting{.kind = compute_mode, .low = 3}));
-  EXPECT_EQ(smi("-c", "2"), (Setting{.kind = compute_mode, .low = 2}));
-  EXPECT_EQ(smi("-pl", "312.5"), (Setting{.kind = power_limit, .low = 312.5}));
-  EXPECT_EQ(smi("-lgc", "345,1980"), (Setting{.kind = graphics_clocks, .low = 345, .high = 1980}));
-  EXPECT_EQ(smi("-lmc", "3201"), (Setting{.kind = memory_clocks, .low = 3201, .high = 3201}));
-  EXPECT_EQ(smi("-lgc", "tdp,unlimited"), (Setting{.kind = graphics_clocks, .low = 0xFFFFFF01, .high = 0xFFFFFF02}));
-  EXPECT_EQ(smi("-rgc", ""), (Setting{.kind = graphics_clocks, .to_default = true}));
-  EXPECT_EQ(smi("-rmc", ""), (Setting{.kind = memory_clocks, .to_default = true}));
-  EXPECT_EQ(smi("-r", ""), (Setting{.kind = reset}));
-}
-
-TEST(ParseSmiSetting, RefusesAsTheOriginal) {
-  const auto mode = smi_refusal("-pm", "7");
-  EXPECT_EQ(mode.text, "Invalid persistence mode: 7\nTerminating early due to previous errors.\n");
-  EXPECT_EQ(mode.code, 2);
-  EXPECT_EQ(smi_refusal("-c", "foo").text,
-            "ERROR: Option foo is invalid for -c. Please run 'nvidia-smi -h' for help.\n\n");
-  for (const auto *value : {"", "foo", "1500,", ",1500", "1500,foo", "1500,1600,1700", "-1", "1.5"}) {
-    EXPECT_EQ(smi_refusal("-lgc", value).code, 2) << value;
-  }
-  EXPECT_EQ(smi_refusal("-pl", "300W").code, 2);
-}
-
 }  // namespace
-}  // namespace gpulse::cli
+}  // namespace gpulse::control
