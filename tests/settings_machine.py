@@ -19,12 +19,6 @@ Sysroot = Callable[[dict[str, str]], Path]
 GOOD, FAILURE, USAGE, NO_DEVICE = 0, 1, 2, 3
 NO_PERMISSION = 4
 
-DEVICE = 0, 1, 2, 3
-NO_PERMISSION = 4
-
-Scenario = Callable[[str], Path]
-Sysroot = Callable[[dict[str, str]], Path]
-
 DEVICE = '[[device]]\nprofile = "h200"\npci_bus_id = "00000000:00:06.0"\n'
 BUS = "00000000:00:06.0"
 RESET = "sys/bus/pci/devices/0000:00:06.0/reset"

@@ -5,11 +5,12 @@ What the simulator is told it keeps until the program ends; so what a run shows 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from harness import Result, gpulse, only_line
+from harness import ROOT, Result, gpulse, only_line
 from settings_machine import (
     BUS,
     DEVICE,
@@ -340,3 +341,13 @@ def test_an_amd_card_without_a_limit(sysroot: Sysroot) -> None:
 
 def test_plain_ascii(free: Path) -> None:
     assert own("power-limit", "300", "--ascii", "--yes", scenario=free).out.endswith("700 W -> 300 W\n")
+
+
+def test_the_page_lists_every_setting() -> None:
+    page = (ROOT / "docs" / "drop-in.md").read_text().split("\n## Settings\n")[1]
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    words = [row[0].split("`")[1].split()[0] for row in rows[1:]]
+    assert words == re.findall(r"^  (\S+) ", gpulse("set", "--help").out.split("\nSettings:\n")[1], re.MULTILINE)
+    named = {word for row in rows[1:] for word in re.findall(r"`(-\w+)", row[1])}
+    options = gpulse("smi", "-h").out.split("\nSettings, ")[1].split("\ngpulse's own:")[0]
+    assert named == set(re.findall(r"(-\w+), --", options))
