@@ -51,7 +51,19 @@ def test_it_runs_where_there_is_nothing_else(tmp_path: Path) -> None:
     assert '"origin":"DEMO"' in done.stdout
 
 
+def exported_symbols(path: Path) -> list[str]:
+    return re.findall(r" [A-Za-z] (\S+)$", output("nm", "-D", "--defined-only", path), re.MULTILINE)
+
+
+def test_it_comes_before_libc_in_three_functions_and_no_more() -> None:
+    """Whatever it exports replaces a function of the same name in every library that it loads."""
+    # Those with a version are libc's own variables, of which a program may hold a copy.
+    exported = {symbol for symbol in exported_symbols(GPULSE) if "@" not in symbol}
+    by_jump = {"dlopen"} if platform.machine() in ("x86_64", "aarch64") else set()
+    assert exported == {"memset", "nanosleep"} | by_jump
+
+
 def test_the_simulator_keeps_its_symbols_to_itself() -> None:
-    symbols = re.findall(r" [TWVBDuRi] (\S+)$", output("nm", "-D", "--defined-only", SIM / "libnvidia-ml.so.1"), re.MULTILINE)
+    symbols = exported_symbols(SIM / "libnvidia-ml.so.1")
     assert len(symbols) > 200
     assert [symbol for symbol in symbols if not symbol.startswith(("nvml", "gpulse_sim_", "dlsym"))] == []

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "source/nvml/fast_start.hpp"
+#include "source/nvml/zeroed_memory.hpp"
 
 namespace gpulse::nvml {
 
@@ -17,11 +17,12 @@ void *Resolver::find(const char *name) {
 
 Api::Api(SharedLibrary library) : resolver(std::move(library)) {
   const auto zeroed = resolver.library().zeroed_memory();
-  zeroed_memory.begin = reinterpret_cast<std::uintptr_t>(zeroed.data());
-  zeroed_memory.end = zeroed_memory.begin + zeroed.size();
+  const auto begin = reinterpret_cast<std::uintptr_t>(zeroed.data());
+  zeroed_memory.store({begin, begin + zeroed.size()});
 }
 
-Api::~Api() { zeroed_memory.end = zeroed_memory.begin = 0; }
+// Before the library is unloaded: its addresses may then belong to something else.
+Api::~Api() { zeroed_memory.clear(); }
 
 Result<std::shared_ptr<Api>> load_library() {
   constexpr std::array kPaths{"/usr/lib/wsl/lib/libnvidia-ml.so.1", "libnvidia-ml.so.1"};
