@@ -13,6 +13,7 @@
 
 using namespace gpulse::sim;
 using gpulse::nvml::DriverBranch;
+using gpulse::nvml::ExcludedInfo;
 
 namespace {
 
@@ -49,6 +50,16 @@ Return count_devices(const Call &call, std::uint32_t *out) {
   GPULSE_SIM_NEED(out != nullptr)
   static_cast<void>(call);
   *out = static_cast<std::uint32_t>(g_sim.order.load(std::memory_order_acquire)->size());
+  return Return::success;
+}
+
+// Devices that are left out have no more than an address and a UUID, made up from their place in the list.
+Return give_excluded(const Call &call, std::uint32_t index, ExcludedInfo *out) {
+  GPULSE_SIM_NEED(out != nullptr && index < call.scenario().driver.excluded)
+  *out = {};
+  out->pci.bus = 0xA0 + index;
+  std::snprintf(out->pci.bus_id.data(), out->pci.bus_id.size(), "%08X:%02X:00.0", 0U, out->pci.bus & 0xFFU);
+  std::snprintf(out->uuid.data(), out->uuid.size(), "GPU-00000000-0000-0000-0000-%012u", index);
   return Return::success;
 }
 
@@ -257,6 +268,16 @@ GPULSE_SIM_EXPORT Return nvmlGetBlacklistDeviceCount(std::uint32_t *out) {
   GPULSE_SIM_NEED(out != nullptr)
   *out = call.scenario().driver.excluded;
   return Return::success;
+}
+
+GPULSE_SIM_EXPORT Return nvmlGetExcludedDeviceInfoByIndex(std::uint32_t index, ExcludedInfo *out) {
+  GPULSE_SIM_BEGIN(nvmlGetExcludedDeviceInfoByIndex)
+  return give_excluded(call, index, out);
+}
+
+GPULSE_SIM_EXPORT Return nvmlGetBlacklistDeviceInfoByIndex(std::uint32_t index, ExcludedInfo *out) {
+  GPULSE_SIM_BEGIN(nvmlGetBlacklistDeviceInfoByIndex)
+  return give_excluded(call, index, out);
 }
 
 // What the real library has and nobody asks us for.

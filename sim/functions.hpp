@@ -205,6 +205,8 @@
   X(nvmlDeviceClearFieldValues, 525000) \
   X(nvmlGetExcludedDeviceCount, 465000) \
   X(nvmlGetBlacklistDeviceCount, 418000) \
+  X(nvmlGetExcludedDeviceInfoByIndex, 465000) \
+  X(nvmlGetBlacklistDeviceInfoByIndex, 418000) \
   X(nvmlDeviceSetPersistenceMode, 0) \
   X(nvmlDeviceSetComputeMode, 0) \
   X(nvmlDeviceSetPowerManagementLimit, 304000) \
@@ -329,8 +331,6 @@
   X(nvmlDeviceWorkloadPowerProfileClearRequestedProfiles, 470000) \
   X(nvmlDeviceWorkloadPowerProfileGetProfilesInfo, 470000) \
   X(nvmlDeviceWorkloadPowerProfileSetRequestedProfiles, 470000) \
-  X(nvmlGetBlacklistDeviceInfoByIndex, 418000) \
-  X(nvmlGetExcludedDeviceInfoByIndex, 465000) \
   X(nvmlGetVgpuCompatibility, 384000) \
   X(nvmlGetVgpuDriverCapabilities, 384000) \
   X(nvmlGetVgpuVersion, 384000) \

@@ -155,6 +155,28 @@ TEST_F(Hang, InTheEventsHoldsUpNothing) {
   }
 }
 
+TEST_F(Hang, InTheListOfExcludedDevices) {
+  sim_load("[driver]\nexcluded = 1\n[[device]]\nprofile = \"h100\"\n");
+  for (const auto *name : {"nvmlInit_v2", "nvmlGetExcludedDeviceCount", "nvmlGetExcludedDeviceInfoByIndex"}) {
+    SCOPED_TRACE(name);
+    sim_fault(name, -1, -1);
+    std::vector<std::shared_ptr<Source>> sources{
+        nvml::make_source(empty_root(), SourceOptions{.events = false, .excluded_only = true})};
+    Sampler sampler(std::move(sources), empty_root(), hasty());
+    const auto begun = monotonic_now();
+    EXPECT_TRUE(sampler.sample(Pass::everything)->sources[0].problem.contains("not responding"));
+    EXPECT_LT(monotonic_now() - begun, 3s);
+    sim_clear();
+    SnapshotPtr now;
+    for (const auto end = monotonic_now() + 10s; monotonic_now() < end; std::this_thread::sleep_for(2ms)) {
+      now = sampler.sample(Pass::everything);
+      if (now->sources[0].excluded.size() == 1) break;
+    }
+    EXPECT_EQ(now->sources[0].excluded.size(), 1U);
+    EXPECT_TRUE(now->devices.empty());
+  }
+}
+
 TEST_F(Hang, OfAnInstanceLeavesItsParentAndTheOthers) {
   sim_load(scenario(Form::split));
   auto sampler = with_host(false);

@@ -146,6 +146,27 @@ def test_a_lost_gpu_is_named_and_the_others_shown(tmp_path: Path) -> None:
     assert result.lines[1:] == ["0"]
 
 
+def test_excluded_gpus(tmp_path: Path) -> None:
+    assert smi("-B").out == "No excluded devices found.\n"
+    scenario = tmp_path / "excluded.toml"
+    scenario.write_text('[driver]\nexcluded = 2\n[[device]]\nprofile = "h100"\n')
+    listed = smi("-B", scenario=scenario)
+    assert listed.code == 0
+    assert listed.lines == [
+        "GPU 00000000:A0:00.0 (UUID: GPU-00000000-0000-0000-0000-000000000000)",
+        "GPU 00000000:A1:00.0 (UUID: GPU-00000000-0000-0000-0000-000000000001)",
+    ]
+
+
+def test_excluded_gpus_without_a_driver(tmp_path: Path) -> None:
+    nowhere = smi("-B", scenario=None, LD_LIBRARY_PATH="/nonexistent")
+    assert (nowhere.code, nowhere.lines[0].split(":")[0]) == (255, "libnvidia-ml.so.1")
+    scenario = tmp_path / "none.toml"
+    scenario.write_text("[driver]\ninit = 9\n")
+    refused = smi("-B", scenario=scenario)
+    assert (refused.code, refused.out) == (255, "driver not loaded\n")
+
+
 def test_no_driver() -> None:
     result = smi("-L", scenario=None, LD_LIBRARY_PATH="/nonexistent")
     assert result.code == 12

@@ -11,7 +11,8 @@
 #include "cli/session.hpp"
 #include "cli/smi_arguments.hpp"
 #include "cli/smi_set.hpp"
-#include "source/nvml/excluded.hpp"
+#include "feed/live_feed.hpp"
+#include "source/registry.hpp"
 #include "view/smi/log.hpp"
 #include "view/smi/monitor.hpp"
 #include "view/smi/table.hpp"
@@ -205,11 +206,18 @@ int run_pmon(std::span<const std::string_view> arguments, const Options &options
 }
 
 int run_excluded() {
-  const auto excluded = nvml::excluded_devices();
-  if (!excluded) return say({excluded.error().line() + "\n", kOther});
-  std::string out = excluded->empty() ? "No excluded devices found.\n" : "";
-  for (const auto &device : *excluded) out += fmt::format("GPU {} (UUID: {})\n", device.pci, device.uuid);
-  return say({out, kGood});
+  const Sysroot root;
+  auto sources = make_sources("nvml", root, {.events = false, .excluded_only = true});
+  if (!sources) return say({sources.error().line() + "\n", kOther});
+  const auto feed = feed::make_live(std::move(*sources), root, {.rates = feed::Rates::never, .only = MetricSet{}});
+  const auto snapshot = first_look(*feed);
+  if (!snapshot) return say({snapshot.error().line() + "\n", kOther});
+  std::string out;
+  for (const auto &source : (*snapshot)->sources) {
+    if (!source.problem.empty()) return say({Error{source.problem, source.remedy}.line() + "\n", kOther});
+    for (const auto &device : source.excluded) out += fmt::format("GPU {} (UUID: {})\n", device.pci, device.uuid);
+  }
+  return say({out.empty() ? "No excluded devices found.\n" : out, kGood});
 }
 
 // Whether a processor is in "0-15,32-47".

@@ -71,15 +71,22 @@ struct CpuCore {
   bool operator==(const CpuCore &) const = default;
 };
 
+// A device that an administrator has told the driver to leave out.
+struct ExcludedDevice {
+  std::string pci;  // as the driver writes it
+  std::string uuid;
+};
+
 // How a source is doing: why it found no device, or what it lacks.
 struct SourceStatus {
   std::string name;
   std::string problem;  // empty: all is well
   std::string remedy;
   std::uint32_t devices = 0;
-  bool mistake = false;    // the problem is a mistake of the user's, not a state of the machine
-  std::uint16_t code = 0;  // the driver's own for the problem; none in a recording
-  std::string driver{};    // version of the driver it talks to; none in a recording
+  bool mistake = false;                    // the problem is a mistake of the user's, not a state of the machine
+  std::uint16_t code = 0;                  // the driver's own for the problem; none in a recording
+  std::string driver{};                    // version of the driver it talks to; none in a recording
+  std::vector<ExcludedDevice> excluded{};  // empty unless asked for
 };
 
 struct Snapshot {

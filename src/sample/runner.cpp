@@ -78,7 +78,8 @@ SourceReport Runner::report() {
                    .remedy = core_->remedy,
                    .mistake = core_->mistake,
                    .code = core_->code,
-                   .driver = core_->driver};
+                   .driver = core_->driver,
+                   .excluded = core_->excluded};
   if (core_->discovery_hangs) {
     report.status.problem = fmt::format("{} driver not responding for {:.0f} s", core_->source->name(),
                                         Seconds(now - core_->discovery_hangs_since).count());

@@ -210,6 +210,7 @@ void Runner::Core::adopt(Discovery found) {
   mistake = found.mistake;
   code = found.code;
   absent = found.absent;
+  excluded = std::move(found.excluded);
   discovered = true;
 }
 

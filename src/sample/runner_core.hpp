@@ -97,6 +97,7 @@ struct Runner::Core {
   bool mistake = false;
   std::uint16_t code = 0;
   bool absent = false;
+  std::vector<ExcludedDevice> excluded;
   bool discovered = false;
   bool discovery_hangs = false;
   Monotonic discovery_hangs_since{};

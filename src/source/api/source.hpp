@@ -97,6 +97,7 @@ struct Discovery {
   bool mistake = false;    // the user's: no later look will find it mended
   std::uint16_t code = 0;  // the driver's own for the problem
   bool absent = false;     // nothing of its kind is in this machine: no trouble where there is something else
+  std::vector<ExcludedDevice> excluded{};
 };
 
 // What a command needs of the sources.
@@ -106,6 +107,7 @@ struct SourceOptions {
   bool fast_start = false;          // one quick look: what takes time and is not needed for it may be left out
   bool events = true;               // listen for what happens, on threads of their own
   bool wake = false;                // read also what sleeps
+  bool excluded_only = false;       // no devices, only the list of those that the driver was told to leave out
   // A session with a driver keeps a device awake that could sleep: after so long without work it is given up. Zero:
   // never.
   std::chrono::nanoseconds idle_release_after{0};

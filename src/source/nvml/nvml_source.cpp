@@ -9,6 +9,7 @@
 #include "source/nvml/cuda_version.hpp"
 #include "source/nvml/diagnose.hpp"
 #include "source/nvml/event.hpp"
+#include "source/nvml/excluded.hpp"
 #include "source/nvml/fast_start.hpp"
 #include "source/nvml/identity.hpp"
 #include "source/nvml/process.hpp"
@@ -55,6 +56,7 @@ class NvmlSource final : public Source {
 
  private:
   std::vector<PciGpu> list() const;
+  static Discovery discover_excluded();
   Return open();
   void close();
   bool open_driver(Discovery &found);
@@ -342,7 +344,19 @@ void NvmlSource::find_by_address(Discovery &found) {
   }
 }
 
+Discovery NvmlSource::discover_excluded() {
+  Discovery found;
+  if (auto excluded = excluded_devices()) {
+    found.excluded = std::move(*excluded);
+  } else {
+    found.problem = std::move(excluded.error().what);
+    found.remedy = std::move(excluded.error().remedy);
+  }
+  return found;
+}
+
 Discovery NvmlSource::discover() {
+  if (options_.excluded_only) return discover_excluded();
   const FastStart fast_start(options_.fast_start);
   if (options_.fast_start && options_.wants_text(device_metric("cuda_version"))) cuda_ = ask_cuda_version();
   Discovery found;
