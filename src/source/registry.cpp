@@ -49,8 +49,7 @@ std::span<const SourceFactory> source_factories() { return kFactories; }
 
 Result<std::vector<std::shared_ptr<Source>>> make_sources(std::string_view which, const Sysroot &root,
                                                           const SourceOptions &options) {
-  auto shared = options;
-  if (!shared.device_users) shared.device_users = std::make_shared<drm::DeviceUsers>(root);
+  const auto device_users = std::make_shared<drm::DeviceUsers>(root);
   std::vector<std::shared_ptr<Source>> sources;
   bool known = which == "auto";
   std::string names = "auto";
@@ -58,7 +57,10 @@ Result<std::vector<std::shared_ptr<Source>>> make_sources(std::string_view which
     names += ", " + std::string(factory.name);
     known = known || factory.name == which;
     if (which == "auto" || factory.name == which || factory.name == kHost) {
-      sources.push_back(factory.make(root, shared));
+      const auto *alone = std::get_if<SourceFactory::Make>(&factory.make);
+      sources.push_back(alone != nullptr
+                            ? (*alone)(root, options)
+                            : std::get<SourceFactory::MakeWithUsers>(factory.make)(root, options, device_users));
     }
   }
   if (!known) return failure("unknown source \"" + std::string(which) + "\"", "one of " + names);

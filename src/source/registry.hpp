@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "base/result.hpp"
@@ -12,9 +13,18 @@
 
 namespace gpulse {
 
+namespace drm {
+class DeviceUsers;
+}
+
 struct SourceFactory {
+  using Make = std::unique_ptr<Source> (*)(const Sysroot &, const SourceOptions &);
+  // For sources that find in /proc who uses their devices: one list serves them all.
+  using MakeWithUsers = std::unique_ptr<Source> (*)(const Sysroot &, const SourceOptions &,
+                                                    std::shared_ptr<drm::DeviceUsers>);
+
   std::string_view name;
-  std::unique_ptr<Source> (*make)(const Sysroot &, const SourceOptions &);
+  std::variant<Make, MakeWithUsers> make;
   SetFunction set = nullptr;  // null: its devices have no settings
 };
 

@@ -69,10 +69,10 @@ bool is_ours(std::string_view driver) { return driver == "amdgpu" || driver == "
 
 class AmdgpuSource final : public Source {
  public:
-  AmdgpuSource(const Sysroot &root, const SourceOptions &options)
+  AmdgpuSource(const Sysroot &root, const SourceOptions &options, std::shared_ptr<drm::DeviceUsers> device_users)
       : root_(root),
         options_(options),
-        users_(drm::device_users_for(root, options)),
+        users_(std::move(device_users)),
         names_(root),
         idle_release_(options.idle_release_after) {
     for (const auto &reader : amdgpu::readers()) infos_.push_back(reader.info);
@@ -236,8 +236,9 @@ Discovery AmdgpuSource::discover() {
 
 }  // namespace
 
-std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options) {
-  return std::make_unique<AmdgpuSource>(root, options);
+std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options,
+                                    std::shared_ptr<drm::DeviceUsers> device_users) {
+  return std::make_unique<AmdgpuSource>(root, options, std::move(device_users));
 }
 
 }  // namespace gpulse::amdgpu

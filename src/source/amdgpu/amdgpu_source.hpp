@@ -5,9 +5,11 @@
 #include <memory>
 
 #include "source/api/source.hpp"
+#include "source/drm/device_users.hpp"
 
 namespace gpulse::amdgpu {
 
-std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options);
+std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options,
+                                    std::shared_ptr<drm::DeviceUsers> device_users);
 
 }  // namespace gpulse::amdgpu

@@ -70,7 +70,7 @@ TEST(AmdCard, WithoutUniqueNumberGoesByItsPlace) {
 
 TEST(AmdMachine, WithoutCardsIsNoProblem) {
   const TemporaryFolder empty;
-  const auto found = make_source(empty.root(), {})->discover();
+  const auto found = make_source(empty.root(), {}, std::make_shared<drm::DeviceUsers>(empty.root()))->discover();
   EXPECT_TRUE(found.entities.empty());
   EXPECT_TRUE(found.problem.empty());
 }

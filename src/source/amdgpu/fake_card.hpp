@@ -64,7 +64,7 @@ class FakeCard {
   }
 
   std::unique_ptr<Source> source(const SourceOptions &options = {}) const {
-    return make_source(folder_.root(), options);
+    return make_source(folder_.root(), options, std::make_shared<drm::DeviceUsers>(folder_.root()));
   }
 
  private:

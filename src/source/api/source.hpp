@@ -19,10 +19,6 @@
 
 namespace gpulse {
 
-namespace drm {
-class DeviceUsers;
-}
-
 // How often a reader is meant to run; what a call turns out to cost may move it down.
 enum class Tier : std::uint8_t {
   tick,    // every sample
@@ -111,8 +107,6 @@ struct SourceOptions {
   // A session with a driver keeps a device awake that could sleep: after so long without work it is given up. Zero:
   // never.
   std::chrono::nanoseconds idle_release_after{0};
-  // Who has which device node open: one list for all sources that ask.
-  std::shared_ptr<drm::DeviceUsers> device_users{};
 
   bool wants_text(MetricId id) const { return only ? only->contains(id) : texts; }
 };

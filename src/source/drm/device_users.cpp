@@ -245,8 +245,4 @@ std::size_t DeviceUsers::denied() const {
   return static_cast<std::size_t>(count) + (some_hidden_ ? 1 : 0);
 }
 
-std::shared_ptr<DeviceUsers> device_users_for(const Sysroot &root, const SourceOptions &options) {
-  return options.device_users != nullptr ? options.device_users : std::make_shared<DeviceUsers>(root);
-}
-
 }  // namespace gpulse::drm

@@ -20,7 +20,6 @@
 #include "base/clock.hpp"
 #include "base/sysroot.hpp"
 #include "base/unique_fd.hpp"
-#include "source/api/source.hpp"
 #include "source/drm/card.hpp"
 
 namespace gpulse::drm {
@@ -73,8 +72,5 @@ class DeviceUsers {
   bool some_hidden_ = false;
   bool somewhere_ = false;  // a node was opened, and not everybody has been looked into since
 };
-
-// The one that the sources share, or one of its own for a source that is made alone.
-std::shared_ptr<DeviceUsers> device_users_for(const Sysroot &root, const SourceOptions &options);
 
 }  // namespace gpulse::drm

@@ -258,8 +258,8 @@ std::string find_sensors(const Sysroot &root, const Card &card) {
 
 class DrmSource final : public Source {
  public:
-  DrmSource(const Sysroot &root, const SourceOptions &options)
-      : root_(root), users_(device_users_for(root, options)), names_(root), wake_(options.wake) {}
+  DrmSource(const Sysroot &root, const SourceOptions &options, std::shared_ptr<DeviceUsers> device_users)
+      : root_(root), users_(std::move(device_users)), names_(root), wake_(options.wake) {}
 
   std::string_view name() const override { return "drm"; }
   std::span<const ReaderInfo> readers() const override { return kReaders; }
@@ -320,8 +320,9 @@ class DrmSource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options) {
-  return std::make_unique<DrmSource>(root, options);
+std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options,
+                                    std::shared_ptr<DeviceUsers> device_users) {
+  return std::make_unique<DrmSource>(root, options, std::move(device_users));
 }
 
 }  // namespace gpulse::drm

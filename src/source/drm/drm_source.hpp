@@ -7,9 +7,11 @@
 
 #include "base/sysroot.hpp"
 #include "source/api/source.hpp"
+#include "source/drm/device_users.hpp"
 
 namespace gpulse::drm {
 
-std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options);
+std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options,
+                                    std::shared_ptr<DeviceUsers> device_users);
 
 }  // namespace gpulse::drm

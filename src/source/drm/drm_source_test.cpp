@@ -29,7 +29,7 @@ class DrmSourceTest : public testing::Test {
     machine_.folder().write(device_ + std::string(file), text);
   }
   Found find(const SourceOptions &options = {}) {
-    source_ = make_source(machine_.root(), options);
+    source_ = make_source(machine_.root(), options, std::make_shared<DeviceUsers>(machine_.root()));
     auto found = source_->discover();
     EXPECT_EQ(found.problem, "");
     if (found.entities.size() == 1) return found.entities[0];
@@ -55,7 +55,7 @@ class DrmSourceTest : public testing::Test {
 
 TEST_F(DrmSourceTest, AMachineWithoutSuchDevicesIsNormal) {
   add_card("DRIVER=amdgpu\nPCI_SLOT_NAME=0000:03:00.0\n");
-  const auto found = make_source(machine_.root(), {})->discover();
+  const auto found = make_source(machine_.root(), {}, std::make_shared<DeviceUsers>(machine_.root()))->discover();
   EXPECT_TRUE(found.entities.empty());
   EXPECT_EQ(found.problem, "");
 }

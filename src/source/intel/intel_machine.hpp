@@ -51,7 +51,8 @@ class IntelMachine {
 class Watch {
  public:
   explicit Watch(const IntelMachine &machine, const SourceOptions &options = {}, OpenCounter open = {})
-      : source_(make_source_with(machine.root(), options, std::move(open))) {
+      : source_(make_source_with(machine.root(), options, std::make_shared<drm::DeviceUsers>(machine.root()),
+                                 std::move(open))) {
     find();
   }
 

@@ -14,8 +14,9 @@ namespace {
 
 class IntelSource final : public Source {
  public:
-  IntelSource(const Sysroot &root, const SourceOptions &options, OpenCounter open_counter)
-      : context_{root, drm::device_users_for(root, options), std::move(open_counter), options.wake},
+  IntelSource(const Sysroot &root, const SourceOptions &options, std::shared_ptr<drm::DeviceUsers> device_users,
+              OpenCounter open_counter)
+      : context_{root, std::move(device_users), std::move(open_counter), options.wake},
         names_(root),
         idle_release_(options.idle_release_after) {
     for (const auto &reader : intel::readers()) infos_.push_back(reader.info);
@@ -80,12 +81,15 @@ class IntelSource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_source_with(const Sysroot &root, const SourceOptions &options, OpenCounter open_counter) {
-  return std::make_unique<IntelSource>(root, options, std::move(open_counter));
+std::unique_ptr<Source> make_source_with(const Sysroot &root, const SourceOptions &options,
+                                         std::shared_ptr<drm::DeviceUsers> device_users, OpenCounter open_counter) {
+  return std::make_unique<IntelSource>(root, options, std::move(device_users), std::move(open_counter));
 }
 
-std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options) {
-  return make_source_with(root, options, root.is_machine() ? OpenCounter(open_perf_counter) : OpenCounter());
+std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options,
+                                    std::shared_ptr<drm::DeviceUsers> device_users) {
+  return make_source_with(root, options, std::move(device_users),
+                          root.is_machine() ? OpenCounter(open_perf_counter) : OpenCounter());
 }
 
 }  // namespace gpulse::intel

@@ -5,13 +5,16 @@
 #include <memory>
 
 #include "source/api/source.hpp"
+#include "source/drm/device_users.hpp"
 #include "source/intel/pmu.hpp"
 
 namespace gpulse::intel {
 
-std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options);
+std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options,
+                                    std::shared_ptr<drm::DeviceUsers> device_users);
 
 // With other performance counters than those of this machine.
-std::unique_ptr<Source> make_source_with(const Sysroot &root, const SourceOptions &options, OpenCounter open_counter);
+std::unique_ptr<Source> make_source_with(const Sysroot &root, const SourceOptions &options,
+                                         std::shared_ptr<drm::DeviceUsers> device_users, OpenCounter open_counter);
 
 }  // namespace gpulse::intel
