@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "test_library.hpp"
+#include "testing/sim_library.hpp"
 
 namespace gpulse::sim {
 namespace {

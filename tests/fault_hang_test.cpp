@@ -3,8 +3,8 @@
 // device keeps its numbers, and all is well again once it returns.
 #include <gtest/gtest.h>
 
+#include "sim/testing/sim_machine.hpp"
 #include "source/host/host_source.hpp"
-#include "tests/sim_machine.hpp"
 
 namespace gpulse::test {
 namespace {

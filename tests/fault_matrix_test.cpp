@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "tests/sim_machine.hpp"
+#include "sim/testing/sim_machine.hpp"
 
 namespace gpulse::test {
 namespace {

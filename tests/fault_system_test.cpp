@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/sim_machine.hpp"
+#include "sim/testing/sim_machine.hpp"
 
 namespace gpulse::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "tests/sim_machine.hpp"
+#include "sim/testing/sim_machine.hpp"
 
 namespace gpulse::test {
 namespace {

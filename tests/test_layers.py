@@ -54,6 +54,10 @@ def test_no_view_names_a_vendor(folder: str) -> None:
     assert lines_with(r"nvidia(?![-_]smi)|nvml|\bamd|radeon|\bintel\b", folder) == []
 
 
+def test_what_a_source_is_knows_no_vendor() -> None:
+    assert lines_with(r"nvidia|nvml|\bamd|radeon|\bintel\b|\bdrm\b", "source/api") == []
+
+
 @pytest.mark.parametrize("folder", ["base", "term"])
 def test_the_lowest_layers_know_nothing_of_gpus(folder: str) -> None:
     assert lines_with(r"gpu(?!lse)|nvidia|nvml|cuda|radeon|graphics", folder) == []

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/testing/sim_machine.hpp"
+#include "source/nvml/fake_root.hpp"
 #include "source/nvml/readers.hpp"
-#include "tests/fake_root.hpp"
-#include "tests/sim_machine.hpp"
 
 namespace gpulse::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/fake_root.hpp"
+#include "source/nvml/fake_root.hpp"
 
 namespace gpulse::nvml {
 namespace {

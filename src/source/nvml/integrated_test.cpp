@@ -2,10 +2,10 @@
 // GPUs that are part of a system on a chip, in the simulator. Their values are made by hand.
 #include <gtest/gtest.h>
 
+#include "sim/testing/sim_machine.hpp"
+#include "source/nvml/fake_root.hpp"
 #include "source/nvml/identity.hpp"
 #include "source/nvml/nvml_source.hpp"
-#include "tests/fake_root.hpp"
-#include "tests/sim_machine.hpp"
 
 namespace gpulse::test {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <fstream>
 
-#include "tests/fake_root.hpp"
-#include "tests/sim_machine.hpp"
+#include "sim/testing/sim_machine.hpp"
+#include "source/nvml/fake_root.hpp"
 
 namespace gpulse::test {
 namespace {

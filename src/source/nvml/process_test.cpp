@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "tests/sim_machine.hpp"
+#include "sim/testing/sim_machine.hpp"
 
 namespace gpulse::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "sample/sampler.hpp"
-#include "sim/test_library.hpp"
+#include "sim/testing/sim_library.hpp"
 #include "source/nvml/gpm.hpp"
 #include "source/nvml/library.hpp"
 #include "source/nvml/nvml_source.hpp"
