@@ -6,7 +6,6 @@
 
 #include "source/amdgpu/identity.hpp"
 #include "source/amdgpu/readers.hpp"
-#include "source/drm/idle_release.hpp"
 #include "source/sysfs/hwmon.hpp"
 
 namespace gpulse::amdgpu {
@@ -74,7 +73,7 @@ class AmdgpuSource final : public Source {
         options_(options),
         users_(std::move(device_users)),
         names_(root),
-        idle_release_(options.idle_release_after) {
+        idle_cards_(options.idle_release_after) {
     for (const auto &reader : amdgpu::readers()) infos_.push_back(reader.info);
   }
 
@@ -82,15 +81,11 @@ class AmdgpuSource final : public Source {
   std::span<const ReaderInfo> readers() const override { return infos_; }
   Discovery discover() override;
   bool changed() override {
-    return idle_release_.over(root_, cards_, monotonic_now()) || list() != cards_ || list_nodes(root_) != nodes_;
+    return idle_cards_.try_take_back(root_, cards_, monotonic_now()) || list() != cards_ || list_nodes(root_) != nodes_;
   }
   Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) override {
-    const auto &device = *devices_[entity];
-    // The first reader is part of every sample.
-    const bool may_rest = reader == 0 && !device.integrated && !device.card.device.empty();
-    if (may_rest && idle_release_.wanted(root_, device.card, frame, now)) return Outcome::asleep;
     const auto &row = amdgpu::readers()[reader];
-    return row.read({root_, options_, *devices_[entity], now, frame}, row);
+    return row.read({root_, options_, idle_cards_, *devices_[entity], now, frame}, row);
   }
 
  private:
@@ -107,7 +102,7 @@ class AmdgpuSource final : public Source {
   SourceOptions options_;
   std::shared_ptr<drm::DeviceUsers> users_;
   drm::Names names_;
-  drm::IdleRelease idle_release_;
+  drm::IdleCards idle_cards_;
   std::vector<ReaderInfo> infos_;
   std::vector<drm::Card> cards_;
   std::vector<KfdNode> nodes_;

@@ -17,6 +17,7 @@
 #include "source/drm/card.hpp"
 #include "source/drm/clients.hpp"
 #include "source/drm/device_users.hpp"
+#include "source/drm/idle_cards.hpp"
 #include "source/drm/pcie_link.hpp"
 
 namespace gpulse::amdgpu {
@@ -60,6 +61,7 @@ struct DeviceData {
 struct Context {
   const Sysroot &root;
   const SourceOptions &options;
+  drm::IdleCards &idle_cards;
   DeviceData &device;
   Monotonic now;
   Frame &frame;

@@ -70,7 +70,9 @@ Outcome refuse(const Context &in, std::span<const MetricId> fills, int error) {
 }
 
 Outcome read_sleep(const Context &in, const Reader & /*self*/) {
-  if (in.device.card.device.empty()) return Outcome::unsupported;
+  const auto &device = in.device;
+  if (device.card.device.empty()) return Outcome::unsupported;
+  if (!device.integrated && in.idle_cards.try_release(in.root, device.card, in.frame, in.now)) return Outcome::asleep;
   return !in.options.wake && drm::is_asleep(in.root, in.device.card) ? Outcome::asleep : Outcome::ok;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "source/sysfs/attribute.hpp"
+#include "source/sysfs/power.hpp"
 
 namespace gpulse::drm {
 
@@ -119,10 +120,7 @@ std::vector<Card> list_cards(const Sysroot &root, Wanted wanted) {
   return cards;
 }
 
-bool is_asleep(const Sysroot &root, const Card &card) {
-  const auto status = sysfs::read_word(root, card.device + "/power/runtime_status");
-  return status == "suspended" || status == "suspending";
-}
+bool is_asleep(const Sysroot &root, const Card &card) { return sysfs::is_suspended(root, card.device); }
 
 std::string default_uuid(const Sysroot &root, const Card &card) {
   if (!card.pci.empty()) return "PCI-" + card.pci;

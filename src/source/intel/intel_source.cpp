@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "source/drm/idle_release.hpp"
 #include "source/drm/names.hpp"
 #include "source/intel/readers.hpp"
 
@@ -18,13 +17,15 @@ class IntelSource final : public Source {
               OpenCounter open_counter)
       : context_{root, std::move(device_users), std::move(open_counter), options.wake},
         names_(root),
-        idle_release_(options.idle_release_after) {
+        idle_cards_(options.idle_release_after) {
     for (const auto &reader : intel::readers()) infos_.push_back(reader.info);
   }
 
   std::string_view name() const override { return "intel"; }
   std::span<const ReaderInfo> readers() const override { return infos_; }
-  bool changed() override { return idle_release_.over(context_.root, cards_, monotonic_now()) || list() != cards_; }
+  bool changed() override {
+    return idle_cards_.try_take_back(context_.root, cards_, monotonic_now()) || list() != cards_;
+  }
 
   Discovery discover() override {
     auto known = std::move(devices_);
@@ -45,11 +46,7 @@ class IntelSource final : public Source {
   }
 
   Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) override {
-    const auto &device = *devices_[entity];
-    // The first reader is part of every sample.
-    const bool may_rest = reader == 0 && !device.integrated;
-    if (may_rest && idle_release_.wanted(context_.root, device.card, frame, now)) return Outcome::asleep;
-    return intel::readers()[reader].read({context_, *devices_[entity], now, frame});
+    return intel::readers()[reader].read({context_, idle_cards_, *devices_[entity], now, frame});
   }
 
  private:
@@ -73,7 +70,7 @@ class IntelSource final : public Source {
 
   ReaderContext context_;
   drm::Names names_;
-  drm::IdleRelease idle_release_;
+  drm::IdleCards idle_cards_;
   std::vector<ReaderInfo> infos_;
   std::vector<drm::Card> cards_;
   std::vector<std::unique_ptr<Device>> devices_;  // as cards_

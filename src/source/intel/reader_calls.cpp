@@ -80,6 +80,10 @@ void settle_use(Device &device, Row &row) {
 }  // namespace
 
 Outcome read_sleep(const Call &in) {
+  const auto &device = in.device;
+  if (!device.integrated && in.idle_cards.try_release(in.context.root, device.card, in.frame, in.now)) {
+    return Outcome::asleep;
+  }
   return !in.context.wake && drm::is_asleep(in.context.root, in.device.card) ? Outcome::asleep : Outcome::ok;
 }
 

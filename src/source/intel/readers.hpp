@@ -5,12 +5,14 @@
 #include <span>
 
 #include "source/api/source.hpp"
+#include "source/drm/idle_cards.hpp"
 #include "source/intel/device.hpp"
 
 namespace gpulse::intel {
 
 struct Call {
   const ReaderContext &context;
+  drm::IdleCards &idle_cards;
   Device &device;
   Monotonic now;
   Frame &frame;

@@ -78,7 +78,7 @@ struct DeviceData {
   SampleState power_samples, utilization_samples;
   bool throughput_read = false;  // at least once
   std::shared_ptr<XidState> xid;
-  Monotonic busy_at = monotonic_now();  // when it was last seen at work
+  Monotonic last_work = monotonic_now();  // when it was last seen at work
 };
 
 // Context of every reader: the library, and which field numbers this driver means.

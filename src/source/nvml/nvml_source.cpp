@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "source/api/idle_release.hpp"
 #include "source/nvml/code.hpp"
 #include "source/nvml/cuda_version.hpp"
 #include "source/nvml/diagnose.hpp"
@@ -23,10 +24,6 @@ namespace {
 
 constexpr std::uint32_t kMostDevices = 1024;
 constexpr std::uint32_t kMostInstances = 64;
-// The kernel suspends a device some ten seconds after its last user has gone. One that is still awake then is held by
-// somebody else: it is looked at again, and not let go of for a while.
-constexpr auto kRest = std::chrono::seconds(20);
-constexpr auto kNoRest = std::chrono::minutes(10);
 
 // An instance of a split device, as far as it takes to see that another has come.
 struct Instance {
@@ -39,7 +36,8 @@ using IdentityPtr = std::shared_ptr<DeviceIdentity>;
 
 class NvmlSource final : public Source {
  public:
-  NvmlSource(Sysroot root, const SourceOptions &options) : root_(std::move(root)), options_(options) {
+  NvmlSource(Sysroot root, const SourceOptions &options)
+      : root_(std::move(root)), options_(options), idle_release_(options.idle_release_after) {
     driver_.root = root_;
     driver_.only = options_.only;
     for (const auto &reader : nvml::readers()) infos_.push_back(reader.info);
@@ -68,7 +66,7 @@ class NvmlSource final : public Source {
   void add(DeviceData device, IdentityPtr identity, DeviceState state, Discovery &found);
   bool may_have_instances(Handle handle) const;
   bool wants_instances() const;
-  bool wants_rest(Monotonic now) const;
+  bool try_release(Monotonic now);
   void listen();
   void describe_topology();
   Return handle_at(std::uint32_t index, Handle &handle) const;
@@ -93,8 +91,7 @@ class NvmlSource final : public Source {
   std::map<Handle, std::vector<Instance>> instances_;      // of every device that can be split
   std::map<std::string, std::shared_ptr<XidState>> xids_;  // outlives a device that comes and goes
   EventListener listener_;
-  std::optional<Monotonic> resting_since_;  // the session is given up, so that idle devices can fall asleep
-  Monotonic no_rest_before_{};
+  IdleRelease idle_release_;  // of the session: the driver holds all devices, or none
 };
 
 std::vector<PciGpu> NvmlSource::list() const {
@@ -334,7 +331,7 @@ void NvmlSource::find_by_address(Discovery &found) {
   for (const auto &gpu : listed_) {
     Handle handle = nullptr;
     const auto known = known_at_.contains(gpu.pci) ? known_at_[gpu.pci] : nullptr;
-    if (gpu.suspended || resting_since_) {
+    if (gpu.suspended || idle_release_.is_released()) {
       add({}, known != nullptr ? known : identity_asleep(root_, gpu.pci), DeviceState::asleep, found);
     } else if (const auto code = handle_on(gpu.pci, handle); code == Return::success) {
       find_device(handle, found);
@@ -363,7 +360,7 @@ Discovery NvmlSource::discover() {
   close();
   left_to_others_ = false;
   listed_ = list();
-  const auto sleeps = [&](const PciGpu &gpu) { return gpu.suspended || resting_since_.has_value(); };
+  const auto sleeps = [&](const PciGpu &gpu) { return gpu.suspended || idle_release_.is_released(); };
   const bool asleep = std::any_of(listed_.begin(), listed_.end(), sleeps);
   const bool awake = listed_.empty() || !std::all_of(listed_.begin(), listed_.end(), sleeps);
   if (awake && !open_driver(found)) return found;
@@ -382,30 +379,24 @@ bool NvmlSource::wants_instances() const {
          options_.only->contains(detail_metric("gpu_instance_id"));
 }
 
-bool NvmlSource::wants_rest(Monotonic now) const {
-  if (options_.idle_release_after.count() == 0 || listed_.empty() || now < no_rest_before_) return false;
-  const auto idle = [&](const auto &device) { return now - device->busy_at >= options_.idle_release_after; };
-  const auto sleepy = [&](const PciGpu &gpu) { return gpu.suspended || may_sleep(root_, gpu.pci); };
-  return std::all_of(devices_.begin(), devices_.end(), idle) && std::all_of(listed_.begin(), listed_.end(), sleepy);
+bool NvmlSource::try_release(Monotonic now) {
+  for (const auto &device : devices_) idle_release_.note_work(device->last_work);
+  return idle_release_.try_release(now, [&] {
+    const auto may_sleep = [&](const PciGpu &gpu) { return gpu.suspended || may_suspend(root_, gpu); };
+    return !listed_.empty() && std::all_of(listed_.begin(), listed_.end(), may_sleep);
+  });
 }
 
 bool NvmlSource::changed() {
   const auto now = monotonic_now();
   if (list() != listed_) {
-    resting_since_.reset();
+    idle_release_.take_back();
     return true;
   }
-  if (resting_since_) {
-    if (now - *resting_since_ < kRest) return false;
-    resting_since_.reset();
-    no_rest_before_ = now + kNoRest;
-    return true;
-  }
+  // One that had fallen asleep would be listed as such.
+  if (idle_release_.is_released()) return idle_release_.try_take_back(now, [] { return false; });
   if (!opened_) return false;
-  if (wants_rest(now)) {
-    resting_since_ = now;
-    return true;
-  }
+  if (try_release(now)) return true;
   std::uint32_t count = 0;
   // Not to be told now is no change: what is wrong shows in the readings.
   if (device_count(count) == Return::success && count != count_) return true;
@@ -418,15 +409,7 @@ bool NvmlSource::changed() {
 Outcome NvmlSource::read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) {
   auto &device = *devices_[entity];
   if (device.handle == nullptr) return Outcome::unsupported;
-  const auto outcome = nvml::readers()[reader].read(driver_, device, now, frame);
-  // Once a sample is enough, and the first reader is part of each.
-  if (reader != 0) return outcome;
-  // A display server keeps its graphics context open all day; that alone is no work.
-  constexpr auto kCompute = static_cast<std::uint8_t>(ProcessType::compute);
-  const bool used = std::any_of(frame.processes.begin(), frame.processes.end(),
-                                [](const ProcessUse &use) { return (use.types & kCompute) != 0; });
-  if (used || frame.row[device_metric("gpu_utilization_percent")].value_or(1) > 0) device.busy_at = now;
-  return outcome;
+  return nvml::readers()[reader].read(driver_, device, now, frame);
 }
 
 }  // namespace

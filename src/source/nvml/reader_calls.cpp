@@ -40,6 +40,14 @@ bool shares_memory(const Driver &driver, const DeviceData &device) {
   return device.integrated && driver.api->bar1(device.handle, &window) != Return::success;
 }
 
+// A display server keeps its graphics context open all day: that alone is no work. An unknown load is.
+bool is_at_work(const Frame &frame) {
+  constexpr auto kCompute = static_cast<std::uint8_t>(ProcessType::compute);
+  return frame.row[device_metric("gpu_utilization_percent")].value_or(1) > 0 ||
+         std::any_of(frame.processes.begin(), frame.processes.end(),
+                     [](const ProcessUse &use) { return (use.types & kCompute) != 0; });
+}
+
 }  // namespace
 
 Outcome put(Frame &frame, MetricId id, Return code, double value) {
@@ -47,11 +55,13 @@ Outcome put(Frame &frame, MetricId id, Return code, double value) {
   return outcome_of(code);
 }
 
-Outcome utilization(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+Outcome utilization(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
   Utilization use{};
   const auto code = driver.api->utilization(device.handle, &use);
   put(frame, device_metric("memory_utilization_percent"), code, use.memory);
-  return put(frame, device_metric("gpu_utilization_percent"), code, use.gpu);
+  const auto outcome = put(frame, device_metric("gpu_utilization_percent"), code, use.gpu);
+  if (is_at_work(frame)) device.last_work = now;
+  return outcome;
 }
 
 Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {

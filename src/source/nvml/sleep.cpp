@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "source/drm/card.hpp"
 #include "source/nvml/diagnose.hpp"
+#include "source/sysfs/attribute.hpp"
+#include "source/sysfs/power.hpp"
 
 namespace gpulse::nvml {
 
@@ -11,30 +13,24 @@ namespace {
 
 constexpr std::string_view kPciDevices = "/sys/bus/pci/devices";
 
-std::string attribute(const Sysroot &root, const std::string &pci, std::string_view name) {
-  const auto text = root.read(std::string(kPciDevices) + "/" + pci + "/" + std::string(name), 256);
-  return text ? std::string(trim(*text)) : std::string();
-}
+std::string folder_of(const std::string &pci) { return std::string(kPciDevices) + "/" + pci; }
+
+PciGpu look_at(const Sysroot &root, const std::string &pci) { return {pci, sysfs::is_suspended(root, folder_of(pci))}; }
 
 }  // namespace
 
-bool may_sleep(const Sysroot &root, const std::string &pci) {
-  return attribute(root, pci, "power/control") == "auto" && attribute(root, pci, "power/runtime_status") == "active";
-}
-
-bool is_suspended(const Sysroot &root, const std::string &pci) {
-  const auto status = attribute(root, pci, "power/runtime_status");
-  return status == "suspended" || status == "suspending";
-}
+bool may_suspend(const Sysroot &root, const PciGpu &gpu) { return sysfs::may_suspend(root, folder_of(gpu.pci)); }
 
 std::vector<PciGpu> list_gpus(const Sysroot &root) {
   std::vector<PciGpu> gpus;
   // The loaded driver's own list spares a look at every device on the bus.
-  for (const auto &pci : root.list("/proc/driver/nvidia/gpus")) gpus.push_back({pci, is_suspended(root, pci)});
+  for (const auto &pci : root.list("/proc/driver/nvidia/gpus")) gpus.push_back(look_at(root, pci));
   if (!gpus.empty()) return gpus;
   for (const auto &pci : root.list(kPciDevices)) {
-    if (attribute(root, pci, "vendor") != "0x10de" || !attribute(root, pci, "class").starts_with("0x03")) continue;
-    gpus.push_back({pci, is_suspended(root, pci)});
+    const auto folder = folder_of(pci);
+    if (sysfs::read_word(root, folder + "/vendor") != "0x10de") continue;
+    if (!sysfs::read_word(root, folder + "/class").starts_with("0x03")) continue;
+    gpus.push_back(look_at(root, pci));
   }
   if (!gpus.empty()) return gpus;
   // A recorded machine may hold no more than its cards.

@@ -19,10 +19,8 @@ struct PciGpu {
 
 std::vector<PciGpu> list_gpus(const Sysroot &root);
 
-// The kernel would let it sleep if nobody held it.
-bool may_sleep(const Sysroot &root, const std::string &pci);
-
-bool is_suspended(const Sysroot &root, const std::string &pci);
+// Whether the kernel would suspend it if nobody held it.
+bool may_suspend(const Sysroot &root, const PciGpu &gpu);
 
 // What the kernel module's own files tell of a sleeping device.
 std::shared_ptr<DeviceIdentity> identity_asleep(const Sysroot &root, const std::string &pci);
