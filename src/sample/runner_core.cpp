@@ -128,7 +128,7 @@ Row Runner::Core::initial_row(Scope scope) const {
 
 bool Runner::Core::wants(const ReaderInfo &info) const {
   if (options.only) return options.only->contains_any(info.fills);
-  return info.fills.empty() || describe(info.fills.front()).scope != Scope::detail;
+  return !fills_only_details(info);
 }
 
 void Runner::Core::focus(std::shared_ptr<const MetricSet> set) {
@@ -257,6 +257,7 @@ void Runner::Core::find_entities(Worker &self) {
 void Runner::Core::note_outcome(Entity &entity, std::size_t reader, Outcome outcome, DeviceState &state) {
   switch (outcome) {
     case Outcome::ok:
+    case Outcome::not_yet:
       return;
     case Outcome::lost:
       state = DeviceState::lost;
@@ -326,9 +327,10 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
   const auto begun = monotonic_now();
   self.begin(place, begun);
   std::vector<std::size_t> due;
+  std::shared_ptr<const MetricSet> focus;
   {
     const std::lock_guard lock(mutex);
-    entity->frame.focus = in_focus;
+    focus = in_focus;
     for (std::size_t i = 0; i < infos.size(); ++i) {
       if (wanted_readers[i] && entity->turns[i].due(infos[i], costs[i].tier(), what, begun)) due.push_back(i);
     }
@@ -339,16 +341,18 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
   measured.reserve(infos.size());
   for (const auto i : due) {
     self.call_started = before.time_since_epoch().count();
+    auto &turn = entity->turns[i];
+    entity->frame.due = turn.due_metrics(focus.get(), begun);
     const auto outcome = source->read(*entity->place, i, before, entity->frame);
     if (self.left_behind) break;
     const auto after = monotonic_now();
     measured.emplace_back(i, after - before);
-    entity->turns[i].last = begun;
-    entity->turns[i].read_once = true;
+    turn.note(outcome, entity->frame.due == nullptr, begun);
     note_outcome(*entity, i, outcome, state);
     before = after;
     if (state != DeviceState::ok) break;
   }
+  entity->frame.due = nullptr;
   if (!self.left_behind) publish(*entity, state, before);
   const std::lock_guard lock(mutex);
   self.busy_with = kNobody;

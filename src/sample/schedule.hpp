@@ -56,9 +56,13 @@ class ReaderCost {
 struct ReaderTurn {
   Monotonic last{};
   bool read_once = false;
-  bool refused = false;  // the driver said no, once and for all
+  bool refused = false;                // the driver said no, once and for all
+  std::optional<Monotonic> last_full{};  // when it last filled all it can, and not only what is in focus
 
   bool due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now) const;
+  // What a reading at `now` is for: what is in focus, and every kSlowPeriod everything (null).
+  const MetricSet *due_metrics(const MetricSet *in_focus, Monotonic now) const;
+  void note(Outcome outcome, bool full, Monotonic now);
 };
 
 std::chrono::nanoseconds period(Tier tier);

@@ -158,5 +158,27 @@ TEST(Cost, AReaderThatBecomesCheapMovesUpAgain) {
   EXPECT_EQ(cost.tier(), Tier::tick);
 }
 
+// What is not in focus is due every ten seconds.
+TEST(Turn, OutOfFocusIsDueNowAndThen) {
+  const MetricSet focus{device_metric("sm_active_percent")};
+  ReaderTurn turn;
+  EXPECT_EQ(turn.due_metrics(&focus, kStart), nullptr) << "the first time everything is";
+  turn.note(Outcome::ok, true, kStart);
+  EXPECT_EQ(turn.due_metrics(nullptr, kStart + 1s), nullptr) << "without a focus everything is";
+  EXPECT_EQ(turn.due_metrics(&focus, kStart + 1s), &focus);
+  turn.note(Outcome::ok, false, kStart + 1s);
+  EXPECT_EQ(turn.due_metrics(&focus, kStart + 9s), &focus);
+  EXPECT_EQ(turn.due_metrics(&focus, kStart + 10s), nullptr);
+}
+
+TEST(Turn, AFirstSampleFillsNothing) {
+  const MetricSet focus{device_metric("sm_active_percent")};
+  ReaderTurn turn;
+  turn.note(Outcome::not_yet, true, kStart);
+  EXPECT_EQ(turn.due_metrics(&focus, kStart + 1s), nullptr);
+  turn.note(Outcome::ok, true, kStart + 1s);
+  EXPECT_EQ(turn.due_metrics(&focus, kStart + 2s), &focus);
+}
+
 }  // namespace
 }  // namespace gpulse

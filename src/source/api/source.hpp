@@ -6,6 +6,7 @@
 // different entities at the same time, never twice for one: state that belongs to an entity needs no lock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -39,6 +40,12 @@ struct ReaderInfo {
   std::span<const MetricId> fills;
 };
 
+// Details are read only for commands that name them.
+inline bool fills_only_details(const ReaderInfo &reader) {
+  return !reader.fills.empty() && std::all_of(reader.fills.begin(), reader.fills.end(),
+                                              [](MetricId id) { return describe(id).scope == Scope::detail; });
+}
+
 // What one process does on one device, as the driver tells it; the rest is looked up in /proc.
 struct ProcessUse {
   std::uint32_t pid = 0;
@@ -54,11 +61,11 @@ struct Frame {
   std::vector<ProcessUse> processes;
   std::vector<CpuCore> cores = {};              // of the host
   std::shared_ptr<DeviceDetails> details = {};  // null unless a command asks for them
-  // What somebody looks at; null: everything. A reader that fills many metrics, each at its price, may give the others
-  // every kSlowPeriod only.
-  std::shared_ptr<const MetricSet> focus = {};
+  // What this reading is for; null: all that the reader fills. The sampler sets it before each call; only a reader that
+  // pays for each of its metrics need look at it.
+  const MetricSet *due = nullptr;
 
-  bool is_seen(MetricId id) const { return focus == nullptr || focus->contains(id); }
+  bool is_due(MetricId id) const { return due == nullptr || due->contains(id); }
   // The reading of a number of the entity or its details; null: nobody asks for details.
   Reading *find(MetricId id);
 };
@@ -72,6 +79,7 @@ inline Reading *Frame::find(MetricId id) {
 
 enum class Outcome : std::uint8_t {
   ok,           // numbers, or reasons that may change
+  not_yet,      // nothing to tell before the next reading, which compares with this one
   unsupported,  // will not change until the entity is found anew: do not ask again
   lost,         // the entity is gone
   asleep,       // reading it would wake it: it is left alone until it is found anew

@@ -94,24 +94,22 @@ Return GpmState::take(const DeviceData &device) {
                          : api_->gpm_sample(device.handle, sample);
 }
 
-Return GpmState::fill(Frame &frame, Monotonic now) {
+Return GpmState::fill(Frame &frame) {
   auto &row = frame.row;
-  // The driver takes its time for each metric.
-  const bool all = !all_filled_ || now - *all_filled_ >= kSlowPeriod;
   GpmMetricsGet<kRows.size()> query{};
   query.version = 1;
   query.sample1 = samples_[1 - newest_];
   query.sample2 = samples_[newest_];
   std::array<std::size_t, kRows.size()> asked{};
   for (std::size_t i = 0; i < kRows.size(); ++i) {
-    if (refused_[i] || !(all || frame.is_seen(kRows[i].metric))) continue;
+    // Each metric costs the driver time of its own.
+    if (refused_[i] || !frame.is_due(kRows[i].metric)) continue;
     asked[query.count] = i;
     query.metrics[query.count++].id = kRows[i].id;
   }
   if (query.count == 0) return refused_.count() == kRows.size() ? Return::not_supported : Return::success;
   const auto code = api_->gpm_metrics(&query);
   if (code != Return::success) return code;
-  if (all) all_filled_ = now;
   for (std::size_t i = 0; i < query.count; ++i) {
     const auto &answer = query.metrics[i];
     const auto &wanted = kRows[asked[i]];
@@ -126,16 +124,16 @@ Return GpmState::fill(Frame &frame, Monotonic now) {
 }
 
 Outcome GpmState::read(const DeviceData &device, Monotonic now, Frame &frame) {
-  if (have_one_ && now - taken_ < kApart) return Outcome::ok;
+  if (have_one_ && now - taken_ < kApart) return Outcome::not_yet;
   auto code = take(device);
   if (code == Return::success) {
     newest_ = 1 - newest_;
     taken_ = now;
     if (!have_one_) {
       have_one_ = true;
-      return Outcome::ok;
+      return Outcome::not_yet;
     }
-    code = fill(frame, now);
+    code = fill(frame);
   }
   if (code != Return::success) {
     // What the device does not have stays so, whatever happens to the rest.
@@ -143,7 +141,6 @@ Outcome GpmState::read(const DeviceData &device, Monotonic now, Frame &frame) {
       if (!refused_[i]) frame.row[kRows[i].metric] = reason_of(code);
     }
     have_one_ = false;
-    all_filled_.reset();
   }
   return outcome_of(code);
 }

@@ -5,7 +5,6 @@
 #include <array>
 #include <bitset>
 #include <memory>
-#include <optional>
 
 #include "base/clock.hpp"
 #include "source/api/source.hpp"
@@ -28,15 +27,14 @@ class GpmState {
 
  private:
   Return take(const DeviceData &device);
-  Return fill(Frame &frame, Monotonic now);
+  Return fill(Frame &frame);
 
   std::shared_ptr<Api> api_;
   std::array<GpmSample, 2> samples_{};
   std::size_t newest_ = 0;
   bool have_one_ = false;
   Monotonic taken_{};
-  std::optional<Monotonic> all_filled_;  // also what nobody looks at
-  std::bitset<64> refused_;              // one bit per row of the metric list
+  std::bitset<64> refused_;  // one bit per row of the metric list
 };
 
 // What a GPM reading fills.
