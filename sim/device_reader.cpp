@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// [[device]] and [[process]]: profiles, one-line traces, MIG instances, and the identities nobody wrote down.
+// [[device]] and [[process]]: profiles, one-line traces, MIG instances, and made-up identities where none is given.
 #include <unistd.h>
 
 #include <algorithm>
@@ -251,7 +251,7 @@ bool read_device_value(Loader &loader, const std::string &name, const Node &node
 
 void read_device_table(Loader &loader, const Node &table, DeviceSpec &spec) {
   Device &device = spec.device;
-  // What lies underneath first, whatever the order in the file: the profile, then the trace, then single values.
+  // Whatever the order in the file: the profile first, then the trace, then single values.
   if (const Node *profile = table.find("profile")) {
     read_profile(loader, *profile, spec);
   }

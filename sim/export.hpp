@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame every exported function stands in: count, cost, faults, handle; then the body answers from the scenario.
+// What every exported function begins with: counting, cost, faults, the handle. Its body answers from the scenario.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
     return call.result();                               \
   }
 
-// A function that gives one number: times `scale` in the caller's unit.
+// A function that returns one number, multiplied by `scale` to get the caller's unit.
 #define GPULSE_SIM_NUMBER(name, type, key, scale)           \
   GPULSE_SIM_EXPORT Return name(Handle device, type *out) { \
     GPULSE_SIM_BEGIN(name, device)                          \
@@ -39,7 +39,7 @@ namespace gpulse::sim {
 
 inline constexpr double kMib = 1048576;
 
-// Whether the caller's struct is the generation we know; the library answers 25 otherwise.
+// Whether the caller's struct has the version we know; the real library returns 25 otherwise.
 template <class T>
 bool version_is(const T &value, std::uint32_t version) {
   return value.version == nvml::version_word<T>(version);

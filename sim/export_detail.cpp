@@ -28,7 +28,7 @@ Return give_pair(const Call &call, Key first_key, std::uint32_t *first, Key seco
   return code == Return::success ? call.give(second_key, second) : code;
 }
 
-// Pairs of hexadecimal digits, whatever stands between them; what is not told is 0.
+// Pairs of hexadecimal digits, with anything in between; missing bytes are 0.
 template <std::size_t N>
 std::array<std::uint8_t, N> bytes_of(const TextValue &value) {
   std::array<std::uint8_t, N> bytes{};

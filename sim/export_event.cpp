@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event sets. A set hears the scenario's events from its registration on, each once, in time order.
+// Event sets. A set gets the scenario's events from its registration on, each once, in time order.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -34,7 +34,7 @@ class Inbox {
     registrations_.push_back(registration);
   }
 
-  // The next event due by `now`; `next_s` becomes the time of the next one to come.
+  // The next event due by `now`; `next_s` becomes the time of the one after it.
   std::optional<Event> take(const Scenario &scenario, double now, double &next_s) {
     const std::scoped_lock lock(mutex_);
     if (scenario_ != &scenario) {

@@ -193,7 +193,7 @@ void answer(const Call &call, FieldValue &field, double now) {
 GPULSE_SIM_EXPORT Return nvmlDeviceGetFieldValues(Handle device, int count, FieldValue *fields) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetFieldValues, device)
   GPULSE_SIM_NEED(fields != nullptr && count > 0)
-  // Counters are those of the very moment that the time stamp tells.
+  // Counters are those of the moment in the time stamp.
   const double now = std::floor(call.now() * 1e6) / 1e6;
   const auto stamp = static_cast<std::int64_t>(wall_us(now));
   const std::vector<std::uint64_t> &costs = call.scenario().costs.field_ns;

@@ -34,7 +34,7 @@ struct MetricName {
   std::array<char, 40> long_name;
 };
 
-// The library hands out pointers to its own, writable as far as the caller's struct says.
+// Not const: the library gives its callers writable pointers to these.
 constinit std::array<MetricName, 17> g_names{{{1, {"gract"}, {"%"}, {"Graphics Engine Active"}},
                                               {2, {"smutil"}, {"%"}, {"SM Activity"}},
                                               {3, {"smocc"}, {"%"}, {"SM Occupancy"}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a device is and where it sits: names, PCI, affinity, topology.
+// Identity and place of a device: names, PCI, affinity, topology.
 #include <array>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PCIe, NVLink, ECC and what happened to bad memory.
+// PCIe, NVLink, ECC, retired pages and remapped rows.
 #include <array>
 #include <cstdio>
 
@@ -171,7 +171,7 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetMemoryErrorCounter(Handle device, std::uin
                                                          std::uint32_t location, std::uint64_t *out) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetMemoryErrorCounter, device)
   GPULSE_SIM_NEED(type < 2 && counter < 2 && location < 8)
-  // Turing and newer answer only for device memory and SRAM; the SRAM keys stand for that.
+  // Turing and newer count only for device memory and SRAM: they are the ones with SRAM keys.
   if (location == 2) {
     return call.give(kDramErrors[type][counter], out);
   }

@@ -49,7 +49,7 @@ Return newest_samples(const Number &number, const Ring &ring, std::uint64_t last
     const double time = (newest - (ring.length - 1 - i)) * ring.period_s;
     const std::uint64_t stamp = wall_us(time);
     if (stamp > last_seen_us) {
-      // Before the scenario began its first value held.
+      // Before the scenario starts, its first value applies.
       const double value = number.at(std::max(time, 0.0)) * ring.scale;
       out[count].time_us = stamp;
       out[count].value.u64 = static_cast<std::uint64_t>(std::llround(value));
@@ -83,7 +83,7 @@ constexpr std::array kDefaultClocks{Key::default_clock_graphics, Key::default_cl
                                     Key::default_clock_memory};
 constexpr std::array kBoostClocks{Key::boost_clock_graphics, Key::boost_clock_graphics, Key::boost_clock_memory};
 
-// The current clock, held down by whoever locked it.
+// The current clock, limited by locked clocks.
 Return current_clock(const Call &call, std::uint32_t type, std::uint32_t *out) {
   const Return code = give_clock(call, kClocks, type, out);
   const Settings &settings = *call.device().settings;

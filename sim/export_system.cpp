@@ -17,8 +17,8 @@ using gpulse::nvml::ExcludedInfo;
 
 namespace {
 
-// The real library clears megabytes of its variables when it starts. A program may have its own way of doing that for
-// it, so that this one also looks whether they are zero.
+// The real library clears megabytes of its variables when it starts. A program may interpose memset(), so this also
+// checks that they are zero.
 bool clear_variables() {
   static std::array<char, (3U << 20U) + 100> kept;
   const std::array spots{std::size_t{0}, kept.size() / 2, kept.size() - 1};
@@ -280,7 +280,7 @@ GPULSE_SIM_EXPORT Return nvmlGetBlacklistDeviceInfoByIndex(std::uint32_t index, 
   return give_excluded(call, index, out);
 }
 
-// What the real library has and nobody asks us for.
+// Functions of the real library that no client here calls.
 #define GPULSE_SIM_STUB(name, since) \
   GPULSE_SIM_EXPORT Return name() {  \
     GPULSE_SIM_BEGIN(name)           \

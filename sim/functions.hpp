@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function the library exports, with the driver that first had it (major * 1000 + minor).
-// kAnswered functions have a body in export_*.cpp; the others exist in the real library and here say "not supported".
+// Every function that the library exports, with the first driver that had it (major * 1000 + minor). ANSWERED functions
+// have a body in export_*.cpp; STUBS exist in the real library and return "not supported" here.
 #pragma once
 
 #include <array>

@@ -37,7 +37,7 @@ struct TextValue {
   std::string text;
 };
 
-// What a handle answers with: a whole GPU or one MIG instance of it.
+// The values behind a handle: a whole GPU or one MIG instance of it.
 struct Target {
   std::array<Number, kKeyCount> numbers;
   std::array<TextValue, kTextCount> texts;
@@ -76,7 +76,7 @@ struct Process {
   Span span;
 };
 
-// What accounting remembers of a process that need not be there any more.
+// What accounting remembers of a process, which may have ended.
 struct Accounted {
   std::uint32_t pid = 0, gpu = 0, memory = 0;
   double memory_mib = 0, running_s = 0;
@@ -87,7 +87,7 @@ struct RetiredPage {
   std::uint64_t address = 0, time_s = 0;
 };
 
-// Errors in one part of the chip, on boards that count by place.
+// Errors in one part of the chip, on boards that count by location.
 struct EccCount {
   std::uint32_t location = 0, type = 0, counter = 0, errors = 0;
 };

@@ -174,7 +174,7 @@ Return initialize() {
   const std::scoped_lock lock(keep().mutex);
   const Scenario *scenario = g_sim.scenario.load(std::memory_order_relaxed);
   if (scenario == nullptr || !keep().error.empty()) {
-    // Said here and not when it is found: a program that asks for the error first can say it itself.
+    // Printed here and not when it is found, so that a program that asks for the error can print it itself.
     std::fprintf(stderr, "%s\n", keep().error.c_str());
     return Return::unknown;
   }

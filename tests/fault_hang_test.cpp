@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that never returns, in every function the source calls: nobody waits for it beyond its deadline, the other
-// device keeps its numbers, and all is well again once it returns.
+// Hangs every function that the source calls: nobody waits beyond the deadline, the other device keeps its readings,
+// and everything recovers once the call returns.
 #include <gtest/gtest.h>
 
 #include "sim/testing/sim_machine.hpp"
@@ -28,7 +28,7 @@ class Hang : public testing::Test {
  protected:
   void TearDown() override { sim_clear(); }
 
-  // Until both devices are back; a busy machine may set one aside for nothing, for a moment.
+  // Waits until both devices are back; on a busy machine one may be set aside by mistake for a moment.
   static bool recovers(Sampler &sampler) {
     for (const auto end = monotonic_now() + 20s; monotonic_now() < end; std::this_thread::sleep_for(2ms)) {
       const auto now = sampler.sample(Pass::everything);
@@ -45,10 +45,10 @@ class Hang : public testing::Test {
            now.devices[1].row[device_metric("power_draw_watts")] == Reading(433.0);
   }
 
-  // The function hangs for device 0 while it is read.
+  // The function hangs for device 0 while it is being read.
   static void hang_while_reading(const std::string &name, Sampler &sampler) {
     SnapshotPtr now;
-    // Noise of the machine may cost the other device its turn once; a fault of ours would do so every time.
+    // A busy machine may make the other device miss once; a bug would make it miss every time.
     for (int attempt = 0; attempt < 3; ++attempt) {
       const auto begun = monotonic_now();
       now = sampler.sample(Pass::everything);
@@ -63,7 +63,7 @@ class Hang : public testing::Test {
     EXPECT_TRUE(now->host[host_metric("memory_total_bytes")].has_value());
   }
 
-  // The function hangs from the start: the source as a whole, or the device that it first asks for something.
+  // The function hangs from the start: the source stops responding, or the first device that it asks.
   static void hang_from_the_start(const std::string &name, bool events) {
     auto sampler = with_host(events);
     const auto begun = monotonic_now();
@@ -76,7 +76,7 @@ class Hang : public testing::Test {
     EXPECT_TRUE(recovers(*sampler)) << name;
   }
 
-  // Whether the driver in this form calls the function at all.
+  // False when the source does not call the function in this variant of the driver.
   static bool tries(const std::string &name, Form form) {
     sim_load(scenario(form));
     auto sampler = with_host(false);
@@ -108,7 +108,7 @@ class Hang : public testing::Test {
 TEST_F(Hang, InEveryFunction) {
   int tried = 0;
   for (const auto &name : source_functions()) {
-    // Below, and in tests of their own.
+    // These are tested below.
     if (of_events(name) || name == "nvmlShutdown" || name == "nvmlGpmSampleFree" || name.contains("Mig") ||
         name.contains("InstanceId") || name.contains("PciBusId")) {
       continue;

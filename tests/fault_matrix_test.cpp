@@ -13,7 +13,7 @@
 namespace gpulse::test {
 namespace {
 
-// 0 is no fault and 77 one that nobody has heard of.
+// Without 0, which is no fault; 77 is a code that does not exist.
 std::vector<int> all_codes() {
   std::vector<int> codes;
   for (int code = 0; code <= 30; ++code) codes.push_back(code);
@@ -50,7 +50,7 @@ Reading reason_for(int code) {
 bool older_may_answer(int code) { return reason_for(code).is(Reason::not_supported) || code == 26; }
 bool ends_the_session(int code) { return code == 1 || code == 9 || code == 18; }
 
-// What a function feeds, and whether an older one answers in its place.
+// Which metrics a function fills, and whether an older one answers in its place.
 struct Feeds {
   std::vector<std::string_view> metrics;
   bool has_older = false;
@@ -177,7 +177,7 @@ std::string show(const Reading &reading) {
   return reading.has_value() ? std::to_string(reading.value()) : reason_text(reading);
 }
 
-// A limit that is asked for only where the distance to it is not told.
+// Limits that are read only when the margin to them is not available.
 bool told_by_distance(std::string_view key, const Row &base) {
   static const std::map<std::string_view, MetricId> kDistances{
       {"temperature_shutdown_celsius", device_metric("temperature_margin_shutdown_celsius")},
@@ -188,13 +188,13 @@ bool told_by_distance(std::string_view key, const Row &base) {
   return base.scope() == Scope::device && found != kDistances.end() && base[found->second].has_value();
 }
 
-// What an older call may say instead.
+// What an older call may report instead.
 bool other_answer(std::string_view key, const Row &row, const Row &base, MetricId id) {
   if (row.scope() != Scope::device) return false;
-  // Without GPM the link counters tell: in these scenarios they stand still, and those of PCIe wrap too soon.
+  // Without GPM the link counters are used: in these scenarios they stand still, and those of PCIe wrap too soon.
   if (key.ends_with("_bytes_per_second")) return row[id] == Reading(0.0) || row[id].is(Reason::not_sampled);
   if (!row[id].has_value()) return false;
-  // The first memory call counts what is reserved as used.
+  // The first memory call counts reserved memory as used.
   constexpr auto kReserved = device_metric("memory_reserved_bytes");
   if (key == "memory_used_bytes") {
     return row[kReserved].is(Reason::not_supported) && base[kReserved].has_value() && base[id].has_value() &&
@@ -203,12 +203,12 @@ bool other_answer(std::string_view key, const Row &row, const Row &base, MetricI
   return false;
 }
 
-// Each number is as without the fault, or the code's reason is in its place.
+// Each number is the same as without the fault, or replaced by the code's reason.
 void check_rows(const Row &row, const Row &base, const Reading &expected) {
   for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
     if (is_text(metric) || row[id] == base[id] || row[id] == expected) return;
     if (other_answer(metric.key, row, base, id) || told_by_distance(metric.key, base)) return;
-    // An older form answers in place of a deprecated one, and does not have all of it.
+    // An older function answers in place of a deprecated one, but not with everything.
     if (expected.is(Reason::deprecated) && row[id].is(Reason::not_supported)) return;
     ADD_FAILURE() << metric.key << " shows " << show(row[id]) << ", without the fault " << show(base[id]);
   });
@@ -219,7 +219,7 @@ void check_texts(const DeviceIdentity &now, const DeviceIdentity &base, const Re
   for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
     if (!is_text(metric)) return;
     const auto &text = now.texts[id];
-    // Without NVLink the way over PCIe is left.
+    // Without NVLink the PCIe path is left.
     const bool unknown_path =
         metric.key == "topology" && text && (text.value().contains('?') || text.value().contains("SYS"));
     if (text == base.texts[id] || text == reason || unknown_path) return;
@@ -231,7 +231,7 @@ void check_texts(const DeviceIdentity &now, const DeviceIdentity &base, const Re
   EXPECT_TRUE(now.pci == base.pci || now.pci.empty()) << now.pci;
 }
 
-// What a code means that is itself an answer of the function.
+// Codes that are regular answers of the function.
 Reading detail_reason(std::string_view key, int code) {
   if (key == "inforom_valid" && code == 14) return 0.0;
   if (key.starts_with("inforom_flush") && code == 27) return Reason::not_supported;
@@ -247,7 +247,7 @@ void check_details(const std::string &name, int code, const DeviceDetails &now, 
       EXPECT_TRUE(text == base.texts[id] || refused) << metric.key << " shows " << text.value_or("a reason");
       return;
     }
-    // One that has ended since: the driver knows it no more.
+    // The process has ended: the driver does not know it any more.
     const bool gone = metric.key == "accounted_process_count" && code == 6 && now.row[id].value_or(1) == 0;
     EXPECT_TRUE(now.row[id] == base.row[id] || now.row[id] == expected || gone)
         << metric.key << " shows " << show(now.row[id]) << ", without the fault " << show(base.row[id]);
@@ -263,7 +263,7 @@ void check_details(const std::string &name, int code, const DeviceDetails &now, 
   }
 }
 
-// Processes may be missing when their list cannot be read; none is invented, none has other numbers.
+// Processes may be missing when their list cannot be read, but none is invented and none has other numbers.
 void check_processes(const Snapshot &now, const Snapshot &base, std::uint32_t device, const Reading &expected,
                      bool idle) {
   for (const auto &process : now.processes) {
@@ -274,7 +274,7 @@ void check_processes(const Snapshot &now, const Snapshot &base, std::uint32_t de
     ASSERT_NE(same, base.processes.end());
     EXPECT_EQ(process.types, same->types);
     auto row = process.row;
-    // "Nothing new" is how the driver says that a process does nothing.
+    // "Nothing new" means that the process is idle.
     const auto busy = process_metric("gpu_utilization_percent");
     if (idle && row[busy] == Reading(0.0)) row = same->row;
     check_rows(row, same->row, expected);
@@ -330,7 +330,7 @@ class Matrix : public testing::Test {
     static std::map<Form, Baseline> all;
     return all;
   }
-  // The form of the driver in which the source calls the function.
+  // The variant of the driver in which the source calls the function.
   static std::map<std::string, Form> &home() {
     static std::map<std::string, Form> forms;
     return forms;
@@ -378,7 +378,7 @@ class Matrix : public testing::Test {
     const auto *device = device_at(now, index);
     const auto *before = device_at(base, index);
     ASSERT_NE(device, nullptr);
-    // A lost GPU ends the listening, but it is not said whose loss it was.
+    // A lost GPU ends the event wait, but the driver does not say which one it was.
     const bool deaf = code == 15 && name.starts_with("nvmlEventSetWait");
     const auto expected = code == 0 || deaf ? Reading(Reason::not_sampled) : reason_for(code);
     if (device->state == DeviceState::lost) {
@@ -390,7 +390,7 @@ class Matrix : public testing::Test {
     // Samples and process use have a code for "nothing new".
     const bool nothing_new = code == 6 && (name == "nvmlDeviceGetSamples" || name.contains("Utilization"));
     auto row = device->row;
-    // A driver without the list of graphics or MPS processes still counts those it lists.
+    // A driver without a list of graphics or MPS processes still counts the others.
     constexpr auto kCount = device_metric("process_count");
     if (older_may_answer(code) && (name.contains("Graphics") || name.contains("MPS")) && row[kCount] == Reading(2.0)) {
       row[kCount] = before->row[kCount];
@@ -416,7 +416,7 @@ class Matrix : public testing::Test {
   }
 };
 
-// Those whose failure is the whole driver's, or is looked at below.
+// Functions whose failure concerns the whole driver, or that are tested below.
 const std::set<std::string> kOnTheWayIn{"nvmlInit_v2",
                                         "nvmlInit",
                                         "nvmlShutdown",
@@ -436,7 +436,7 @@ TEST_F(Matrix, EveryFunctionIsCalledInSomeForm) {
   }
 }
 
-// Each function missing alone, as on a driver older than it: only what it feeds is not supported.
+// Each function missing on its own, as on an older driver: only what it fills is not supported.
 TEST_F(Matrix, MissingFunctions) {
   const auto &base = *baselines()[Form::newest].quick;
   for (const auto &name : functions()) {
@@ -462,7 +462,7 @@ TEST_F(Matrix, Readings) {
   });
 }
 
-// A device in parts: a fault in what tells of the parts costs at most the parts.
+// A split device: a fault in the functions for instances affects at most the instances.
 TEST_F(Matrix, Instances) {
   sim_load(scenario(Form::split));
   for (const auto *name : {"nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount", "nvmlGpmMigSampleGet",
@@ -484,9 +484,9 @@ TEST_F(Matrix, Instances) {
                                        [&](const Device &d) { return d.identity->uuid == device.identity->uuid; });
         ASSERT_NE(same, base.devices.end());
         auto row = device.row;
-        // Whose process it is cannot be told without the numbers of the instances.
+        // Without the instances' ids processes cannot be assigned.
         row[device_metric("process_count")] = same->row[device_metric("process_count")];
-        // Nor what the part of the device does.
+        // Nor can GPM be read for an instance.
         if (name == std::string_view("nvmlDeviceGetGpuInstanceId")) {
           for (std::size_t i = 0; i < row.readings().size(); ++i) {
             if (row.readings()[i].is(Reason::not_supported)) row.readings()[i] = same->row.readings()[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults on the way to the devices: init, count, handles, versions. And numbers that cannot be.
+// Faults during discovery (init, count, handles, versions), and implausible numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ TEST_F(FaultSystem, Init) {
     const auto snapshot = with_fault("nvmlInit_v2", -1, code);
     const auto &source = snapshot->sources[0];
     if (older_may_answer(code) || code == 5) {  // the older init answers; a session that is there already will do
-      // A session that we did not open gives no devices here, but is no failure to start.
+      // A session that we did not open has no devices here, but starting did not fail.
       if (code != 5) {
         EXPECT_EQ(source.devices, 2U);
       }
@@ -103,7 +103,7 @@ TEST_F(FaultSystem, VersionsAndShutdown) {
   }
 }
 
-// Without the version nobody knows which numbers the three slow-down fields have.
+// Without the version the numbers of the three slowdown fields are unknown.
 TEST_F(FaultSystem, AnUnknownDriverVersionGuessesNoFieldNumbers) {
   const auto snapshot = with_fault("nvmlSystemGetDriverVersion", -1, 999);
   EXPECT_EQ(snapshot->devices[0].identity->driver, "");
@@ -122,7 +122,7 @@ TEST_F(FaultSystem, EverythingAtOnce) {
   }
 }
 
-// Once found, all its calls fail: no number may be left of one that was never read.
+// After discovery all its calls fail: there must be no number that was never read.
 TEST_F(FaultSystem, OneDeviceFailsWhole) {
   for (const int code : codes()) {
     SCOPED_TRACE(code);
@@ -154,7 +154,7 @@ TEST_F(FaultSystem, NotANumberIsAReason) {
   EXPECT_EQ(snapshot->devices[1].row[device_metric("sm_active_percent")], Reading(80.918));
 }
 
-// One value that cannot be, each in its own device, so that none hides another.
+// One implausible value per device, so that none hides another.
 TEST_F(FaultSystem, NumbersThatCannotBeAreReasons) {
   struct Broken {
     const char *toml;
@@ -186,7 +186,7 @@ TEST_F(FaultSystem, NumbersThatCannotBeAreReasons) {
   }
 }
 
-// A hair above all of the time is all of it: two counters are never read at quite the same moment.
+// Counters are read at slightly different moments, so a busy engine can exceed 100 % by a little.
 TEST_F(FaultSystem, AHairAboveAllIsAll) {
   sim_load("[[device]]\nprofile = \"h200\"\ngpm = { smutil = 100.7 }\n");
   const auto snapshot = observe(*make_sampler(patient()), true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A long run on the simulator: processes come and go, a device falls off the bus and returns, events arrive. Memory and
-// open files stay where they were.
+// open files must not grow.
 #include <unistd.h>
 
 #include <cstdio>

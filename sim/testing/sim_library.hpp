@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator as its tests use it: loaded by path like any NVML client would, one library for the whole program.
+// Test support: the simulator's library, loaded by path as any NVML client would, once for the whole program.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine that exists only in the simulator: its scenarios, and samples taken from it by the real source and sampler.
+// Test support: scenarios for the simulator, and samples taken from it by the real source and sampler.
 #pragma once
 
 #include <filesystem>
@@ -30,14 +30,14 @@ inline void sim_load(const std::string &toml) {
       << sim::library().call<const char *>("gpulse_sim_error");
 }
 
-// A root folder without /proc and /sys: nothing of the machine that runs the test gets in.
+// A root folder without /proc and /sys, so that nothing of the machine that runs the test gets in.
 inline Sysroot empty_root() {
   const auto folder = std::filesystem::temp_directory_path() / "gpulse-empty-root";
   std::filesystem::create_directories(folder);
   return Sysroot(folder.string());
 }
 
-// Deadlines that no busy machine misses, and nothing found anew on the way.
+// Deadlines that even a busy machine meets, and no rediscovery in between.
 inline RunnerOptions patient() {
   return {.call_deadline = 60s, .discover_deadline = 60s, .retry = 60s, .check = 1h, .tick = 1s};
 }
@@ -48,7 +48,7 @@ inline std::unique_ptr<Sampler> make_sampler(const RunnerOptions &options, bool 
   return std::make_unique<Sampler>(std::move(sources), root, options);
 }
 
-// All that a command could ask of the sources, details as well.
+// All metrics that a command could ask for, including details.
 inline MetricSet everything() {
   MetricSet all;
   for (const auto scope : {Scope::device, Scope::process, Scope::detail, Scope::host, Scope::core}) {
@@ -71,8 +71,8 @@ inline const Device *device_at(const Snapshot &snapshot, std::uint32_t index) {
   return nullptr;
 }
 
-// A device that answers every call of the source. The two differ, so that a mix-up shows. Without counters of bytes the
-// driver is asked for the throughput, and nobody waits between two looks at them.
+// A device that answers every call of the source. Two devices should differ, so that a mix-up shows. Without link
+// counters the driver is asked for the throughput, and there is no wait between two readings of them.
 inline std::string full_device(int temperature, int power, bool linked = true) {
   return "[[device]]\nprofile = \"h100\"\ntemperature = " + std::to_string(temperature) +
          "\npower_w = " + std::to_string(power) + (linked ? "" : "\nnvlink_links = \"not supported\"") + R"(
@@ -158,7 +158,7 @@ inline std::string full_processes() {
   return all;
 }
 
-// One driver in the forms the source meets: each function that it may call is called in at least one of them.
+// Variants of the driver: each function that the source may call is called in at least one of them.
 enum class Form { newest, older, wide_rows, split };
 inline constexpr std::array kForms{Form::newest, Form::older, Form::wide_rows, Form::split};
 
@@ -205,7 +205,7 @@ inline std::vector<std::string> source_functions() {
   return names;
 }
 
-// Functions of the library as a whole; a fault in one of them cannot be one device's.
+// Functions of the library as a whole: a fault in one of them concerns all devices.
 inline bool of_the_library(const std::string &name) {
   for (const auto *start : {"nvmlSystem", "nvmlInit", "nvmlShutdown", "nvmlDeviceGetCount", "nvmlEventSet",
                             "nvmlGpmSampleAlloc", "nvmlGpmSampleFree"}) {
@@ -215,7 +215,7 @@ inline bool of_the_library(const std::string &name) {
 }
 
 inline bool of_gpm(const std::string &name) { return name.starts_with("nvmlGpm"); }
-// Fails only between two samples of GPM, which take their time.
+// Fails only after a second GPM sample, which takes time.
 inline bool needs_two_samples(const std::string &name) {
   return of_gpm(name) && name != "nvmlGpmQueryDeviceSupport" && name != "nvmlGpmSampleFree";
 }
@@ -224,8 +224,8 @@ inline bool of_events(const std::string &name) {
          name == "nvmlDeviceGetSupportedEventTypes";
 }
 
-// Two readings of everything, a second of the scenario apart. GPM wants its samples a tenth of a real second apart;
-// without `gpm` nobody waits for that, and what a busy machine might give all the same is left out.
+// Reads everything twice, one second of the scenario apart. GPM needs 100 ms of real time between its samples: without
+// `gpm` there is no wait, and readings that a slow machine might get anyway are masked.
 inline SnapshotPtr observe(Sampler &sampler, bool gpm) {
   sim_time(1000);
   sampler.sample(Pass::everything);

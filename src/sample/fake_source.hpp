@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source for the tests of the sampler: devices come and go, calls refuse, take long or hang, as the test says. It
-// counts what broke the rules of source.hpp on threads. All control functions may be called from any thread.
+// A source for the tests of the sampler: its devices come and go, its calls fail, take long or hang, as the test says.
+// It counts violations of the threading rules in source.hpp. All control functions may be called from any thread.
 #pragma once
 
 #include <condition_variable>
@@ -38,7 +38,7 @@ class FakeSource final : public Source {
     problem_ = std::move(problem);
     changed_ = true;
   }
-  // The version of a driver that answers.
+  // The version that the driver reports.
   void driver(std::string version) {
     const std::lock_guard lock(mutex_);
     driver_ = std::move(version);
@@ -51,7 +51,7 @@ class FakeSource final : public Source {
     const std::lock_guard lock(mutex_);
     costs_[reader] = cost;
   }
-  // Every call for the device, or with "*" discovery, waits until released.
+  // Every call for the device, or discovery with "*", blocks until release().
   void hang(std::string_view uuid) {
     const std::lock_guard lock(mutex_);
     hanging_.insert(std::string(uuid));
@@ -61,14 +61,14 @@ class FakeSource final : public Source {
     hanging_.clear();
     released_.notify_all();
   }
-  // To be said before a runner gets it.
+  // Call before a runner gets it.
   void be_prompt() { prompt_ = true; }
-  // Where the last reading was taken.
+  // The thread of the last read().
   std::thread::id reader_thread() const {
     const std::lock_guard lock(mutex_);
     return reader_thread_;
   }
-  // Where it was last asked whether devices came or went.
+  // The thread of the last changed().
   std::thread::id changed_thread() const {
     const std::lock_guard lock(mutex_);
     return changed_thread_;
@@ -94,7 +94,7 @@ class FakeSource final : public Source {
     const std::lock_guard lock(mutex_);
     return broken_rules_;
   }
-  // What the reader gives for a device: never the same for two of them.
+  // The reading of a device; different for every device and reader.
   static double value_of(const std::string &uuid, std::size_t reader) {
     return static_cast<double>(uuid.back() - '0') * 10 + static_cast<double>(reader);
   }

@@ -29,7 +29,7 @@ Runner::~Runner() {
   core_->asked.notify_all();
   const bool left = core_->done.wait_for(lock, 600ms, [&] { return core_->ended; });
   lock.unlock();
-  // A worker inside a hung driver is left behind; it keeps what it needs alive by itself.
+  // A worker stuck in the driver is left behind; it shares ownership of everything it uses.
   left ? worker_.join() : worker_.detach();
 }
 
@@ -46,7 +46,7 @@ void Runner::ask(Pass pass) {
     const std::lock_guard lock(core_->mutex);
     if (core_->working || (pass == Pass::scheduled && core_->has_nothing_to_do(monotonic_now()))) return;
     core_->working = true;
-    core_->wanted = pass;
+    core_->requested = pass;
   }
   if (is_prompt()) {
     core_->serve(*core_->worker);
@@ -61,7 +61,7 @@ bool Runner::wait(Monotonic until, const std::stop_token &stop) {
     const auto now = monotonic_now();
     if (core_->set_aside(now)) start_worker();
     if (now >= until || core_->discovery_hangs || stop.stop_requested()) return false;
-    // Wake often enough to notice a missed deadline soon.
+    // Wake up often enough to notice a missed deadline soon.
     core_->done.wait_until(
         lock, std::min(until, now + std::min<std::chrono::nanoseconds>(core_->options.call_deadline / 4, 50ms)));
   }
@@ -89,7 +89,7 @@ SourceReport Runner::report() {
   report.entities.reserve(core_->entities.size());
   for (const auto &entity : core_->entities) {
     SourceReport::Entity one{.found = entity->found,
-                             .row = entity->seen,
+                             .row = entity->published,
                              .processes = entity->processes,
                              .cores = entity->cores,
                              .details = entity->details};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one source on a thread of its own, so that nobody ever waits inside a driver.
 //
-//   idle ──ask()──► working ──► idle          the normal course
+//   idle ──ask()──► working ──► idle          the normal case
 //                      │
-//                      └─ a call past its deadline: the entity is set aside, the thread left behind in the driver,
-//                         and a new thread goes on with the other entities. When the call comes back after all,
-//                         the old thread takes the entity back in and ends.
+//                      └─ a call misses its deadline: its entity is set aside, its thread is left behind in the
+//                         driver, and a new thread continues with the other entities. If the call returns after
+//                         all, the old thread puts its entity back in service and ends.
 //
-// A prompt source needs no thread: whoever asks runs the pass.
+// A prompt source needs no thread: the caller of ask() runs the pass.
 //
 // All functions may be called from any thread.
 #pragma once
@@ -27,18 +27,18 @@ namespace gpulse {
 
 struct RunnerOptions {
   std::chrono::nanoseconds call_deadline = std::chrono::seconds(2);
-  // Finding devices may set up each of them, which takes seconds on a driver without persistence.
+  // Discovery may initialise every device, which takes seconds on a driver without persistence mode.
   std::chrono::nanoseconds discover_deadline = std::chrono::seconds(20);
-  // How soon after a failure to look again; doubles up to a minute.
+  // How long after a failure until the next discovery; doubles up to a minute.
   std::chrono::nanoseconds retry = std::chrono::seconds(5);
-  // How often to ask whether devices came or went.
+  // How often to check whether devices came or went.
   std::chrono::nanoseconds check = std::chrono::seconds(5);
   std::chrono::nanoseconds tick = std::chrono::seconds(1);
-  // Nothing but what fills one of these is read; else all but the details.
+  // Only readers that fill one of these are called; without it, all but those of details.
   std::optional<MetricSet> only{};
 };
 
-// What a source knows now; a value.
+// A copy of what a source knows at one moment.
 struct SourceReport {
   struct Entity {
     Found found;
@@ -49,7 +49,7 @@ struct SourceReport {
     std::shared_ptr<const DeviceDetails> details;
   };
   SourceStatus status;
-  bool absent = false;  // there is nothing of its kind in this machine
+  bool absent = false;  // no hardware of its kind in this machine
   std::vector<Entity> entities;
   std::vector<Event> events;
   std::chrono::nanoseconds call_time{0};
@@ -74,16 +74,16 @@ class Runner {
   Runner &operator=(const Runner &) = delete;
   ~Runner();
 
-  // Asks for a pass; ignored while the last one is still going on. A prompt source's is done on return.
+  // Requests a pass; ignored while the last one is still running. A prompt source has finished it on return.
   void ask(Pass pass);
   bool is_prompt() const;
-  // Waits until the pass is done, `until` has come or a stop is asked for; sets aside what is past its deadline. True
-  // when done.
+  // Waits until the pass is done, `until` is reached or a stop is requested; sets aside entities whose call missed its
+  // deadline. True when the pass is done.
   bool wait(Monotonic until, const std::stop_token &stop = {});
   // The newest readings, and the events since the last call.
   SourceReport report();
   std::vector<CostReport> costs() const;
-  // As Sampler::focus.
+  // See Sampler::focus.
   void focus(std::shared_ptr<const MetricSet> set);
 
  private:

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLongestRetry = 60s;
-constexpr std::size_t kMostEvents = 256;
+constexpr std::size_t kMaxEvents = 256;
 
 Reason reason_for(DeviceState state) {
   switch (state) {
@@ -51,10 +51,10 @@ void Runner::Core::work(const std::shared_ptr<Worker> &self) {
     if (!serve(*self)) return;
     lock.lock();
   }
-  // To close a source is a call into the driver too, and may hang like any other. While one of its calls still hangs,
-  // whoever comes back last closes it.
+  // Closing a source calls the driver too, and may hang like any other call. While another call of it hangs, the last
+  // thread to return closes it.
   std::shared_ptr<Source> closing;
-  if (!someone_hangs()) closing = std::move(source);
+  if (!any_call_hangs()) closing = std::move(source);
   lock.unlock();
   closing.reset();
   lock.lock();
@@ -62,22 +62,22 @@ void Runner::Core::work(const std::shared_ptr<Worker> &self) {
   done.notify_all();
 }
 
-// The pass that was asked for. False when this worker was left behind in it.
+// Runs the requested pass. False when this worker was left behind in it.
 bool Runner::Core::serve(Worker &self) {
   std::unique_lock lock(mutex);
-  const auto what = wanted;
+  const auto what = requested;
   lock.unlock();
   if (!try_pass(self, what)) return false;
   lock.lock();
   working = false;
   resume_from = 0;
-  // Who waits would find the lock taken.
+  // Unlock first, so that the woken thread does not block on the mutex.
   lock.unlock();
   done.notify_all();
   return true;
 }
 
-// Nothing a source throws may end the program; it is looked at anew later.
+// An exception from a source must not end the program: it becomes a problem, and discovery is tried again later.
 bool Runner::Core::try_pass(Worker &self, Pass what) {
   std::string why;
   try {
@@ -88,34 +88,34 @@ bool Runner::Core::try_pass(Worker &self, Pass what) {
     why = "unknown";
   }
   const std::lock_guard lock(mutex);
-  self.busy_with = kNobody;
+  self.busy_with = kIdle;
   if (problem.empty()) problem = fmt::format("internal error: {}", why);
   retry_later(monotonic_now());
   return !self.left_behind;
 }
 
 void Runner::Core::note(std::string device, EventKind kind, std::string text) {
-  if (events.size() >= kMostEvents) events.erase(events.begin());
+  if (events.size() >= kMaxEvents) events.erase(events.begin());
   events.push_back({.time = wall_now(), .device = std::move(device), .kind = kind, .text = std::move(text)});
 }
 
-bool Runner::Core::someone_hangs() const {
+bool Runner::Core::any_call_hangs() const {
   return std::any_of(entities.begin(), entities.end(), [](const auto &e) { return e->hung; });
 }
 
-bool Runner::Core::well() const {
+bool Runner::Core::is_healthy() const {
   return problem.empty() &&
          std::none_of(entities.begin(), entities.end(), [](const auto &e) { return e->state == DeviceState::lost; });
 }
 
-// Looking anew disturbs every device of the source: the more often it was in vain, the later the next time.
+// Discovery disturbs every device of the source, so each failure doubles the wait for the next one.
 void Runner::Core::retry_later(Monotonic now) {
   retry_after =
       std::clamp(retry_after * 2, options.retry, std::max<std::chrono::nanoseconds>(options.retry, kLongestRetry));
   next_retry = now + retry_after;
 }
 
-// A metric that no reader of this source fills is not supported, by construction.
+// A metric that no reader fills is not supported; the others are not sampled yet.
 Row Runner::Core::initial_row(Scope scope) const {
   Row row(scope, Reason::not_supported);
   for (const auto &info : source->readers()) {
@@ -136,7 +136,7 @@ void Runner::Core::focus(std::shared_ptr<const MetricSet> set) {
   for (auto &cost : costs) {
     const auto fills = cost.info().fills;
     cost.focus(in_focus == nullptr || fills.empty() || in_focus->contains_any(fills));
-    cost.settle(options.tick, entities.size());
+    cost.update_tier(options.tick, entities.size());
   }
 }
 
@@ -182,13 +182,13 @@ void Runner::Core::adopt(Discovery found) {
     entity->place = place;
     set_state(*entity, one.state);
     if (one.state != DeviceState::ok) {
-      entity->seen.fill(one.code != 0 ? Reading(Reason::error, one.code) : reason_for(one.state));
+      entity->published.fill(one.code != 0 ? Reading(Reason::error, one.code) : reason_for(one.state));
       entity->processes.clear();
     }
     now.push_back(std::move(entity));
   }
-  // A whole device that was there is lost; an instance that was there was taken apart on purpose. One that never gave a
-  // reading, or whose place on the bus is taken, has only been found under its proper name.
+  // A whole device that has disappeared is lost; an instance was removed on purpose. A device that never gave a
+  // reading, or whose bus address another one has now, was only known under a provisional name.
   const auto renamed = [&](const DeviceIdentity &identity) {
     return !identity.pci.empty() && std::any_of(now.begin(), now.end(), [&](const auto &e) {
       return e->found.identity != nullptr && e->found.identity->pci == identity.pci;
@@ -196,9 +196,9 @@ void Runner::Core::adopt(Discovery found) {
   };
   for (auto &entity : entities) {
     const auto *identity = entity->found.identity.get();
-    if (identity == nullptr || !identity->parent.empty() || !entity->read_before || renamed(*identity)) continue;
+    if (identity == nullptr || !identity->parent.empty() || !entity->has_readings || renamed(*identity)) continue;
     entity->place.reset();
-    entity->seen.fill(Reason::lost);
+    entity->published.fill(Reason::lost);
     entity->processes.clear();
     set_state(*entity, DeviceState::lost);
     now.push_back(std::move(entity));
@@ -215,28 +215,28 @@ void Runner::Core::adopt(Discovery found) {
 }
 
 bool Runner::Core::has_nothing_to_do(Monotonic now) {
-  if (!discovered || !entities.empty() || (!well() && now >= next_retry)) return false;
+  if (!discovered || !entities.empty() || (!is_healthy() && now >= next_retry)) return false;
   if (now < next_check) return true;
-  // A driver that has answered may hang the next time: that is for the worker to find out.
+  // A driver that has answered before may hang now: only the worker may call it.
   if (!driver.empty()) return false;
   try {
     if (source->changed()) return false;
   } catch (...) {
-    return false;  // the worker meets it too, and tells of it
+    return false;  // the worker runs into it too, and reports it
   }
   next_check = now + options.check;
   return true;
 }
 
-// Looks for entities when that is due.
+// Runs discovery when it is due.
 void Runner::Core::find_entities(Worker &self) {
   std::unique_lock lock(mutex);
   const auto now = monotonic_now();
-  const bool failed = !well();
-  // It has held as long as the last wait was: the next trouble is a new one.
+  const bool failed = !is_healthy();
+  // Healthy for as long as the last wait: the next failure starts with the shortest wait again.
   if (!failed && now - next_retry >= retry_after) retry_after = 0ns;
-  // Nothing of the source may run elsewhere while it looks anew.
-  if (someone_hangs()) return;
+  // Discovery must not run at the same time as any other call of the source.
+  if (any_call_hangs()) return;
   bool look = !discovered || (failed && now >= next_retry);
   const bool check = !look && now >= next_check;
   if (!look && !check) return;
@@ -247,11 +247,11 @@ void Runner::Core::find_entities(Worker &self) {
   Discovery found;
   if (look) found = source->discover();
   lock.lock();
-  self.busy_with = kNobody;
+  self.busy_with = kIdle;
   discovery_hangs = false;
   if (!look) return;
   adopt(std::move(found));
-  if (!well()) retry_later(monotonic_now());
+  if (!is_healthy()) retry_later(monotonic_now());
 }
 
 void Runner::Core::note_outcome(Entity &entity, std::size_t reader, Outcome outcome, DeviceState &state) {
@@ -266,7 +266,7 @@ void Runner::Core::note_outcome(Entity &entity, std::size_t reader, Outcome outc
       state = DeviceState::asleep;
       return;
     case Outcome::gone: {
-      // Look for the driver again, but no sooner than the retry time: one odd answer is not the end of the session.
+      // Discover again, but not before the retry time: a single odd answer need not mean that the session is over.
       const std::lock_guard lock(mutex);
       if (problem.empty()) {
         problem = "the driver went away";
@@ -308,12 +308,12 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
   const std::lock_guard lock(mutex);
   set_state(entity, state);
   if (state == DeviceState::ok) {
-    entity.seen = entity.frame.row;
+    entity.published = entity.frame.row;
     entity.cores = entity.frame.cores;
     if (entity.frame.details != nullptr) entity.details = std::make_shared<DeviceDetails>(*entity.frame.details);
-    entity.read_before = true;
+    entity.has_readings = true;
   } else {
-    entity.seen.fill(reason_for(state));
+    entity.published.fill(reason_for(state));
     entity.cores.clear();
     entity.details.reset();
   }
@@ -321,7 +321,7 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
   entity.processes = std::move(listed);
 }
 
-// False when this worker was left behind in a call that took too long.
+// False when this worker was left behind in a call that missed its deadline.
 bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &entity, std::ptrdiff_t place, Pass what) {
   const auto infos = source->readers();
   const auto begun = monotonic_now();
@@ -355,7 +355,7 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
   entity->frame.due = nullptr;
   if (!self.left_behind) publish(*entity, state, before);
   const std::lock_guard lock(mutex);
-  self.busy_with = kNobody;
+  self.busy_with = kIdle;
   if (self.left_behind) {
     entity->hung = false;
     return false;
@@ -366,7 +366,7 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
   return true;
 }
 
-// One pass over all entities. False when this worker was left behind on the way.
+// Reads all entities. False when this worker was left behind in one of them.
 bool Runner::Core::pass(Worker &self, Pass what) {
   find_entities(self);
   std::unique_lock lock(mutex);
@@ -387,20 +387,20 @@ bool Runner::Core::pass(Worker &self, Pass what) {
     if (!read_entity(self, entity, static_cast<std::ptrdiff_t>(next), what)) return false;
   }
   lock.lock();
-  for (auto &cost : costs) cost.settle(options.tick, entities.size());
+  for (auto &cost : costs) cost.update_tier(options.tick, entities.size());
   for (auto &event : source->take_events()) {
-    if (events.size() < kMostEvents) events.push_back(std::move(event));
+    if (events.size() < kMaxEvents) events.push_back(std::move(event));
   }
   return true;
 }
 
-// Called with the lock held: a call past its deadline costs its entity its place, and the worker its job. True when a
-// new worker is wanted.
+// Called with the mutex held. When the worker's call has missed its deadline, marks the entity as not responding and
+// the worker as left behind; true when a new worker has to be started.
 bool Runner::Core::set_aside(Monotonic now) {
   if (!working || prompt) return false;
   const auto busy = worker->busy_with.load();
   const auto started = Monotonic(Monotonic::duration(worker->call_started.load()));
-  if (busy == kNobody) return false;
+  if (busy == kIdle) return false;
   if (busy == kDiscovering) {
     if (now - started > options.discover_deadline && !discovery_hangs) {
       discovery_hangs = true;
@@ -411,7 +411,7 @@ bool Runner::Core::set_aside(Monotonic now) {
   if (now - started <= options.call_deadline) return false;
   auto &entity = *entities[static_cast<std::size_t>(busy)];
   entity.hung = true;
-  entity.seen.fill(Reason::not_responding);
+  entity.published.fill(Reason::not_responding);
   entity.processes.clear();
   entity.cores.clear();
   set_state(entity, DeviceState::not_responding);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inside of a Runner: what the worker threads and those who watch them share. Kept alive by whoever still uses it.
+// The state of a Runner, shared by its worker threads and its callers, and kept alive by all of them.
 #pragma once
 
 #include <atomic>
@@ -10,37 +10,38 @@
 namespace gpulse {
 
 struct Runner::Core {
-  static constexpr std::ptrdiff_t kNobody = -2;       // the worker is idle
-  static constexpr std::ptrdiff_t kDiscovering = -1;  // it looks for entities
+  // Worker::busy_with, where it is not the place of an entity.
+  static constexpr std::ptrdiff_t kIdle = -2;
+  static constexpr std::ptrdiff_t kDiscovering = -1;
 
-  // One entity: what the worker keeps (frame, turns) and what others may see (the rest, under the lock).
+  // `frame` and `turns` belong to the worker that reads the entity; the rest is guarded by the mutex.
   struct Entity {
     Entity(Found f, const Row &first, std::size_t readers)
-        : found(std::move(f)), initial(first), frame{.row = first, .processes = {}}, turns(readers), seen(first) {}
+        : found(std::move(f)), initial(first), frame{.row = first, .processes = {}}, turns(readers), published(first) {}
 
     Found found;
     Row initial;
     Frame frame;
     std::vector<ReaderTurn> turns;
-    std::optional<std::size_t> place;  // in the source's list; none: it is not there any more
+    std::optional<std::size_t> place;  // in the source's last discovery; none: it is gone
 
-    Row seen;
+    Row published;
     std::vector<Process> processes;
     std::vector<CpuCore> cores;
     std::shared_ptr<const DeviceDetails> details;
     DeviceState state = DeviceState::ok;
     Monotonic state_since{};
-    bool read_before = false;  // has given readings at least once
+    bool has_readings = false;  // since it was first found
     bool hung = false;
   };
 
-  // What one worker does at this moment, for whoever watches the clock. One left behind keeps its own.
+  // What one worker is doing, for callers that check its deadline. A worker that is left behind keeps its own.
   struct Worker {
     std::atomic<std::int64_t> call_started{0};
-    std::atomic<std::ptrdiff_t> busy_with{kNobody};
-    std::atomic<bool> left_behind{false};  // written under the lock
+    std::atomic<std::ptrdiff_t> busy_with{kIdle};
+    std::atomic<bool> left_behind{false};  // written with the mutex held
 
-    // The time first: who sees what it does also sees since when.
+    // The time is stored first, so that a reader of busy_with never pairs it with an older start.
     void begin(std::ptrdiff_t what, Monotonic now) {
       call_started = now.time_since_epoch().count();
       busy_with = what;
@@ -70,9 +71,9 @@ struct Runner::Core {
   bool wants(const ReaderInfo &info) const;
   void focus(std::shared_ptr<const MetricSet> set);
   void start_frame(Entity &entity) const;
-  bool someone_hangs() const;
-  bool well() const;
-  // No entity to read, and none has come: the worker need not be woken.
+  bool any_call_hangs() const;
+  bool is_healthy() const;
+  // True when there is no entity to read and none has appeared: the worker need not be woken.
   bool has_nothing_to_do(Monotonic now);
   void retry_later(Monotonic now);
   void note(std::string device, EventKind kind, std::string text);
@@ -80,15 +81,15 @@ struct Runner::Core {
   std::shared_ptr<Source> source;
   const std::shared_ptr<host::ProcessTable> process_table;
   const RunnerOptions options;
-  const bool prompt;  // the source needs no thread
+  const bool prompt;  // no worker thread: callers run the passes
 
   std::mutex mutex;
   std::condition_variable asked, done;
   bool stopping = false;
-  bool ended = false;              // the worker that counts has left
-  std::shared_ptr<Worker> worker;  // the one that counts; others have been left behind
+  bool ended = false;              // the current worker has left its loop
+  std::shared_ptr<Worker> worker;  // the current one; earlier ones have been left behind
   bool working = false;
-  Pass wanted = Pass::scheduled;
+  Pass requested = Pass::scheduled;
   std::vector<std::shared_ptr<Entity>> entities;
   std::vector<Event> events;
   std::string problem = "not looked for yet";
@@ -106,7 +107,7 @@ struct Runner::Core {
   Monotonic next_check{};
   std::chrono::nanoseconds call_time{0};
   std::uint64_t calls = 0;
-  std::size_t resume_from = 0;  // where a replacement worker goes on in the pass
+  std::size_t resume_from = 0;  // where a replacement worker continues the pass
   std::vector<ReaderCost> costs;
   std::vector<bool> wanted_readers;
   std::shared_ptr<const MetricSet> in_focus;  // null: everything

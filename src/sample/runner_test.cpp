@@ -25,7 +25,7 @@ class RunnerTest : public testing::Test {
     source_->devices(std::move(devices));
     runner_ = std::make_unique<Runner>(source_, nullptr, options);
   }
-  // Looks for devices whenever it can; deadlines long enough for a busy machine.
+  // Discovers whenever it can; deadlines long enough for a busy machine.
   static RunnerOptions quick() {
     return {.call_deadline = 150ms, .discover_deadline = 300ms, .retry = 1ms, .check = 0ms, .tick = 100ms};
   }
@@ -36,7 +36,7 @@ class RunnerTest : public testing::Test {
     for (const auto &event : report.events) kinds_.push_back(std::string(word(event.kind)) + " " + event.device);
     return report;
   }
-  // Asks again until the report is as wanted; false after ten seconds.
+  // Requests passes until the report is as wanted; false after ten seconds.
   template <class Wanted>
   bool until(Wanted wanted) {
     for (const auto end = monotonic_now() + 10s; monotonic_now() < end; std::this_thread::sleep_for(2ms)) {
@@ -104,7 +104,7 @@ TEST_F(RunnerTest, ARefusalIsRememberedPerDevice) {
 
 TEST_F(RunnerTest, ADearCallMovesToASlowerTier) {
   start({{"GPU-0"}});
-  source_->cost(Fake::kTick, 5ms);  // of 100 ms between two samples: more than a fiftieth
+  source_->cost(Fake::kTick, 5ms);  // of 100 ms between two samples: more than 2 %
   std::uint32_t slowed = 0;
   for (int i = 0; i < 10; ++i) slowed = pass().slowed;
   EXPECT_EQ(slowed, 1U);
@@ -139,7 +139,7 @@ TEST_F(RunnerTest, AHungDeviceIsSetAsideAndComesBack) {
     EXPECT_EQ(state(report, uuid), DeviceState::ok);
     EXPECT_EQ(reading(report, uuid), Reading(Fake::value_of(uuid, 0)));
   }
-  // The others go on at full speed, by another thread.
+  // The others continue at full speed on another thread.
   const auto before = source_->reads("GPU-2", Fake::kTick);
   for (int i = 0; i < 5; ++i) report = pass();
   EXPECT_EQ(source_->reads("GPU-2", Fake::kTick), before + 5);
@@ -334,12 +334,12 @@ TEST_F(RunnerTest, AFailureIsTriedAgainEverMoreSlowly) {
     EXPECT_EQ(pass().status.problem, "no driver");
     std::this_thread::sleep_for(1ms);
   }
-  // At 0, 20, 60, 140, 300 ms, and next at 620 ms; `check` looks no further because nothing changed since.
+  // At 0, 20, 60, 140 and 300 ms, and next at 620 ms; `check` does not add any, since nothing has changed.
   EXPECT_GE(source_->discoveries(), 3U);
   EXPECT_LE(source_->discoveries(), 5U);
 }
 
-// The driver hands the device out each time, and then says that it is lost: others must not suffer from that for ever.
+// The driver hands out the device each time and then says that it is lost; the others must not pay for that for ever.
 TEST_F(RunnerTest, ADeviceLostAfterEachDiscoveryIsTriedEverMoreSlowly) {
   auto options = quick();
   options.retry = 20ms;

@@ -30,7 +30,7 @@ Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &ro
   for (auto &source : sources) runners_.push_back(std::make_unique<Runner>(std::move(source), processes_, options));
 }
 
-// A whole device keeps its number also when it is found under another name: one that slept, or had no UUID at first.
+// By address as well, since a device may be found under another UUID later: it was asleep, or did not tell it at first.
 std::uint32_t Sampler::index_of(const DeviceIdentity &identity) {
   const bool placed = identity.parent.empty() && !identity.pci.empty();
   auto known = indices_.find(identity.uuid);
@@ -50,7 +50,7 @@ void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapsh
   }
   snapshot.devices.reserve(devices);
   snapshot.processes.reserve(processes);
-  // Whole devices get the first numbers, in the order of their sources, so that they match the driver's own.
+  // Whole devices come first, in the order of their source, so that their indices match the driver's.
   for (const bool instances : {false, true}) {
     for (const auto &report : reports) {
       for (const auto &entity : report.entities) {
@@ -120,7 +120,7 @@ SnapshotPtr Sampler::assemble(Seconds took) {
 SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop) {
   const std::lock_guard one_at_a_time(sampling_);
   const auto begun = monotonic_now();
-  // The prompt ones come last: they run here, while the drivers work.
+  // Prompt sources come last: they run on this thread while the workers wait for their drivers.
   for (const bool prompt : {false, true}) {
     for (auto &runner : runners_) {
       if (runner->is_prompt() == prompt) runner->ask(pass);
@@ -132,7 +132,7 @@ SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds time_limi
 }
 
 SnapshotPtr Sampler::sample(Pass pass, const std::stop_token &stop) {
-  // Each call has its deadline; beyond all of them together nothing can be gained by waiting.
+  // No source takes longer than this: every call has a deadline of its own.
   return sample_within(pass, options_.discover_deadline + 4 * options_.call_deadline, stop);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns what the sources know into snapshots, whenever it is asked for one.
+// Turns what the sources know into snapshots, on request. All functions may be called from any thread.
 #pragma once
 
 #include <deque>
@@ -22,13 +22,13 @@ class Sampler {
   Sampler(const Sampler &) = delete;
   Sampler &operator=(const Sampler &) = delete;
 
-  // One snapshot. Waits for the sources, each no longer than its deadlines, or until a stop is asked for. One caller at
-  // a time; a second one waits.
+  // Takes one snapshot. Waits for each source, but no longer than its deadlines, or until a stop is requested. One
+  // caller at a time; a second one waits.
   SnapshotPtr sample(Pass pass, const std::stop_token &stop = {});
-  // The same for no longer than that; a source that is not done yet shows its last readings.
+  // Waits no longer than `time_limit`; a source that is not done by then shows its last readings.
   SnapshotPtr sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop = {});
 
-  // What somebody looks at from now on. The rest is read every ten seconds where reading it is not nearly free. Never
+  // Says what is shown from now on. Everything else is read every ten seconds, unless reading it is nearly free. Never
   // waits for a driver.
   void focus(const MetricSet &set);
 
@@ -43,7 +43,7 @@ class Sampler {
   std::string hostname_;
   std::shared_ptr<host::ProcessTable> processes_;
   std::vector<std::unique_ptr<Runner>> runners_;
-  std::map<std::string, std::uint32_t> indices_;  // by uuid and by PCI address: a device keeps its number while we run
+  std::map<std::string, std::uint32_t> indices_;  // by UUID and by PCI address: a device keeps its index while we run
   std::uint32_t next_index_ = 0;
   host::SelfUse self_use_;
   std::deque<Event> events_;

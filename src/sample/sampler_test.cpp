@@ -78,7 +78,7 @@ TEST_F(SamplerTest, AStopEndsTheWaitForADiscoveryThatHangs) {
     stop.request_stop();
   });
   const auto begun = monotonic_now();
-  // So patient that only the stop ends the waiting.
+  // Only the stop can end a wait that long.
   EXPECT_NE(sampler_->sample_within(Pass::everything, 1h, stop.get_token()), nullptr);
   EXPECT_LT(monotonic_now() - begun, 250ms);
 }

@@ -9,15 +9,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of the time between two calls, the most that the call itself may take, and the most for all entities together.
-constexpr double kShare = 0.02;
-constexpr double kShareOfAll = 0.1;
-// What takes less of the time, for all entities together, is read whether somebody looks or not.
+// The largest share of the time that one reader's calls may take, for one entity and for all of them together.
+constexpr double kMaxShare = 0.02;
+constexpr double kMaxShareOfAll = 0.1;
+// A reader that takes less than this share for all entities is called whether its metrics are shown or not.
 constexpr double kNearlyFree = 1e-4;
-// Weight of the newest call: a single stall fades within some ten calls.
-constexpr double kNewest = 0.1;
-// Timers are late now and then; what is due a moment from now is due now.
-constexpr double kEarly = 0.95;
+// A single slow call fades from the mean within about ten calls.
+constexpr double kWeightOfNewest = 0.1;
+// Timers jitter: a reader is due when this part of its period has passed.
+constexpr double kDueAt = 0.95;
 
 }  // namespace
 
@@ -37,24 +37,24 @@ std::chrono::nanoseconds period(Tier tier) {
 
 void ReaderCost::add(std::chrono::nanoseconds cost) {
   const auto ns = static_cast<double>(cost.count());
-  mean_ns_ = calls_ == 0 ? ns : mean_ns_ + kNewest * (ns - mean_ns_);
+  mean_ns_ = calls_ == 0 ? ns : mean_ns_ + kWeightOfNewest * (ns - mean_ns_);
   ++calls_;
 }
 
-void ReaderCost::settle(std::chrono::nanoseconds tick, std::size_t entities) {
-  // The first calls of a session set things up inside the driver and cost more.
+void ReaderCost::update_tier(std::chrono::nanoseconds tick, std::size_t entities) {
+  // The first calls of a session cost more, because they set things up inside the driver.
   constexpr std::uint64_t kWarm = 4;
   if (calls_ < kWarm || info_->tier >= Tier::slow) return;
   auto tier = info_->tier;
   const auto affordable = [&](Tier t) {
     const auto every = std::max(tick, period(t));
     const auto time = static_cast<double>(every.count());
-    return mean_ns_ <= kShare * time && mean_ns_ * static_cast<double>(entities) <= kShareOfAll * time;
+    return mean_ns_ <= kMaxShare * time && mean_ns_ * static_cast<double>(entities) <= kMaxShareOfAll * time;
   };
   while (tier < Tier::slow && !affordable(tier)) tier = static_cast<Tier>(static_cast<int>(tier) + 1);
   tier_ = tier;
   const auto every = static_cast<double>(std::max(tick, period(tier)).count());
-  unseen_ = !in_focus_ && mean_ns_ * static_cast<double>(entities) > kNearlyFree * every;
+  deferred_ = !in_focus_ && mean_ns_ * static_cast<double>(entities) > kNearlyFree * every;
 }
 
 const MetricSet *ReaderTurn::due_metrics(const MetricSet *in_focus, Monotonic now) const {
@@ -85,7 +85,7 @@ bool ReaderTurn::due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now
   }
   if (!read_once) return true;
   if (tier == Tier::once) return false;
-  return static_cast<double>((now - last).count()) >= kEarly * static_cast<double>(period(tier).count());
+  return static_cast<double>((now - last).count()) >= kDueAt * static_cast<double>(period(tier).count());
 }
 
 }  // namespace gpulse

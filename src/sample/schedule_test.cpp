@@ -29,7 +29,7 @@ TEST(Schedule, PeriodsOfTheTiers) {
 
 TEST(Schedule, ATickReaderIsDueEveryTime) { EXPECT_TRUE(due(kEvery, Tier::tick, Pass::scheduled, 0ns)); }
 
-// A timer may be up to a twentieth early.
+// Timers may be up to 5 % early.
 TEST(Schedule, ASecondReaderIsDueOnceASecond) {
   EXPECT_FALSE(due(kSecond, Tier::second, Pass::scheduled, 100ms));
   EXPECT_FALSE(due(kSecond, Tier::second, Pass::scheduled, 949ms));
@@ -84,11 +84,11 @@ TEST(Cost, TheMeanFollowsTheNewestByATenth) {
 ReaderCost cost_of(const ReaderInfo &info, std::chrono::nanoseconds each, std::chrono::nanoseconds tick) {
   ReaderCost cost(info);
   for (int i = 0; i < 4; ++i) cost.add(each);
-  cost.settle(tick, 1);
+  cost.update_tier(tick, 1);
   return cost;
 }
 
-// At most a fiftieth of the time between two calls: 2 ms of 100 ms, 20 ms of a second.
+// At most 2 % of the time between two calls: 2 ms of 100 ms, 20 ms of a second.
 TEST(Cost, ADearReaderMovesDownAsFarAsItTakes) {
   EXPECT_EQ(cost_of(kEvery, 2ms, 100ms).tier(), Tier::tick);
   EXPECT_EQ(cost_of(kEvery, 2001us, 100ms).tier(), Tier::second);
@@ -99,23 +99,23 @@ TEST(Cost, ADearReaderMovesDownAsFarAsItTakes) {
   EXPECT_TRUE(cost_of(kSecond, 21ms, 1s).slowed());
 }
 
-// For all entities together a tenth: 8 × 2.8 ms fit into a second, 128 × 2.8 ms do not.
+// At most 10 % for all entities together: 8 × 2.8 ms fit into a second, 128 × 2.8 ms do not.
 TEST(Cost, ManyEntitiesMakeACallDear) {
   ReaderCost cost(kEvery);
   for (int i = 0; i < 4; ++i) cost.add(2800us);
-  cost.settle(1s, 8);
+  cost.update_tier(1s, 8);
   EXPECT_EQ(cost.tier(), Tier::tick);
-  cost.settle(1s, 128);
+  cost.update_tier(1s, 128);
   EXPECT_EQ(cost.tier(), Tier::slow);
 }
 
-// A ten-thousandth of the time is nearly free: 100 µs of a second, 10 µs of 100 ms.
+// 0.01 % of the time is nearly free: 100 µs of a second, 10 µs of 100 ms.
 TEST(Cost, WhatNobodyLooksAtIsReadSlowlyUnlessItIsNearlyFree) {
   const auto unseen = [](const ReaderInfo &info, std::chrono::nanoseconds each, std::chrono::nanoseconds tick,
                          std::size_t entities) {
     auto cost = cost_of(info, each, tick);
     cost.focus(false);
-    cost.settle(tick, entities);
+    cost.update_tier(tick, entities);
     return cost;
   };
   EXPECT_EQ(unseen(kSecond, 99us, 1s, 1).tier(), Tier::second);
@@ -128,7 +128,7 @@ TEST(Cost, WhatNobodyLooksAtIsReadSlowlyUnlessItIsNearlyFree) {
   EXPECT_EQ(cost.tier(), Tier::slow);
   EXPECT_FALSE(cost.slowed()) << "it could be read every time";
   cost.focus(true);
-  cost.settle(1s, 1);
+  cost.update_tier(1s, 1);
   EXPECT_EQ(cost.tier(), Tier::tick);
 }
 
@@ -140,7 +140,7 @@ TEST(Cost, ARareTickAffordsMore) {
 TEST(Cost, TheFirstCallsDoNotCount) {
   ReaderCost cost(kEvery);
   for (int i = 0; i < 3; ++i) cost.add(1s);
-  cost.settle(100ms, 1);
+  cost.update_tier(100ms, 1);
   EXPECT_FALSE(cost.slowed());
 }
 
@@ -152,9 +152,9 @@ TEST(Cost, ASlowReaderStaysWhereItIs) {
 TEST(Cost, AReaderThatBecomesCheapMovesUpAgain) {
   auto cost = cost_of(kEvery, 10ms, 100ms);
   EXPECT_EQ(cost.tier(), Tier::second);
-  // 10 ms shrinks by a tenth each: below 2 ms after 16 calls.
+  // Each call takes a tenth off the 10 ms: below 2 ms after 16 calls.
   for (int i = 0; i < 16; ++i) cost.add(0ns);
-  cost.settle(100ms, 1);
+  cost.update_tier(100ms, 1);
   EXPECT_EQ(cost.tier(), Tier::tick);
 }
 

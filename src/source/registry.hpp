@@ -19,7 +19,7 @@ class DeviceUsers;
 
 struct SourceFactory {
   using Make = std::unique_ptr<Source> (*)(const Sysroot &, const SourceOptions &);
-  // For sources that find in /proc who uses their devices: one list serves them all.
+  // For sources that find the users of their devices in /proc: they share one list.
   using MakeWithUsers = std::unique_ptr<Source> (*)(const Sysroot &, const SourceOptions &,
                                                     std::shared_ptr<drm::DeviceUsers>);
 
@@ -30,7 +30,7 @@ struct SourceFactory {
 
 std::span<const SourceFactory> source_factories();
 
-// "auto": all of them; else the one of that name, and the host.
+// All of them for "auto", else the one of that name and the host.
 Result<std::vector<std::shared_ptr<Source>>> make_sources(std::string_view which, const Sysroot &root,
                                                           const SourceOptions &options);
 

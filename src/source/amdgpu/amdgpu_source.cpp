@@ -12,7 +12,7 @@ namespace gpulse::amdgpu {
 
 namespace {
 
-// The sensors by what the driver calls them; radeon and old kernels give no labels, but the numbers are the same.
+// Sensors by the driver's label. radeon and old kernels have no labels, but the same numbers.
 struct Wanted {
   Sensor sensor;
   std::string_view kind, label;
@@ -41,20 +41,20 @@ void find_sensors(const Sysroot &root, DeviceData &device) {
     });
     if (wanted != kWanted.end()) device.sensors[static_cast<std::size_t>(wanted->sensor)] = sensor.path;
   }
-  // The newest chips for data centres have no sensor at the edge.
+  // The newest data-centre chips have no edge sensor.
   auto &die = device.sensors[static_cast<std::size_t>(Sensor::die)];
   if (die.empty()) die = device.sensor(Sensor::hotspot);
 }
 
 bool is_integrated(const Sysroot &root, const DeviceData &device) {
-  // Only processors with graphics have a voltage for the rest of the chip, or a table of their kind.
+  // Only APUs have a voltage for the rest of the chip, or a gpu_metrics table of format 2 or 3.
   if (!device.sensor(Sensor::soc).empty()) return true;
   const auto table = root.read(device.card.device + "/gpu_metrics", 8192);
   const auto metrics = table ? parse_gpu_metrics(*table) : std::nullopt;
   return metrics && metrics->integrated();
 }
 
-// MI100, MI200 and MI300 count energy in a unit that is written down; what others count in is not.
+// The energy counter's unit is documented only for MI100, MI200 and MI300.
 bool counts_energy(std::uint32_t product) {
   struct Range {
     std::uint32_t first, last;
@@ -106,7 +106,7 @@ class AmdgpuSource final : public Source {
   std::vector<ReaderInfo> infos_;
   std::vector<drm::Card> cards_;
   std::vector<KfdNode> nodes_;
-  std::vector<KfdGroup> groups_;  // of KFD, not yet given to a card
+  std::vector<KfdGroup> groups_;  // not yet assigned to a card
   std::vector<std::unique_ptr<DeviceData>> devices_;
   std::vector<KfdGroup> whole_nodes_;  // by whole device, for the topology
   std::vector<IdentityPtr> whole_;
@@ -118,7 +118,7 @@ std::vector<drm::Card> AmdgpuSource::list() const {
   return cards;
 }
 
-// The nodes of KFD at the card's address; the function tells the parts of a chip apart, no more.
+// The KFD nodes at the card's address. The PCI function only distinguishes the parts of a chip.
 KfdGroup AmdgpuSource::take_group(const drm::Card &card) {
   const auto place = [](std::string_view pci) { return pci.substr(0, pci.rfind('.')); };
   const auto known = std::find_if(groups_.begin(), groups_.end(),
@@ -139,7 +139,7 @@ void AmdgpuSource::add(std::unique_ptr<DeviceData> device, IdentityPtr identity,
 }
 
 void AmdgpuSource::add_clients(DeviceData &device) const {
-  // What amdgpu tells of an engine only once it has worked; radeon never tells.
+  // amdgpu lists these engines only after they have worked; radeon never lists any.
   static constexpr std::array kSilent{
       device_metric("render_utilization_percent"), device_metric("compute_utilization_percent"),
       device_metric("copy_utilization_percent"), device_metric("decoder_utilization_percent"),
@@ -161,7 +161,7 @@ void AmdgpuSource::add_parts(const drm::Card &card, const KfdGroup &nodes, const
     part->nodes = {node};
     part->partition = node.function();
     part->partitions = shared;
-    // The part sleeps with the whole, and has a render node of its own.
+    // A part sleeps together with the whole, but has its own render node.
     part->card = card;
     part->card.nodes = {{drm::kDrmMajor, node.render_minor}};
     if (state == DeviceState::ok) add_clients(*part);
@@ -181,7 +181,7 @@ void AmdgpuSource::add_card(const drm::Card &card, Discovery &found) {
     device->integrated = is_integrated(root_, *device);
     device->counts_energy = counts_energy(card.product);
     device->link = drm::find_pcie_link(root_, card);
-    // Nobody waits for it in a single look.
+    // A single sample does not wait for it.
     if ((options_.events || !root_.is_machine()) && root_.exists(card.device + "/pcie_bw")) {
       device->bandwidth = std::make_shared<PcieBandwidth>(root_, card.device);
     }
@@ -198,7 +198,7 @@ void AmdgpuSource::add_card(const drm::Card &card, Discovery &found) {
 void AmdgpuSource::add_node(KfdGroup nodes, Discovery &found) {
   auto device = std::make_unique<DeviceData>();
   auto identity = identify_node(root_, nodes, names_);
-  // Of two at one address, the second is not there.
+  // A second device at the same address cannot be told apart by it.
   if (std::any_of(whole_.begin(), whole_.end(), [&](const auto &one) { return one->pci == identity->pci; })) {
     identity->pci.clear();
   }

@@ -20,7 +20,7 @@ constexpr auto kClock = device_metric("clock_graphics_mhz");
 constexpr auto kFan = device_metric("fan_speed_percent");
 constexpr auto kThrottle = device_metric("throttle_reasons");
 
-// A card at work: what every test starts from.
+// A busy card, which every test starts from.
 struct BusyCard : FakeCard {
   explicit BusyCard(std::string_view product = "73BF") : FakeCard(product) {
     write("gpu_busy_percent", "42\n");
@@ -79,7 +79,7 @@ TEST(AmdMachine, OfAnotherVendorHasNothingForUs) {
   EXPECT_TRUE(Sampled(FakeCard("56A5", "xe")).found.entities.empty());
 }
 
-// Bad input costs the reading it is in, and no other.
+// Bad input affects its own reading only.
 
 TEST(AmdBadInput, ACutOffTable) {
   const BusyCard card;
@@ -157,7 +157,7 @@ TEST(AmdBadInput, MoreMemoryInUseThanThereIs) {
   EXPECT_EQ(sampled[kTotal], Reading(17163091968));
 }
 
-// Sleep.
+// Runtime power management.
 
 TEST(AmdSleep, IsSeenBeforeAnythingIsRead) {
   const BusyCard card;
@@ -201,7 +201,7 @@ TEST(AmdSleep, AndWakingAreChanges) {
   EXPECT_FALSE(sampled.source().changed());
 }
 
-// What differs from card to card.
+// Differences between cards.
 
 TEST(AmdMemory, OfAProcessorWithGraphicsIsBothItsParts) {
   FakeCard card("15BF");
@@ -355,7 +355,7 @@ TEST(AmdLimits, HoldForTheirShareOfTheFirmwaresTime) {
   EXPECT_EQ(sampled[device_metric("throttled_power_percent")], Reading(25));
   EXPECT_EQ(sampled[device_metric("throttled_thermal_percent")], Reading(12.5));
   EXPECT_EQ(sampled[kThrottle], Reading(1 << 2 | 1 << 6));
-  // Set back, as by a reset: nothing is known of the time in between.
+  // The counter was reset: nothing is known about the time in between.
   card.write("gpu_metrics", limits(10, 5, 0, 0).bytes());
   ASSERT_TRUE(sampled.sample());
   EXPECT_TRUE(sampled[device_metric("throttled_power_percent")].is(Reason::not_sampled));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the source keeps of one AMD device from one reading to the next. Belongs to the entity's own thread.
+// What the source keeps of one AMD device between readings. Used by one thread at a time.
 #pragma once
 
 #include <array>
@@ -22,33 +22,33 @@
 
 namespace gpulse::amdgpu {
 
-// The sensors that are read, whatever their numbers are on this card.
+// The sensors that are read; their numbers differ from card to card.
 enum class Sensor : std::uint8_t { none, die, hotspot, memory, graphics, soc, sclk, mclk, power, fast_power, fan, pwm };
 inline constexpr std::size_t kSensors = static_cast<std::size_t>(Sensor::pwm) + 1;
 
-// What the parts of a split chip do, as the whole of it tells: written by the whole, read by the parts.
+// How busy the parts of a split chip are: written by the reader of the whole, read by those of the parts.
 struct PartitionUse {
   std::mutex mutex;
-  std::array<std::optional<double>, kMostPartitions> busy_percent;
+  std::array<std::optional<double>, kMaxPartitions> busy_percent;
 };
 
 struct DeviceData {
-  drm::Card card;              // of the whole, where this is a part; without a folder where only KFD shows the device
-  std::string folder;          // of the driver's files that tell of this device; empty where there are none
-  std::vector<KfdNode> nodes;  // of KFD, one for each part
+  drm::Card card;              // for a part: that of the whole; without a folder when only KFD lists the device
+  std::string folder;          // with the driver's files for this device; empty when there are none
+  std::vector<KfdNode> nodes;  // one for each part
   std::optional<std::size_t> partition;
   std::shared_ptr<PartitionUse> partitions;
   std::shared_ptr<PcieBandwidth> bandwidth;
-  std::optional<drm::Clients> clients;  // none where its parts have them
+  std::optional<drm::Clients> clients;  // none when its parts have them
   std::shared_ptr<drm::DeviceUsers> device_users;
   drm::PcieLink link;
   std::array<std::string, kSensors> sensors;  // …/temp2, to be followed by "_input"
   bool integrated = false;
-  bool counts_energy = false;  // in units that are known
+  bool counts_energy = false;  // in a known unit
 
-  // Which metrics a file of their own has given: what gpu_metrics says of them is not wanted.
+  // Metrics that were read from their own file: the values in gpu_metrics are ignored for them.
   std::bitset<kMetricCount> own;
-  std::bitset<kMetricCount> from_table;  // which gpu_metrics has given
+  std::bitset<kMetricCount> from_table;  // those that came from gpu_metrics
   std::optional<GpuMetrics> before;      // for the rates
   Monotonic before_at{};
   std::array<Reading, 3> totals{Reason::not_sampled, Reason::not_sampled, Reason::not_sampled};

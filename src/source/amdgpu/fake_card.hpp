@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A temporary folder that stands in for a machine with AMD devices.
+// Test support: a temporary folder that stands in for a machine with AMD devices.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace gpulse::amdgpu {
 
-// A metrics table with every field "not supported" but for what is put in.
+// A gpu_metrics table in which every field is "not supported" until it is set.
 class Table {
  public:
   Table(std::size_t size, unsigned format, unsigned content) : bytes_(size, '\xFF') {
@@ -36,7 +36,7 @@ class Table {
 class FakeCard {
  public:
   explicit FakeCard(std::string_view product = "73BF", std::string_view driver = "amdgpu") {
-    // Keeps the tables of the machine that runs the test out of it.
+    // Keeps the name tables of the machine that runs the test out.
     for (const std::string_view table : {"libdrm/amdgpu.ids", "hwdata/pci.ids", "misc/pci.ids"}) {
       folder_.write(fmt::format("/usr/share/{}", table), "");
     }
@@ -46,13 +46,13 @@ class FakeCard {
   }
 
   const TemporaryFolder &folder() const { return folder_; }
-  // Of the device's own folder, and of that of its sensors.
+  // Writes a file of the device, or of its sensors.
   void write(std::string_view file, std::string_view text) const { folder_.write(device() + std::string(file), text); }
   void sensor(std::string_view file, std::string_view text) const {
     write("hwmon/hwmon3/" + std::string(file), std::string(text) + "\n");
   }
   void remove(std::string_view file) const { folder_.remove(device() + std::string(file)); }
-  // A file that is there but refuses to be read.
+  // Makes a file that exists but cannot be read.
   void spoil(std::string_view file) const {
     remove(file);
     folder_.make_folder(device() + std::string(file));
@@ -73,7 +73,7 @@ class FakeCard {
   TemporaryFolder folder_;
 };
 
-// A source over the machine, read as the sampler would.
+// A source on that machine, read as the sampler would.
 class Sampled {
  public:
   explicit Sampled(const FakeCard &card, const SourceOptions &options = {}) : source_(card.source(options)) {
@@ -81,7 +81,7 @@ class Sampled {
     for (std::size_t i = 0; i < found.entities.size(); ++i) frames_.try_emplace(i, Frame{Row(Scope::device), {}});
   }
 
-  // One sample of every reader that was not refused; false when the device sleeps.
+  // Calls every reader that was not refused; false when the device is asleep.
   bool sample(std::size_t entity = 0, Seconds after = Seconds(1)) {
     now_ += std::chrono::duration_cast<Monotonic::duration>(after);
     for (std::size_t i = 0; i < source_->readers().size(); ++i) {

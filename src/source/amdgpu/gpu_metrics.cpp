@@ -11,7 +11,7 @@ namespace gpulse::amdgpu {
 
 namespace {
 
-// Little-endian, as the chips write it.
+// Little-endian, as the firmware writes it.
 std::uint64_t read_at(std::string_view bytes, std::size_t offset, std::size_t size) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -24,7 +24,7 @@ constexpr std::uint64_t all_ones(std::size_t size) {
   return size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
 }
 
-// What a field of several elements is as one number.
+// How the elements of a field become one number.
 enum class Fold : std::uint8_t { most, mean, sum };
 
 Fold fold_of(Field field) {
@@ -52,7 +52,7 @@ Quantity quantity_of(Field field) {
   return Quantity::other;
 }
 
-// Processors with graphics count in hundredths of a degree and in milliwatts.
+// APUs report hundredths of a degree, and milliwatts.
 double scale_of(Field field, bool integrated) {
   switch (quantity_of(field)) {
     case Quantity::celsius:
@@ -74,7 +74,7 @@ std::optional<double> folded(std::string_view bytes, std::size_t offset, std::si
   std::size_t valid = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto raw = read_at(bytes, offset + i * size, size);
-    // Nothing here can be below zero.
+    // Nothing here can be negative.
     if (raw == all_ones(size) || (is_signed && raw > all_ones(size) / 2)) continue;
     ++valid;
     sum += static_cast<double>(raw);
@@ -97,7 +97,7 @@ void take(std::string_view bytes, const Entry &entry, GpuMetrics &out) {
   const auto value = folded(bytes, entry.offset, size, entry.count, fold_of(entry.field));
   if (!value) return;
   put(out, entry.field, *value);
-  // Its bits would not all survive as a floating-point number.
+  // A double would lose some of its bits.
   if (entry.field == Field::throttle) out.throttle = read_at(bytes, entry.offset, size);
 }
 
@@ -105,14 +105,14 @@ void take_partitions(std::string_view bytes, const Layout &layout, GpuMetrics &o
   constexpr std::size_t kEngines = 8;
   if (layout.partitions == 0 || layout.partition_count + 2U > bytes.size()) return;
   const auto count = read_at(bytes, layout.partition_count, 2);
-  for (std::size_t i = 0; i < std::min<std::uint64_t>(count, kMostPartitions); ++i) {
+  for (std::size_t i = 0; i < std::min<std::uint64_t>(count, kMaxPartitions); ++i) {
     const std::size_t offset = layout.partitions + i * layout.partition_size;
     if (offset + kEngines * 4 > bytes.size()) return;
     out.partition_busy[i] = folded(bytes, offset, 4, kEngines, Fold::mean);
   }
 }
 
-// v1_9 names and types each value in front of it.
+// In v1_9 a header before each value says what it is and its type.
 bool take_records(std::string_view bytes, GpuMetrics &out) {
   constexpr std::size_t kHead = 8;
   constexpr std::array<std::size_t, 8> kSizes{1, 1, 2, 2, 4, 4, 8, 8};
@@ -167,8 +167,8 @@ std::uint64_t decode_throttle(std::uint64_t bits) {
     unsigned first, last;
     std::uint64_t bit;
   };
-  // PPT, SPL and the like are limits of power; TDC, EDC and APCC of current; then the sensors of heat, regulators
-  // included; PROCHOT is a wire from outside.
+  // PPT, SPL and the like are power limits; TDC, EDC and APCC current limits; then come the temperature sensors,
+  // including those of voltage regulators. PROCHOT is a signal from outside the chip.
   constexpr std::array<Range, 5> kRanges{{{0, 15, state_names::throttle_bit("power cap")},
                                           {16, 31, state_names::throttle_bit("current limit")},
                                           {32, 45, state_names::throttle_bit("hw thermal")},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table that amdgpu's firmware fills and the driver hands out as the file gpu_metrics: 17 layouts, one per family
-// of chips. Only what other files lack is taken from it.
+// Parser for gpu_metrics, a table that the firmware fills, in 17 layouts for different families of chips. Only values
+// that no other file has are taken from it. Pure.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ enum class Field : std::uint8_t {
   activity_video,
   activity_jpeg,
   power_socket,
-  energy,  // in 2^-16 J on the chips of data centres
+  energy,  // in units of 2^-16 J on data-centre chips
   clock_graphics,
   clock_soc,
   clock_memory,
@@ -39,14 +39,14 @@ enum class Field : std::uint8_t {
   pcie_replay,
   xgmi_read_kib,
   xgmi_write_kib,
-  // How long the clocks were held back, and the count of the same clock that it is a part of.
+  // How long the clocks were throttled, and the total of the same counter.
   accumulation,
   residency_prochot,
   residency_power,
   residency_socket_heat,
   residency_regulator_heat,
   residency_memory_heat,
-  // As above on APUs, where nothing says what they are a part of.
+  // The same on APUs, without a total to compare with.
   growth_prochot,
   growth_power_sustained,
   growth_power_fast,
@@ -56,30 +56,30 @@ enum class Field : std::uint8_t {
   growth_soc_heat,
 };
 inline constexpr std::size_t kFields = static_cast<std::size_t>(Field::growth_soc_heat) + 1;
-inline constexpr std::size_t kMostPartitions = 8;
+inline constexpr std::size_t kMaxPartitions = 8;
 
 struct GpuMetrics {
   std::uint8_t format = 0, content = 0;
   std::array<double, kFields> values{};
   std::bitset<kFields> has;
   std::uint64_t throttle = 0;
-  // Of the parts a split chip works as: the mean use of each one's engines.
-  std::array<std::optional<double>, kMostPartitions> partition_busy;
+  // For each part of a split chip: the mean utilisation of its engines.
+  std::array<std::optional<double>, kMaxPartitions> partition_busy;
 
   std::optional<double> operator[](Field field) const {
     const auto i = static_cast<std::size_t>(field);
     return has[i] ? std::optional(values[i]) : std::nullopt;
   }
-  // Formats 2 and 3 are of processors with graphics.
+  // Formats 2 and 3 are those of APUs.
   bool integrated() const { return format == 2 || format == 3; }
 };
 
-// None where the layout is unknown or the bytes are fewer than it says.
+// None when the layout is unknown or there are fewer bytes than it needs.
 std::optional<GpuMetrics> parse_gpu_metrics(std::string_view bytes);
 
 // The throttle bits as bits of state_names::kThrottle.
 std::uint64_t decode_throttle(std::uint64_t bits);
-// Heat of the chip's hottest point, which some chips report at rest.
+// The hotspot limit, which some chips report while idle.
 inline constexpr std::uint64_t kHotspotBit = 1ULL << 36U;
 
 }  // namespace gpulse::amdgpu

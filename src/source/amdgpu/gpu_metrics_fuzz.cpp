@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a gpu_metrics table; made to look like one half of the time, so that the layouts are reached.
+// Any bytes as a gpu_metrics table. Half of them get a valid header, so that all layouts are reached.
 #include <array>
 #include <cmath>
 #include <cstddef>

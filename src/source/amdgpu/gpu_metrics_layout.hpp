@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each field lies in each layout of gpu_metrics: offsets in bytes, as the kernel's structures have them.
+// Where each field is in each layout of gpu_metrics: byte offsets in the kernel's structures.
 #pragma once
 
 #include <array>
@@ -19,9 +19,9 @@ struct Entry {
 
 struct Layout {
   std::uint8_t format, content;
-  std::uint16_t smallest;  // a structure below this is not of the layout
+  std::uint16_t smallest;  // a smaller structure does not have this layout
   std::array<std::span<const Entry>, 3> parts;
-  // The records of a split chip's parts; 0: it has none.
+  // The records of the parts of a split chip; 0: there are none.
   std::uint16_t partition_count = 0, partitions = 0, partition_size = 0;
 };
 
@@ -40,7 +40,7 @@ inline constexpr std::array<Entry, 14> kVega{{{Field::temperature_edge, 16},
                                               {Field::clock_soc, 56},
                                               {Field::clock_memory, 58},
                                               {Field::fan_rpm, 72}}};
-// Cards of their own up to RDNA4, MI100 and MI200.
+// Discrete cards up to RDNA4, MI100 and MI200.
 inline constexpr std::array<Entry, 16> kNavi{{{Field::temperature_edge, 4},
                                               {Field::temperature_hotspot, 6},
                                               {Field::temperature_memory, 8},
@@ -61,7 +61,7 @@ inline constexpr std::array<Entry, 4> kNaviVoltages{{{Field::voltage_soc, 104},
                                                      {Field::voltage_graphics, 106},
                                                      {Field::voltage_memory, 108},
                                                      {Field::throttle, 112, 8}}};
-// MI300 and what came after it.
+// MI300 and later.
 inline constexpr std::array<Entry, 6> kMi300Head{{{Field::temperature_hotspot, 4},
                                                   {Field::temperature_memory, 6},
                                                   {Field::temperature_vr_soc, 8},
@@ -115,7 +115,7 @@ inline constexpr std::array<Entry, 14> kMi300Fourth{{{Field::energy, 24, 8},
                                                      {Field::clock_soc, 312, 2, 4},
                                                      {Field::clock_video, 320, 2, 4},
                                                      {Field::clock_memory, 336}}};
-// Processors with graphics. Their activity is left out: a percentage on some, hundredths of one on others.
+// APUs. Activity is left out: it is in percent on some, in hundredths of a percent on others.
 inline constexpr std::array<Entry, 8> kRenoir{{{Field::temperature_edge, 16},
                                                {Field::temperature_soc, 18},
                                                {Field::power_socket, 44},
@@ -134,7 +134,7 @@ inline constexpr std::array<Entry, 8> kRembrandt{{{Field::temperature_edge, 4},
                                                   {Field::clock_video, 84}}};
 inline constexpr std::array<Entry, 1> kVanGoghThrottle{{{Field::throttle, 120, 8}}};
 inline constexpr std::array<Entry, 2> kVanGoghVoltages{{{Field::voltage_soc, 154}, {Field::voltage_graphics, 156}}};
-// Strix Point and after.
+// Strix Point and later.
 inline constexpr std::array<Entry, 17> kStrix{{{Field::temperature_edge, 4},
                                                {Field::temperature_soc, 6},
                                                {Field::activity_graphics, 42},
@@ -171,7 +171,7 @@ inline constexpr std::array<Layout, 15> kLayouts{{
     {3, 0, 228, {kStrix}},
 }};
 
-// v1_9: the numbers of the values, and the unit each must have (0: any).
+// v1_9: the id of each value, and the unit it must have (0: any).
 struct Record {
   Field field;
   std::uint16_t id;

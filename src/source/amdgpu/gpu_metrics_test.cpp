@@ -11,7 +11,7 @@ namespace gpulse::amdgpu {
 
 namespace {
 
-// A table of the size and revision with every field "not supported", but for what the test puts in.
+// A table of that size and revision in which every field is "not supported" until the test sets it.
 class Blob {
  public:
   Blob(std::size_t size, int format, int content) : bytes_(size, '\xFF') {
@@ -152,7 +152,7 @@ TEST(GpuMetrics, OfTheLaterMi300Layouts) {
   EXPECT_EQ(eight.parsed()[Field::clock_memory], 1301);
 }
 
-// v1_9: each value behind a word that names it.
+// v1_9: each value has a header that says what it is.
 std::string record(std::uint64_t unit, std::uint64_t type, std::uint64_t id,
                    std::initializer_list<std::uint64_t> values, std::size_t size) {
   Blob head(8, 0, 0);
@@ -259,7 +259,7 @@ TEST(GpuMetrics, OfAnUnknownRevisionOrTooShortForTheirOwnAreRefused) {
   EXPECT_FALSE(parse_gpu_metrics(std::string(4, '\0')));
 }
 
-// What others recorded; values read off the bytes by hand.
+// Recorded by others; expected values decoded by hand.
 TEST(GpuMetrics, OfRecordedMachines) {
   const auto dgpu = fixture("blobs-mangohud/dgpu-v1_3.bin");
   if (dgpu.empty()) GTEST_SKIP() << "no shared fixtures";

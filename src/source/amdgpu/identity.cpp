@@ -11,7 +11,7 @@ namespace gpulse::amdgpu {
 
 namespace {
 
-// A text of the device's own folder.
+// A file in the device's own folder.
 struct TextFile {
   std::string_view file;
   MetricId metric;
@@ -27,7 +27,7 @@ constexpr std::array kTexts{
 };
 
 void put_text(DeviceIdentity &identity, MetricId metric, std::string text) {
-  // What the driver says where it does not know.
+  // The driver's placeholder for an unknown value.
   if (!text.empty() && text != "unknown" && text != "N/A") identity.texts[metric] = std::move(text);
 }
 
@@ -80,7 +80,7 @@ IdentityPtr identify_node(const Sysroot &root, const KfdGroup &nodes, drm::Names
   identity->vendor = "amd";
   identity->pci = node.pci();
   identity->uuid = node.unique_id == 0 ? "PCI-" + identity->pci : fmt::format("GPU-{:016x}", node.unique_id);
-  // KFD calls the newer chips all alike.
+  // KFD gives all newer chips the same name.
   const auto hint = sysfs::read_word(root, node.folder + "/name");
   identity->name = names.product(card, hint == "ip discovery" ? std::string_view() : std::string_view(hint));
   identity->driver = drm::driver_text(root, card);

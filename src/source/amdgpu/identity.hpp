@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who an AMD device is: name, numbers, neighbours. None of these files wakes a device.
+// The identity of an AMD device: name, serial numbers, neighbours. Reading these files never wakes a device.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,18 @@ namespace gpulse::amdgpu {
 
 using IdentityPtr = std::shared_ptr<DeviceIdentity>;
 
-// Of a card, with its nodes of KFD where it has some.
+// For a card, with its KFD nodes if it has any.
 IdentityPtr identify_card(const Sysroot &root, const drm::Card &card, const KfdGroup &nodes, drm::Names &names,
                           bool texts);
-// Of a device that only KFD shows.
+// For a device that only KFD lists.
 IdentityPtr identify_node(const Sysroot &root, const KfdGroup &nodes, drm::Names &names);
-// Of one part of a split chip.
+// For one part of a split chip.
 IdentityPtr identify_part(const DeviceIdentity &whole, const KfdNode &node);
 
-// How the chip is split: "SPX", "CPX"; by the driver's word or else by the number of parts.
+// How the chip is split: "SPX", "CPX"; from the driver, or else from the number of parts.
 std::string partition_word(const Sysroot &root, const std::string &device, std::size_t parts);
 
-// How each device reaches the others, as a text for each; `nodes` are by device.
+// How each device is connected to the others, as one text per device; `nodes` are by device.
 void describe_topology(std::span<const KfdGroup> nodes, std::span<const IdentityPtr> identities);
 
 }  // namespace gpulse::amdgpu

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kNodes = "/sys/class/kfd/kfd/topology/nodes";
 constexpr std::string_view kProcesses = "/sys/class/kfd/kfd/proc";
 constexpr std::uint32_t kXgmi = 11;
-constexpr std::size_t kMostText = 8192;
+constexpr std::size_t kMaxText = 8192;
 
 // Calls visit(key, number) for every line "key number".
 template <class Visit>
@@ -30,7 +30,7 @@ void for_each_property(std::string_view text, Visit visit) {
   }
 }
 
-// Folders of nodes and processes are named by their numbers alone.
+// Folders of nodes and processes are named by number.
 std::optional<std::uint32_t> number_of(const std::string &folder) { return parse_integer<std::uint32_t>(folder); }
 
 std::optional<std::uint64_t> read_count(const Sysroot &root, const std::string &path) {
@@ -43,7 +43,7 @@ std::vector<KfdLink> read_links(const Sysroot &root, const std::string &node) {
   for (const std::string_view kind : {"/io_links", "/p2p_links"}) {
     const auto folder = node + std::string(kind);
     for (const auto &name : root.list(folder)) {
-      const auto text = root.read(folder + "/" + name + "/properties", kMostText);
+      const auto text = root.read(folder + "/" + name + "/properties", kMaxText);
       if (!text) continue;
       KfdLink link;
       for_each_property(*text, [&](std::string_view key, std::uint64_t value) {
@@ -56,7 +56,7 @@ std::vector<KfdLink> read_links(const Sysroot &root, const std::string &node) {
   return links;
 }
 
-// Bytes that the process holds on the device, over the parts that it is split into.
+// Bytes that the process holds on all parts of the device.
 Reading read_sum(const Sysroot &root, const std::string &process, std::string_view file,
                  const std::vector<KfdNode> &nodes, MetricId metric) {
   Reading sum = Reason::not_supported;
@@ -107,7 +107,7 @@ std::vector<KfdNode> list_nodes(const Sysroot &root) {
   for (const auto &name : root.list(kNodes)) {
     const auto number = number_of(name);
     auto folder = fmt::format("{}/{}", kNodes, name);
-    const auto text = number ? root.read(folder + "/properties", kMostText) : std::nullopt;
+    const auto text = number ? root.read(folder + "/properties", kMaxText) : std::nullopt;
     auto node = text ? parse_node(*text) : std::nullopt;
     if (!node) continue;
     node->number = *number;
@@ -126,7 +126,7 @@ std::string target_name(std::uint32_t gfx_target) {
 }
 
 std::vector<KfdGroup> group_by_chip(std::vector<KfdNode> nodes) {
-  // The parts of a split chip differ in the function of their address alone.
+  // The addresses of a split chip's parts differ only in the function.
   const auto chip = [](const KfdNode &node) {
     const auto place = node.unique_id == 0 ? node.location : node.location & ~7U;
     return std::tuple(node.domain, place, node.unique_id);
@@ -153,7 +153,7 @@ NodeMemory read_node_memory(const Sysroot &root, const KfdNode &node) {
   NodeMemory memory;
   const auto banks = node.folder + "/mem_banks";
   for (const auto &name : root.list(banks)) {
-    const auto text = root.read(banks + "/" + name + "/properties", kMostText);
+    const auto text = root.read(banks + "/" + name + "/properties", kMaxText);
     if (!text) continue;
     std::uint64_t heap = kHost;
     std::uint64_t bytes = 0;
@@ -183,7 +183,7 @@ void add_compute_processes(const Sysroot &root, const std::vector<KfdNode> &node
     const auto folder = fmt::format("{}/{}", kProcesses, name);
     const auto memory = read_sum(root, folder, "vram_{}", nodes, kMemory);
     const auto units = read_sum(root, folder, "stats_{}/cu_occupancy", nodes, kUnits);
-    // Every program of KFD is listed with every device; one that holds nothing here is none of this device's.
+    // KFD lists every process for every device: skip those that hold nothing here.
     if (memory.value_or(0) == 0 && units.value_or(0) == 0) continue;
     auto known = std::find_if(processes.begin(), processes.end(),
                               [&](const ProcessUse &use) { return first_namespace && use.pid == *pid; });
@@ -192,7 +192,7 @@ void add_compute_processes(const Sysroot &root, const std::vector<KfdNode> &node
       known = std::prev(processes.end());
     }
     known->types |= static_cast<std::uint8_t>(ProcessType::compute);
-    // The graphics driver's count holds what KFD allocated for the same file: the two are not to be added.
+    // The graphics driver's count includes what KFD allocated for the same file, so the two must not be added.
     known->row[kMemory] = larger(known->row[kMemory], memory);
     known->row[kUnits] = units;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel's compute driver (KFD, which ROCm stands on) shows of the devices it drives and of the programs that
-// use them: the only place that tells of work sent past the graphics driver.
+// The devices and processes that the kernel's compute driver lists (KFD, the base of ROCm). It is the only place that
+// shows work that bypasses the graphics driver.
 #pragma once
 
 #include <cstdint>
@@ -23,28 +23,28 @@ struct KfdLink {
 struct KfdNode {
   std::string folder;
   std::uint32_t number = 0;
-  std::uint64_t gpu_id = 0;  // 0 where it is not told
+  std::uint64_t gpu_id = 0;  // 0: unknown
   std::uint64_t unique_id = 0, hive = 0;
   std::uint32_t vendor = 0, product = 0, domain = 0, location = 0, render_minor = 0;
   std::uint32_t compute_units = 0, gfx_target = 0;
   std::vector<KfdLink> links;
   bool operator==(const KfdNode &) const = default;
 
-  // 0000:05:00.3; the function of a chip's part is its number.
+  // 0000:05:00.3; for a part of a chip the function is its number.
   std::string pci() const;
   std::uint32_t function() const { return location & 7U; }
 };
 
-// The text of a node's `properties`; none where it is no GPU.
+// Parses a node's `properties`; none when it is not a GPU.
 std::optional<KfdNode> parse_node(std::string_view properties);
 
-// Those that are GPUs, in the order of their numbers.
+// The nodes that are GPUs, by number.
 std::vector<KfdNode> list_nodes(const Sysroot &root);
 
 // "gfx90a" for 90010; empty for 0.
 std::string target_name(std::uint32_t gfx_target);
 
-// Nodes of one chip, which may be split into several.
+// The nodes of one chip: several when it is split.
 using KfdGroup = std::vector<KfdNode>;
 std::vector<KfdGroup> group_by_chip(std::vector<KfdNode> nodes);
 
@@ -53,8 +53,8 @@ struct NodeMemory {
 };
 NodeMemory read_node_memory(const Sysroot &root, const KfdNode &node);
 
-// Adds what the programs of KFD use on the device: to the process that is listed already where both numbers are of the
-// same pid namespace.
+// Adds what KFD's processes use on the device: to the process that is already listed, if both pids are from the same
+// namespace.
 void add_compute_processes(const Sysroot &root, const std::vector<KfdNode> &nodes, std::vector<ProcessUse> &processes);
 
 }  // namespace gpulse::amdgpu

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A second of counting in ten.
+// One second of counting out of ten.
 constexpr auto kPause = 9s;
 
 }  // namespace
@@ -78,14 +78,14 @@ PcieBandwidth::PcieBandwidth(const Sysroot &root, std::string device) : shared_(
 }
 
 PcieBandwidth::~PcieBandwidth() {
-  // The thread may be inside the driver for a second, and is not waited for.
+  // The thread may be in the driver for a second, so it is detached.
   const std::lock_guard lock(shared_->mutex);
   shared_->stopping = true;
   shared_->changed.notify_all();
 }
 
 Traffic PcieBandwidth::ask() {
-  // A recorded machine's file does not block.
+  // The file of a recorded machine does not block.
   if (!shared_->root.is_machine()) return shared_->read();
   const std::lock_guard lock(shared_->mutex);
   shared_->wanted = true;

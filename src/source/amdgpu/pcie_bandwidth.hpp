@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traffic of a card over PCIe. The driver counts for a whole second while the file is being read, so that a thread
-// of its own reads it, now and then and only while somebody asks.
+// A card's PCIe traffic. Reading the driver's file takes a second, in which it counts, so a thread of its own does it,
+// now and then and only while somebody asks. ask() may be called from any thread.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ struct Traffic {
   Reading rx_bytes_per_second = Reason::not_sampled, tx_bytes_per_second = Reason::not_sampled;
 };
 
-// "received sent largest": messages in a second, and the bytes that one holds at most; none where it is no such text.
+// Parses "received sent largest": packets per second, and the maximum size of one.
 std::optional<Traffic> parse_pcie_bandwidth(std::string_view text);
 
 class PcieBandwidth {
@@ -29,7 +29,7 @@ class PcieBandwidth {
   PcieBandwidth &operator=(const PcieBandwidth &) = delete;
   ~PcieBandwidth();
 
-  // The newest that is known; asks for a newer one.
+  // The newest result; requests a newer one.
   Traffic ask();
 
  private:

@@ -18,7 +18,7 @@ Levels parse_levels(std::string_view text) {
     const bool marked = line.ends_with('*');
     if (marked) line = sysfs::bare(line.substr(0, line.size() - 1));
     if (!line.ends_with("Mhz") && !line.ends_with("MHz")) continue;
-    // "16.0GT/s, x16 619Mhz": the clock is the last word.
+    // In "16.0GT/s, x16 619Mhz" the clock is the last word.
     line.remove_suffix(3);
     const auto blank = line.rfind(' ');
     if (blank != std::string_view::npos) line.remove_prefix(blank + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a table of clocks.
+// Any bytes as a clock table.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader of gpu_metrics: what it has that no file of its own gives, and rates between two of them.
+// The reader of gpu_metrics: values that have no file of their own, and rates between two readings.
 #include <cerrno>
 
 #include "metric/state_names.hpp"
@@ -10,8 +10,8 @@ namespace gpulse::amdgpu {
 
 namespace {
 
-// The attribute was once cut at a page; a later kernel hands out up to 128 KiB.
-constexpr std::size_t kMostTable = 1U << 17U;
+// One page on older kernels, up to 128 KiB on newer ones.
+constexpr std::size_t kMaxTable = 1U << 17U;
 constexpr double kJoulesPerCount = 1.0 / 65536;
 constexpr double kKib = 1024;
 
@@ -46,22 +46,22 @@ constexpr std::array kFilled{
 void fill(const Context &in, MetricId id, const std::optional<double> &value) {
   auto &device = in.device;
   if (device.own[id.index]) return;
-  // A sensor that is there but says nothing of use (a memory without one says 0 °C) is not mended here.
+  // A sensor whose own file gave nothing useful (0 °C for memory without one) is not replaced from here.
   if (id == device_metric("temperature_memory_celsius") && !device.sensor(Sensor::memory).empty()) return;
   auto &reading = in.frame.row[id];
-  // Why the file of its own gave nothing is worth more than that the table does not either.
+  // The reason from its own file says more than that the table has no value either.
   if (!value && !device.from_table[id.index] && !reading.is(Reason::not_sampled)) return;
   reading = value ? plausible(id, *value) : Reason::not_supported;
   device.from_table[id.index] = value.has_value();
 }
 
-// What only the table tells of.
+// Values that only the table has.
 void give(const Context &in, MetricId id, const Reading &reading) {
   in.frame.row[id] = reading;
   in.device.from_table[id.index] = true;
 }
 
-// What the counter grew by; none at the first reading and where it was set back.
+// How much the counter grew; none at the first reading and after a reset.
 std::optional<double> growth(const Context &in, const GpuMetrics &now, Field field) {
   if (!in.device.before) return std::nullopt;
   const auto before = (*in.device.before)[field];
@@ -70,7 +70,7 @@ std::optional<double> growth(const Context &in, const GpuMetrics &now, Field fie
   return *after - *before;
 }
 
-// The share of the firmware's own time in which the limit held; the largest where there are several.
+// The share of the firmware's own time in which the limit was in effect; the largest if there are several.
 Reading residency(const Context &in, const GpuMetrics &now, std::initializer_list<Field> fields, MetricId id) {
   bool there = false;
   Reading most = Reason::not_sampled;
@@ -93,12 +93,12 @@ void fill_residencies(const Context &in, const GpuMetrics &now) {
   give(in, kThermal,
        residency(in, now, {Field::residency_socket_heat, Field::residency_regulator_heat, Field::residency_memory_heat},
                  kThermal));
-  // Some firmware counts an idle device as held back all of the time.
+  // Some firmware counts an idle device as throttled all the time.
   const bool idle = row[device_metric("gpu_utilization_percent")].value_or(1) == 0;
   if (idle && row[kPower].value_or(0) == 100) give(in, kPower, Reason::out_of_range);
 }
 
-// From counters whose unit nobody tells: one that grew since the last reading was at work.
+// For counters in an unknown unit: a limit was in effect if its counter has grown since the last reading.
 Reading reasons_of_growth(const Context &in, const GpuMetrics &now) {
   struct Cause {
     Field field;
@@ -134,12 +134,12 @@ Reading reasons_of_growth(const Context &in, const GpuMetrics &now) {
 Reading throttle_reasons(const Context &in, const GpuMetrics &now) {
   const auto &row = in.frame.row;
   if (!now[Field::throttle]) {
-    // A firmware that counts idleness as a limit is not believed here either.
+    // Some firmware counts idle time as throttled; ignore that here too.
     if (row[device_metric("throttled_power_percent")].is(Reason::out_of_range)) return Reason::out_of_range;
     return reasons_of_growth(in, now);
   }
   auto bits = now.throttle;
-  // Chips of the RDNA3 family hold the bit of the hottest point while they idle: it counts only near the limit.
+  // RDNA3 chips set the hotspot bit while idle, so it counts only near the limit.
   constexpr double kNear = 15;
   constexpr double kUsualLimit = 100;
   const auto hot = row[device_metric("temperature_hotspot_celsius")];
@@ -166,7 +166,7 @@ void fill_power(const Context &in, const GpuMetrics &now) {
   constexpr auto kPackage = device_metric("package_power_watts");
   constexpr auto kEnergy = device_metric("energy_joules");
   const auto power = now[Field::power_socket];
-  // Some Renoir report watts where milliwatts belong; no processor runs on a fifth of a watt.
+  // Some Renoir firmware reports watts instead of milliwatts; no APU runs on a fifth of a watt.
   constexpr double kLeast = 0.2;
   Reading package = Reason::not_supported;
   if (!now.integrated()) {
@@ -195,7 +195,7 @@ Outcome read_table(const Context &in, const Reader &self) {
     device.from_table.reset();
     device.before.reset();
   };
-  if (!in.root.read_into(device.text, device.path, kMostTable)) {
+  if (!in.root.read_into(device.text, device.path, kMaxTable)) {
     const int error = errno;
     refused(Reason::not_supported);
     return refuse(in, {}, error);
@@ -206,7 +206,7 @@ Outcome read_table(const Context &in, const Reader &self) {
     return Outcome::ok;
   }
   for (const auto &[field, metric] : kFilled) fill(in, metric, (*now)[field]);
-  // A chip without an edge sensor is as hot as its hottest point.
+  // For a chip without an edge sensor the hotspot is the temperature.
   if (!(*now)[Field::temperature_edge]) {
     fill(in, device_metric("temperature_gpu_celsius"), (*now)[Field::temperature_hotspot]);
   }

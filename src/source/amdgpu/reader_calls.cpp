@@ -15,17 +15,17 @@ namespace gpulse::amdgpu {
 
 namespace {
 
-constexpr std::size_t kMostText = 8192;
+constexpr std::size_t kMaxText = 8192;
 
 const std::string &path_of(const Context &in, std::string_view base, std::string_view file) {
   return in.device.path.assign(base).append(file);
 }
 
 bool read_text(const Context &in, std::string_view base, std::string_view file) {
-  return in.root.read_piece(in.device.text, path_of(in, base, file), kMostText);
+  return in.root.read_piece(in.device.text, path_of(in, base, file), kMaxText);
 }
 
-// The file's number, or why there is none; `error` is 0 when it could be read.
+// The file's number, or the reason why there is none. `error` is 0 when it could be read.
 Reading number_at(const Context &in, std::string_view base, std::string_view file, MetricId id, double scale,
                   int &error) {
   error = 0;
@@ -42,7 +42,7 @@ Reading number_at(const Context &in, std::string_view base, std::string_view fil
 
 Reason reason_of(int error) {
   switch (error) {
-    case EPERM:  // the files are for everyone: the driver is busy with a reset
+    case EPERM:  // everybody may read these files: the driver is in a reset
       return Reason::error;
     case ENODATA:
     case EINVAL:
@@ -87,7 +87,7 @@ Outcome read_number(const Context &in, const Reader &self) {
 Outcome read_memory_temperature(const Context &in, const Reader &self) {
   const auto outcome = read_number(in, self);
   constexpr auto kMetric = device_metric("temperature_memory_celsius");
-  // What cards without a sensor in their memory say.
+  // What cards without a memory sensor report.
   if (outcome == Outcome::ok && in.frame.row[kMetric] == Reading(0.0)) put(in, kMetric, Reason::not_supported);
   return outcome;
 }
@@ -132,11 +132,11 @@ Outcome read_memory(const Context &in, const Reader &self) {
       if (!total && !total.is(Reason::not_supported))
         total = number_at(in, device.folder, part.total_file, part.total, 1);
       row[part.total] = total;
-      // Old kernels counted below zero.
+      // Old kernels may report less than zero.
       if (row[part.used] && total && row[part.used].value() > total.value()) row[part.used] = Reason::out_of_range;
     }
   }
-  // On a processor with graphics both parts lie in the host's memory, and programs do not care which they get.
+  // On an APU both parts are in the host's memory, and programs use either.
   const auto whole = [&](MetricId vram, MetricId gtt) {
     if (!device.integrated || !row[gtt] || !row[vram]) return row[vram];
     return Reading(row[vram].value() + row[gtt].value());
@@ -154,7 +154,7 @@ Outcome read_power(const Context &in, const Reader &self) {
   constexpr double kMicro = 1e-6;
   const auto &base = in.device.sensor(Sensor::power);
   int error = 0;
-  // A chip has the one, the other, or both; which is up to the kernel too.
+  // Depending on chip and kernel there is the one, the other, or both.
   const auto average = number_at(in, base, "_average", kAverage, kMicro, error);
   int other = 0;
   const auto instant = number_at(in, base, "_input", kInstant, kMicro, other);
@@ -176,7 +176,7 @@ Outcome read_fan(const Context &in, const Reader &self) {
   const auto rpm = number_at(in, fan, "_input", kRpm, 1, error);
   if (error != 0 && error != ENOENT) return refuse(in, self.info.fills, error);
   auto percent = number_at(in, pwm, "", kPercent, 100 / kFullDuty);
-  // Some cards say that the fan is off while it turns.
+  // Some cards report that the fan is off while it turns.
   if (rpm.value_or(0) > 0 && percent.value_or(0) == 0) {
     const auto most = number_at(in, fan, "_max", kRpm, 1);
     if (most.value_or(0) > 0) percent = plausible(kPercent, rpm.value() / most.value() * 100);
@@ -187,14 +187,14 @@ Outcome read_fan(const Context &in, const Reader &self) {
   return Outcome::ok;
 }
 
-// Of what the row fills, the first half is the present level, the rest the highest.
+// The first half of the row's metrics is the current level, the second half the highest.
 Outcome read_levels(const Context &in, const Reader &self) {
   const auto &base = in.device.folder;
   if (base.empty()) return Outcome::unsupported;
   const auto fills = self.info.fills;
   const auto now = fills.subspan(0, (fills.size() + 1) / 2);
   const auto most = fills.subspan(now.size());
-  // What a sensor measures is nearer to the truth than the level that was asked for.
+  // A measured clock is better than the requested level.
   const bool measured =
       self.sensor != Sensor::none && !in.device.sensor(self.sensor).empty() && in.frame.row[now[0]].has_value();
   if (!read_text(in, base, self.file)) {
@@ -205,7 +205,7 @@ Outcome read_levels(const Context &in, const Reader &self) {
     if (!measured) put(in, id, levels.now_mhz ? plausible(id, *levels.now_mhz) : Reason::not_supported);
   }
   for (const auto id : most) {
-    // A table of nothing but zeros is of a part that is switched off.
+    // A table of zeros belongs to a part that is switched off.
     put(in, id, levels.max_mhz.value_or(0) > 0 ? plausible(id, *levels.max_mhz) : Reason::not_supported);
   }
   return Outcome::ok;
@@ -213,7 +213,7 @@ Outcome read_levels(const Context &in, const Reader &self) {
 
 Outcome read_partition(const Context &in, const Reader & /*self*/) {
   const auto &device = in.device;
-  if (!device.partition || *device.partition >= kMostPartitions) return Outcome::unsupported;
+  if (!device.partition || *device.partition >= kMaxPartitions) return Outcome::unsupported;
   constexpr auto kMetric = device_metric("gpu_utilization_percent");
   const std::lock_guard lock(device.partitions->mutex);
   const auto &busy = device.partitions->busy_percent[*device.partition];
@@ -244,7 +244,7 @@ Outcome read_level(const Context &in, const Reader &self) {
   return Outcome::ok;
 }
 
-// "ue: 0" and "ce: 3" for each block of the chip; that of the memory is named umc.
+// "ue: 0" and "ce: 3" for each block of the chip; the memory's block is umc.
 Outcome read_errors(const Context &in, const Reader & /*self*/) {
   const auto folder = in.device.folder + "/ras";
   const auto files = in.device.folder.empty() ? std::vector<std::string>() : in.root.list(folder);
@@ -295,24 +295,24 @@ Outcome read_processes(const Context &in, const Reader & /*self*/) {
   const auto video = row[kVideo];
   const auto jpeg = row[kJpeg];
   device.clients->read(in.now, in.frame);
-  // What the device says of its engines counts the work of those whose files may not be read, too.
+  // The device's own utilisation includes processes whose files we may not read.
   if (told(kVideo)) row[kVideo] = video;
   if (told(kJpeg)) row[kJpeg] = jpeg;
-  // Work sent through KFD is not among that of the clients: without the driver's own word nothing is known.
+  // The clients do not include work sent through KFD: without the driver's own number the load is unknown.
   if (!told(kBusy) && device.nodes.empty()) {
     row[kBusy] = drm::busiest(row[device_metric("render_utilization_percent")],
                               row[device_metric("compute_utilization_percent")]);
   }
   add_compute_processes(in.root, device.nodes, in.frame.processes);
-  // Where nobody can be looked into, that KFD names nobody is no count.
+  // If no process can be read, an empty list from KFD does not mean that there are none.
   auto &count = row[device_metric("process_count")];
   if (count || !in.frame.processes.empty()) count = static_cast<double>(in.frame.processes.size());
   return Outcome::ok;
 }
 
-Outcome read_device_users(const Context &in, const Reader & /*self*/) {
+Outcome scan_processes(const Context &in, const Reader & /*self*/) {
   if (!in.device.clients) return Outcome::unsupported;
-  in.device.device_users->look_everywhere(in.now);
+  in.device.device_users->scan_all(in.now);
   return Outcome::ok;
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readers that take more than one number from one file.
+// The functions behind the table in readers.cpp.
 #pragma once
 
 #include "source/amdgpu/readers.hpp"
 
 namespace gpulse::amdgpu {
 
-// Puts the reading into the row, as one that a file of its own gave.
+// Puts a reading that came from its own file into the row.
 void put(const Context &in, MetricId id, const Reading &reading);
 
-// What a file's refusal means for what it fills. A device that fell asleep since it was last looked at is left alone.
+// Fills the metrics with the reason for a file's errno; Outcome::asleep if the device has just fallen asleep.
 Outcome refuse(const Context &in, std::span<const MetricId> fills, int error);
 
 Outcome read_sleep(const Context &in, const Reader &self);
@@ -28,7 +28,7 @@ Outcome read_errors(const Context &in, const Reader &self);
 Outcome read_link(const Context &in, const Reader &self);
 Outcome read_link_errors(const Context &in, const Reader &self);
 Outcome read_processes(const Context &in, const Reader &self);
-Outcome read_device_users(const Context &in, const Reader &self);
+Outcome scan_processes(const Context &in, const Reader &self);
 Outcome read_bandwidth(const Context &in, const Reader &self);
 
 }  // namespace gpulse::amdgpu

@@ -17,7 +17,7 @@ constexpr double kMicro = 1e-6, kMilli = 1e-3;
 // A row for one file of the device that holds one number.
 template <MetricId... Ids>
 constexpr Reader file(std::string_view name, Tier tier) {
-  // The name of the call is the file's, without the slash that the path needs.
+  // The call is named after the file, without the leading slash.
   return {.info = {.call = name.substr(1), .tier = tier, .fills = kList<Ids...>}, .read = read_number, .file = name};
 }
 
@@ -79,12 +79,13 @@ constexpr std::array kMemoryMetrics{
     device_metric("memory_visible_total_bytes"),
 };
 
-// The order matters where several fill a metric: what the clients tell, then files, then the metrics table.
+// The order matters: whether it is asleep comes first, since reading the rest could wake it; and where several rows
+// fill a metric, clients come before files, and files before gpu_metrics.
 constexpr std::array kReaders{
     Reader{.info = {.call = "power/runtime_status", .fills = {}}, .read = read_sleep},
     Reader{.info = {.call = "/proc/*/fdinfo", .differential = true, .extra = true, .fills = drm::kClientMetrics},
            .read = read_processes},
-    Reader{.info = {.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, .read = read_device_users},
+    Reader{.info = {.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, .read = scan_processes},
     file<device_metric("gpu_utilization_percent")>("/gpu_busy_percent", Tier::tick),
     file<device_metric("memory_utilization_percent")>("/mem_busy_percent", Tier::tick),
     file<device_metric("video_utilization_percent")>("/vcn_busy_percent", Tier::tick),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of what is read of an AMD device: a file or a handful of them per row, the metrics it fills, how often.
+// How each metric of an AMD device is read: one row per file or small group of files.
 #pragma once
 
 #include <span>
@@ -11,13 +11,13 @@ namespace gpulse::amdgpu {
 struct Reader {
   ReaderInfo info;
   Outcome (*read)(const Context &, const Reader &) = nullptr;
-  // For those that read one number: a sensor's or the device's own file, and what to multiply it with.
+  // For rows that read one number: a sensor's file or the device's own, and the factor.
   Sensor sensor = Sensor::none;
   std::string_view file = {};
   double scale = 1;
 };
 
-// The first tells whether the device sleeps, and is read before all others.
+// In the order in which they are called: the first one checks whether the device is asleep.
 std::span<const Reader> readers();
 
 }  // namespace gpulse::amdgpu

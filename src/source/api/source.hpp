@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a source of readings is: one per kind of hardware. It finds entities (devices, or the host) and offers readers,
-// each one call to a driver or kernel file that fills some metrics. When to call which is the sampler's business.
+// each of which is one driver call or kernel file that fills some metrics. The sampler decides when to call which.
 //
-// Threads: discover() and changed() never run at the same time as anything else of the source. read() may run for
-// different entities at the same time, never twice for one: state that belongs to an entity needs no lock.
+// Threads: discover() and changed() never run at the same time as any other function of the source. read() may run for
+// different entities at the same time, but never twice for one, so that state of an entity needs no lock.
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +22,7 @@
 
 namespace gpulse {
 
-// How often a reader is meant to run; what a call turns out to cost may move it down.
+// How often a reader is meant to run. The sampler moves a reader down when its calls turn out to be expensive.
 enum class Tier : std::uint8_t {
   tick,    // every sample
   second,  // at most once a second
@@ -31,11 +33,11 @@ enum class Tier : std::uint8_t {
 inline constexpr auto kSlowPeriod = std::chrono::seconds(10);
 
 struct ReaderInfo {
-  std::string_view call;  // what it calls: for the self-report and for `gpulse doctor`
+  std::string_view call;  // its name in the cost report of `gpulse doctor`
   Tier tier = Tier::tick;
-  // Gives numbers only from the second time on: a rate, or a value between two samples.
+  // A rate or a mean since the last reading: gives numbers from the second reading on.
   bool differential = false;
-  // Left out of a quick look.
+  // Left out when a command wants a quick answer.
   bool extra = false;
   std::span<const MetricId> fills;
 };
@@ -46,16 +48,16 @@ inline bool fills_only_details(const ReaderInfo &reader) {
                                               [](MetricId id) { return describe(id).scope == Scope::detail; });
 }
 
-// What one process does on one device, as the driver tells it; the rest is looked up in /proc.
+// What one process does on one device, as the driver reports it; the rest is looked up in /proc.
 struct ProcessUse {
   std::uint32_t pid = 0;
-  bool own_namespace = false;  // the pid is from our /proc; a driver's is of the machine's first pid namespace
+  bool own_namespace = false;  // the pid is from our /proc; a driver's is from the initial pid namespace
   std::uint8_t types = 0;
-  std::string name = {};  // the driver's name for it, for one that our /proc does not show
+  std::string name = {};  // as the driver calls it, for processes that our /proc does not show
   Row row{Scope::process, Reason::not_supported};
 };
 
-// The newest readings of one entity; kept between samples, so that a slow reader's last value stands until the next.
+// The newest readings of one entity. Kept between samples, so that a value stands until its reader is called again.
 struct Frame {
   Row row;
   std::vector<ProcessUse> processes;
@@ -66,7 +68,7 @@ struct Frame {
   const MetricSet *due = nullptr;
 
   bool is_due(MetricId id) const { return due == nullptr || due->contains(id); }
-  // The reading of a number of the entity or its details; null: nobody asks for details.
+  // The reading of a numeric metric in the row or the details; null when nobody asks for details.
   Reading *find(MetricId id);
 };
 
@@ -80,39 +82,39 @@ inline Reading *Frame::find(MetricId id) {
 enum class Outcome : std::uint8_t {
   ok,           // numbers, or reasons that may change
   not_yet,      // nothing to tell before the next reading, which compares with this one
-  unsupported,  // will not change until the entity is found anew: do not ask again
+  unsupported,  // for good: not called again until the next discovery
   lost,         // the entity is gone
-  asleep,       // reading it would wake it: it is left alone until it is found anew
-  gone,         // the whole driver is gone: find everything anew
+  asleep,       // reading it would wake it: not read again until the next discovery
+  gone,         // the whole driver is gone: discover again
 };
 
 struct Found {
   Scope scope = Scope::device;
   DeviceState state = DeviceState::ok;
   std::shared_ptr<const DeviceIdentity> identity;  // null for the host
-  std::uint16_t code = 0;                          // the driver's own, where it gives no better reason for the state
+  std::uint16_t code = 0;                          // the driver's code, where the state itself says too little
 };
 
 struct Discovery {
   std::vector<Found> entities;
-  std::string problem;  // why there is nothing, in one line; empty when all is well
+  std::string problem;  // why there is no device, in one line; empty when all is well
   std::string remedy;
-  std::string driver{};    // version, where it answered
-  bool mistake = false;    // the user's: no later look will find it mended
-  std::uint16_t code = 0;  // the driver's own for the problem
-  bool absent = false;     // nothing of its kind is in this machine: no trouble where there is something else
-  std::vector<ExcludedDevice> excluded{};
+  std::string driver{};                    // its version, when it answered
+  bool mistake = false;                    // the problem is a mistake of the user's: trying again is no use
+  std::uint16_t code = 0;                  // the driver's code for the problem
+  bool absent = false;                     // no hardware of its kind: no problem if another source has devices
+  std::vector<ExcludedDevice> excluded{};  // with SourceOptions::excluded_only
 };
 
 // What a command needs of the sources.
 struct SourceOptions {
-  bool texts = true;                // serial numbers, versions, topology: nice to know, but calls
-  std::optional<MetricSet> only{};  // nothing but these
-  bool fast_start = false;          // one quick look: what takes time and is not needed for it may be left out
-  bool events = true;               // listen for what happens, on threads of their own
-  bool wake = false;                // read also what sleeps
+  bool texts = true;                // serial numbers, versions, topology: each costs calls
+  std::optional<MetricSet> only{};  // read nothing else
+  bool fast_start = false;          // for a single sample: skip slow steps that it does not need
+  bool events = true;               // listen for driver events, on threads of their own
+  bool wake = false;                // read sleeping devices too
   bool excluded_only = false;       // no devices, only the list of those that the driver was told to leave out
-  // A session with a driver keeps a device awake that could sleep: after so long without work it is given up. Zero:
+  // How long a device must be without work before it is released, so that it can fall asleep (idle_release.hpp). Zero:
   // never.
   std::chrono::nanoseconds idle_release_after{0};
 
@@ -128,14 +130,14 @@ class Source {
 
   virtual std::string_view name() const = 0;
   virtual std::span<const ReaderInfo> readers() const = 0;
-  // Finds everything anew; entities are addressed by their place in the answer until the next call.
+  // Finds all entities. Until the next call they are addressed by their index in the answer.
   virtual Discovery discover() = 0;
-  // Whether its calls never wait, because the kernel has in memory what they read.
+  // Whether its calls never block: they only read what the kernel has in memory. Such a source needs no thread.
   virtual bool is_prompt() const { return false; }
-  // Cheap: whether discover() would find something else than last time.
+  // Whether discover() would find something else than last time. Cheap.
   virtual bool changed() = 0;
   virtual Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) = 0;
-  // What happened since the last call.
+  // The events since the last call.
   virtual std::vector<Event> take_events() { return {}; }
 };
 

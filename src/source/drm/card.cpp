@@ -26,7 +26,7 @@ std::optional<std::uint32_t> parse_hex(std::string_view text) {
   return parse_integer<std::uint32_t>(text, 16);
 }
 
-// "1002:744C" into two numbers.
+// Parses "1002:744C".
 void parse_pair(std::string_view text, std::uint32_t &first, std::uint32_t &second) {
   const auto a = parse_hex(next_piece(text, ':'));
   const auto b = parse_hex(text);
@@ -68,7 +68,7 @@ void read_nodes(const Sysroot &root, Card &card, Node own) {
   }
 }
 
-// Whose it is.
+// Reads which driver it has: enough to decide whether the rest is wanted.
 Card begin_card(const Sysroot &root, std::string name, std::string folder) {
   Card card;
   card.name = std::move(name);
@@ -82,7 +82,7 @@ Card begin_card(const Sysroot &root, std::string name, std::string folder) {
   return card;
 }
 
-// What it is, and whether it sleeps.
+// Reads its ids, and whether it is asleep.
 void finish_card(const Sysroot &root, Card &card) {
   read_ids(root, card);
   card.asleep = is_asleep(root, card);
@@ -97,7 +97,7 @@ Card describe_card(const Sysroot &root, std::string name, std::string folder, st
   return card;
 }
 
-std::vector<Card> list_cards(const Sysroot &root, Wanted wanted) {
+std::vector<Card> list_cards(const Sysroot &root, DriverFilter accepts) {
   std::vector<Card> cards;
   const auto look = [&](std::string_view where, std::string_view prefix, std::uint32_t major) {
     for (const auto &name : root.list(where)) {
@@ -105,7 +105,7 @@ std::vector<Card> list_cards(const Sysroot &root, Wanted wanted) {
       const auto minor = number_after(name, prefix);
       if (!minor) continue;
       auto card = begin_card(root, name, std::string(where) + "/" + name);
-      if (card.driver.empty() || !wanted(card.driver)) continue;
+      if (card.driver.empty() || !accepts(card.driver)) continue;
       finish_card(root, card);
       read_nodes(root, card, {major, *minor});
       cards.push_back(std::move(card));

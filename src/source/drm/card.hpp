@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices that the kernel's graphics and accelerator drivers show, whoever made them.
+// The devices that the kernel's graphics and accelerator drivers show, of any vendor.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace gpulse::drm {
 
-// A device file: graphics are of major number 226, accelerators of 261.
+// A device file: major number 226 is for graphics, 261 for accelerators.
 struct Node {
   std::uint32_t major = 0, minor = 0;
   bool operator==(const Node &) const = default;
@@ -25,30 +25,30 @@ struct Card {
   std::string device;                                                    // /sys/class/drm/card1/device
   std::string driver;                                                    // "amdgpu"
   std::string pci;                                                       // 0000:03:00.0; empty on a system on a chip
-  std::uint32_t vendor = 0, product = 0, subvendor = 0, subproduct = 0;  // 0: not told
+  std::uint32_t vendor = 0, product = 0, subvendor = 0, subproduct = 0;  // 0: unknown
   std::optional<std::uint32_t> revision;
-  std::vector<Node> nodes;  // what a program opens to use it
+  std::vector<Node> nodes;  // the device files that a program opens to use it
   bool asleep = false;
 
-  // The same device with the same driver, awake or not as before.
+  // Equal: the same device with the same driver in the same state.
   bool operator==(const Card &) const = default;
 };
 
-// In the order of their addresses on the bus, which is the same at every start.
-// Only those of the drivers that are wanted: of the others one file is read.
-using Wanted = bool (*)(std::string_view driver);
-std::vector<Card> list_cards(const Sysroot &root, Wanted wanted);
+// The cards of the drivers that the filter accepts, ordered by bus address, which does not change between boots. For
+// other cards only one file is read.
+using DriverFilter = bool (*)(std::string_view driver);
+std::vector<Card> list_cards(const Sysroot &root, DriverFilter accepts);
 
-// The device behind one folder of a class, without its nodes; `driver` where the folder does not tell.
+// The device behind one folder of a class, without its nodes. `driver` is used when the folder does not name one.
 Card describe_card(const Sysroot &root, std::string name, std::string folder, std::string driver = {});
 
 // Never wakes the device.
 bool is_asleep(const Sysroot &root, const Card &card);
 
-// "PCI-0000:03:00.0", or by the card's place in the device tree: what stands for it where it has no number of its own.
+// For a card without a serial number: "PCI-0000:03:00.0", or by its place in the device tree.
 std::string default_uuid(const Sysroot &root, const Card &card);
 
-// The host's memory node nearest to the card; a machine that has but one does not tell.
+// The NUMA node nearest to the card; not_supported on machines that have only one.
 Reading numa_node(const Sysroot &root, const Card &card);
 
 // The kernel module, with its version where it has one: "amdgpu", "amdgpu 6.10.5".

@@ -23,7 +23,7 @@ constexpr auto kSharedMemory = process_metric("gpu_memory_shared_bytes");
 
 enum class Region : std::uint8_t { device, system, unified, other };
 
-// Drivers number the regions of a kind ("vram0", "system0"), or do not.
+// Some drivers number the regions of a kind: "vram0", "system0".
 Region kind_of(std::string_view name) {
   name = name.substr(0, name.find_last_not_of("0123456789") + 1);
   if (name == "vram" || name == "local" || name == "stolen-local") return Region::device;
@@ -32,7 +32,7 @@ Region kind_of(std::string_view name) {
   return Region::other;
 }
 
-// A number and a reason make the number: what is known is told. Two reasons make the one that may still change.
+// A number and a reason add up to the number; two reasons to the one that may still change.
 void add(Reading &sum, const Reading &part) {
   if (part.has_value())
     sum = sum.value_or(0) + part.value();
@@ -76,7 +76,7 @@ Memory measure(std::span<const RegionCount> regions, bool integrated) {
   return memory;
 }
 
-// What it is for, by the engines that have ever worked for it.
+// The process types, by the engines that have ever worked for the client.
 std::uint8_t types_of(const ClientInfo &info) {
   std::uint8_t types = 0;
   for (const auto &engine : info.engines) {
@@ -90,10 +90,10 @@ std::uint8_t types_of(const ClientInfo &info) {
   return types;
 }
 
-// One open file of a process, and which client it is.
+// One open file of a process, and the client it belongs to.
 struct Slot {
   OpenNode open_node;
-  std::optional<std::uint64_t> key;  // none: not a client, or not known yet
+  std::optional<std::uint64_t> key;  // none: not a client, or not read yet
   bool known = false;
 };
 
@@ -105,11 +105,11 @@ struct Client {
   EngineMeter meter;
 };
 
-// What one process does, over its clients.
+// The sum over the clients of one process.
 struct Use {
   std::uint32_t pid = 0;
-  bool known = false;    // has clients
-  bool charged = false;  // has clients of its own
+  bool known = false;    // holds files of clients
+  bool charged = false;  // some of them count for it
   std::uint8_t types = 0;
   EngineReadings engines{};
   Memory memory;
@@ -145,7 +145,7 @@ class Clients::Impl {
     }
     std::erase_if(clients_, [](const Client &client) { return !client.sampled; });
     write_processes(frame);
-    const auto denied = users_->denied();
+    const auto denied = users_->denied_count();
     write_device(frame, denied > 0);
     sampled_before_ = true;
     return {.device_memory_bytes = total_.device,
@@ -155,12 +155,12 @@ class Clients::Impl {
   }
 
  private:
-  // In the order in which a client that several hold is charged: the process that started first, then by number.
+  // A client that several processes hold counts for the first in this order: by start time, then by number.
   static auto order(const Slot &slot) {
     return std::tie(slot.open_node.start_ticks, slot.open_node.pid, slot.open_node.fd);
   }
 
-  // Takes over what is known of files that are still the same.
+  // Keeps what is known of files that are still the same.
   void adopt_open_nodes() {
     std::vector<Slot> next;
     next.reserve(open_now_.size());
@@ -169,7 +169,7 @@ class Clients::Impl {
     auto old = slots_.begin();
     for (auto &slot : next) {
       while (old != slots_.end() && order(*old) < order(slot)) ++old;
-      if (old == slots_.end() || order(*old) != order(slot) || old->open_node.look != slot.open_node.look) continue;
+      if (old == slots_.end() || order(*old) != order(slot) || old->open_node.scan != slot.open_node.scan) continue;
       slot.key = old->key;
       slot.known = old->known;
     }
@@ -205,11 +205,11 @@ class Clients::Impl {
     slot.known = root_.read_piece(text_, path_);
     slot.key.reset();
     if (!slot.known) {
-      users_->doubt(open_node.pid);
+      users_->rescan(open_node.pid);
       return;
     }
     if (!parse_fdinfo(text_, info_)) return;
-    // A driver that gives its clients no number: each open file is one.
+    // Some drivers do not number their clients: each open file is one.
     constexpr auto kOwnNumber = std::uint64_t{1} << 63U;
     slot.key = info_.id ? *info_.id : (kOwnNumber | std::uint64_t{open_node.pid} << 24U | open_node.fd);
     sample(slot, now);
@@ -223,7 +223,7 @@ class Clients::Impl {
     }
     if (client->sampled) return;
     client->sampled = true;
-    // The same number in another process may be another client: its counts are no continuation.
+    // The same number in another process may be another client, whose counts cannot be compared.
     const auto &open_node = slot.open_node;
     if (client->pid != open_node.pid || client->start_ticks != open_node.start_ticks) client->meter.forget();
     client->pid = open_node.pid;
@@ -264,7 +264,7 @@ class Clients::Impl {
     out.types = use.types;
     out.row.fill(Reason::not_supported);
     if (use.known && !use.charged) {
-      // What it holds is another's: of its own it uses nothing.
+      // Its files count for another process.
       for (const auto id : {kUse, kMemory}) out.row[id] = 0.0;
       return;
     }
@@ -275,7 +275,7 @@ class Clients::Impl {
     out.row[kSharedMemory] = use.memory.shared;
   }
 
-  // With nobody there the engines that are known do nothing, as long as nobody is hidden.
+  // Without any client the known engines are idle, unless some processes could not be read.
   void write_device(Frame &frame, bool some_denied) {
     for (std::size_t i = 0; i < engines_.size(); ++i) {
       if (silent_[i]) seen_[i] = true;
@@ -306,7 +306,7 @@ class Clients::Impl {
   EngineReadings engines_{};
   Memory total_;
 
-  // Kept, so that a tick allocates little.
+  // Buffers are kept, so that a tick allocates little.
   std::string path_, text_;
   ClientInfo info_;
   EngineReadings rates_{};

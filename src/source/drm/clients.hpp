@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processes do on one card, as the kernel counts it per open file (fdinfo): engine time, memory. One per card;
-// made when the card is found and used by the card's own thread alone. Never to be read while the card is asleep: some
-// drivers wake it to answer.
+// What processes do on one card, as the kernel counts it per open file (fdinfo): engine time, memory. One object per
+// card, used by one thread at a time. Must not be read while the card is asleep: some drivers wake it to answer.
 //
 // A source has two readers for it:
 //   {{.call = "/proc/*/fdinfo", .differential = true, .extra = true, .fills = drm::kClientMetrics}, …clients.read()}
-//   {{.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, …device_users->look_everywhere(now)}
+//   {{.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, …device_users->scan_all(now)}
 //
-// A file that several processes hold (by fork, or passed on) is one client and counts once, for the process that
-// started first; the others are listed with nothing of their own. Of each client one file is read in a tick.
+// A file that several processes hold (after fork, or passed over a socket) is one client. It counts once, for the
+// process that started first; the others are listed with a use of 0. One file per client is read in a tick.
 #pragma once
 
 #include <array>
@@ -31,7 +30,7 @@ inline constexpr std::array kEngineMetrics{
     device_metric("video_enhance_utilization_percent"), device_metric("decoder_utilization_percent"),
     device_metric("encoder_utilization_percent"),       device_metric("jpeg_utilization_percent"),
 };
-// All that Clients::read() fills of a device.
+// The device metrics that Clients::read() fills.
 inline constexpr std::array kClientMetrics{
     kEngineMetrics[0], kEngineMetrics[1], kEngineMetrics[2],
     kEngineMetrics[3], kEngineMetrics[4], kEngineMetrics[5],
@@ -39,18 +38,18 @@ inline constexpr std::array kClientMetrics{
 };
 
 struct ClientRules {
-  // The device has no memory but the host's: all of it counts as the process's device memory.
+  // The device uses the host's memory: all of it counts as the process's device memory.
   bool integrated = false;
-  // Engines that the driver tells of only once they have worked: those of kEngineMetrics that are 0 where it is silent.
+  // Engines that the driver lists only after they have worked: they count as 0 while they are not listed.
   std::span<const MetricId> silent_when_idle;
 };
 
-// Over all clients that may be read, each counted once; a reason where no client tells.
+// Sums over all readable clients, each counted once; a reason when no client reports the value.
 struct ClientSums {
   Reading device_memory_bytes = Reason::not_supported;  // VRAM and the like
-  Reading system_memory_bytes = Reason::not_supported;  // GTT, system memory, what was set aside of it
+  Reading system_memory_bytes = Reason::not_supported;  // GTT, system memory, stolen memory
   std::size_t clients = 0;
-  bool some_denied = false;  // processes of other users could not be looked into: there may be more
+  bool some_denied = false;  // some processes could not be read: there may be more clients
 };
 
 class Clients {
@@ -60,7 +59,7 @@ class Clients {
   Clients &operator=(Clients &&) noexcept;
   ~Clients();
 
-  // One sample: replaces frame.processes and fills kClientMetrics.
+  // Takes one sample: replaces frame.processes and fills kClientMetrics.
   ClientSums read(Monotonic now, Frame &frame);
 
  private:
@@ -68,10 +67,10 @@ class Clients {
   std::unique_ptr<Impl> impl_;
 };
 
-// The busier of 3D and compute: a device's or process's use where the driver tells no better.
+// The busier of render and compute: the utilisation where the driver itself reports none.
 Reading busiest(const Reading &render, const Reading &compute);
 
-// Puts the reason in place of all engine readings, of the device and its processes: the counters do not count.
+// Replaces all engine readings of the device and its processes, when the driver's counters are switched off.
 void refuse_engines(Frame &frame, Reason reason);
 
 }  // namespace gpulse::drm

@@ -79,7 +79,7 @@ TEST_F(ClientsTest, TellsTheUseOfAProcessFromTheSecondSampleOn) {
 }
 
 TEST_F(ClientsTest, CountsAClientThatSeveralProcessesHoldOnce) {
-  // The compositor (pid 900, started first) passed its file on to two children; 100 holds it twice.
+  // The compositor (pid 900, started first) passed its file to two children; 100 holds it twice.
   const auto now = [&](std::string_view ns) {
     const auto text = client(5, fmt::format("drm-engine-gfx:\t{} ns\ndrm-resident-vram:\t10 MiB\n", ns));
     for (const auto &[pid, fd] : {std::pair(900U, 4U), {100U, 7U}, {100U, 8U}, {101U, 3U}}) {
@@ -104,7 +104,7 @@ TEST_F(ClientsTest, CountsAClientThatSeveralProcessesHoldOnce) {
     EXPECT_EQ(row(pid)[kMemory], Reading(0)) << pid;
   }
 
-  // The compositor ends: the oldest of those who still hold the file is charged, from its second sample on.
+  // The compositor ends: the client counts for the oldest remaining holder, from its second sample on.
   machine_.end(900);
   sample(1s);
   EXPECT_THAT(pids(), ElementsAre(100, 101));
@@ -144,7 +144,7 @@ TEST_F(ClientsTest, DividesByTheNumberOfEngines) {
   machine_.tell(100, 7, text(500000000));
   sample(1s);
   EXPECT_EQ(frame_.row[kVideo], Reading(25));  // half a second of one of two
-  machine_.tell(100, 7, text(2500000000));     // 2 s of work in 1 s: both all of the time
+  machine_.tell(100, 7, text(2500000000));     // 2 s of work in 1 s: both fully busy
   sample(1s);
   EXPECT_EQ(frame_.row[kVideo], Reading(100));
 }
@@ -176,7 +176,7 @@ TEST_F(ClientsTest, KeepsTheGreaterCountWhenItGoesBackwards) {
   at("1000000000");
   EXPECT_EQ(at("1200000000"), Reading(20));
   EXPECT_EQ(at("1100000000"), Reading(0));
-  EXPECT_EQ(at("1300000000"), Reading(10));  // over the greatest so far, not over the last
+  EXPECT_EQ(at("1300000000"), Reading(10));  // compared with the greatest so far, not with the last
 }
 
 TEST_F(ClientsTest, ComparesCyclesWithTheClockOfTheDevice) {
@@ -190,10 +190,10 @@ TEST_F(ClientsTest, ComparesCyclesWithTheClockOfTheDevice) {
   sample(0s);
   EXPECT_TRUE(frame_.row[kRender].is(Reason::not_sampled));
   machine_.tell(100, 7, text(1400, 51000));
-  sample(3s);  // the wall's time does not matter
+  sample(3s);  // wall time does not matter
   EXPECT_EQ(frame_.row[kRender], Reading(40));
   EXPECT_EQ(frame_.row[kCompute], Reading(10));
-  // The device was without power: its clock begins anew, and nothing can be compared.
+  // The device lost power: its clock restarts, and nothing can be compared.
   machine_.tell(100, 7, text(100, 200));
   sample(1s);
   EXPECT_TRUE(frame_.row[kRender].is(Reason::not_sampled));
@@ -233,7 +233,7 @@ TEST_F(ClientsTest, DropsTheDifferenceWhenAFileIsAnotherClient) {
   machine_.start(100, 1);
   machine_.open(100, 7, kRenderNode, client(1, "drm-engine-gfx:\t1000 ns\n"));
   sample(0s);
-  // Closed and opened again under the same number, between two looks into the process.
+  // Closed and reopened under the same number between two scans of the process.
   machine_.tell(100, 7, client(2, "drm-engine-gfx:\t900000000 ns\n"));
   const auto sums = sample(1s);
   EXPECT_EQ(sums.clients, 1U);
@@ -262,11 +262,11 @@ TEST_F(ClientsTest, ReadsOneFileOfAClientInATick) {
   machine_.open(100, 7, kRenderNode, client(1, "drm-engine-gfx:\t0 ns\n"));
   machine_.open(200, 3, kRenderNode, client(1, "drm-engine-gfx:\t0 ns\n"));
   sample(0s);
-  // A text that would be seen if it were read.
+  // A change that would show if the file were read.
   machine_.tell(200, 3, client(9, "drm-engine-gfx:\t0 ns\n"));
   EXPECT_EQ(sample(1s).clients, 1U);
-  // It is, when its process is looked into again.
-  users_->look_everywhere(now_ + 9s);
+  // It is read after the next scan of its process.
+  users_->scan_all(now_ + 9s);
   EXPECT_EQ(sample(9s).clients, 2U);
 }
 
@@ -375,7 +375,7 @@ TEST_F(ClientsTest, AFileThatVanishesCostsOnlyItsClient) {
   EXPECT_EQ(sample(1s).clients, 1U);
   EXPECT_EQ(row(200)[kUse], Reading(25));
   EXPECT_EQ(sample(1s).clients, 1U);
-  EXPECT_THAT(pids(), ElementsAre(200));  // it was looked into again, at once
+  EXPECT_THAT(pids(), ElementsAre(200));  // it was scanned again at once
 }
 
 TEST_F(ClientsTest, CountersThatDoNotCountAreNoZero) {

@@ -26,12 +26,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// All cards of all sources ask within one tick: one list serves them.
-constexpr auto kShortest = 50ms;
-// When a new process is looked into again.
-constexpr std::array<std::chrono::nanoseconds, 2> kAgain{1s, 2s};
-// Some programs open a node every second: all processes are not looked into for each of them.
-constexpr auto kAllAtMostEvery = 3s;
+// All cards of all sources ask within one tick, and share one listing of /proc.
+constexpr auto kListAtMostEvery = 50ms;
+// How long after one scan a new process is scanned again.
+constexpr std::array<std::chrono::nanoseconds, 2> kRescanAfter{1s, 2s};
+// Some programs open a node every second: that must not cause a full scan each time.
+constexpr auto kFullScanAtMostEvery = 3s;
 constexpr std::size_t kListBytes = 1U << 18U;
 
 std::optional<Node> node_of_path(std::string_view path) {
@@ -58,7 +58,7 @@ std::optional<Node> node_of_link(int folder, const char *name) {
 
 std::optional<Node> node_of_file(int folder, const char *name) {
   struct statx facts{};
-  // Not synchronized: the files of others may lie on a server that does not answer.
+  // Not synchronised: an open file may be on a server that does not respond.
   if (::statx(folder, name, AT_STATX_DONT_SYNC, STATX_TYPE, &facts) != 0) return std::nullopt;
   if (!S_ISCHR(facts.stx_mode)) return std::nullopt;
   if (facts.stx_rdev_major != kDrmMajor && facts.stx_rdev_major != kAccelMajor) return std::nullopt;
@@ -80,7 +80,7 @@ bool for_each_number(int folder, bool procfs, std::vector<char> &buffer, Visit v
       if (const auto number = parse_integer<std::uint32_t>(name)) visit(*number, name);
       at += length;
     }
-    // What /proc lists fills the buffer as far as it goes: where another name had room there is none.
+    // /proc fills the buffer as far as it can: when there is room for another name, there is none.
     if (procfs && static_cast<std::size_t>(got) + sizeof(dirent64) <= buffer.size()) return true;
   }
 }
@@ -93,15 +93,15 @@ struct DeviceUsers::Process {
     Node node;
   };
   std::uint32_t pid = 0;
-  std::uint32_t look = 0;   // how often it was looked into; 0: not yet
-  std::uint32_t again = 0;  // how many of kAgain are behind it
+  std::uint32_t scans = 0;    // 0: none yet
+  std::uint32_t rescans = 0;  // how many of kRescanAfter are done
   bool denied = false;
-  bool doubted = false;
-  std::optional<Monotonic> next;  // none: only when all are looked into
+  bool stale = false;             // see rescan()
+  std::optional<Monotonic> next;  // none: with the next full scan
   std::uint64_t start_ticks = 0;
   std::vector<Held> held;
 
-  bool is_due(Monotonic now) const { return look == 0 || doubted || (next && now >= *next); }
+  bool is_due(Monotonic now) const { return scans == 0 || stale || (next && now >= *next); }
   bool is_likely() const { return !held.empty() || next; }
 };
 
@@ -115,7 +115,8 @@ void DeviceUsers::watch_nodes() {
   for (const auto *folder : {"/dev/dri", "/dev/accel"}) ::inotify_add_watch(events_.get(), folder, IN_OPEN);
 }
 
-bool DeviceUsers::somebody_opened() {
+// Whether a node was opened since the last call.
+bool DeviceUsers::take_open_events() {
   bool opened = false;
   alignas(inotify_event) std::array<char, 4096> buffer{};
   while (events_) {
@@ -125,7 +126,7 @@ bool DeviceUsers::somebody_opened() {
     for (std::size_t at = 0; at + sizeof(inotify_event) <= static_cast<std::size_t>(got);) {
       inotify_event event{};
       std::memcpy(&event, &buffer[at], sizeof event);
-      // A listing of the folder opens it too.
+      // Listing the folder opens it too.
       opened = opened || (event.mask & IN_ISDIR) == 0;
       at += sizeof event + event.len;
     }
@@ -133,7 +134,7 @@ bool DeviceUsers::somebody_opened() {
   return opened;
 }
 
-// True when it could be listed. Those that are there stay, with what is known of them.
+// False when /proc cannot be listed. Processes that are still there keep what is known of them.
 bool DeviceUsers::list_processes() {
   if (!proc_) proc_ = UniqueFd(::open(root_.path("/proc").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!proc_ || ::lseek(proc_.get(), 0, SEEK_SET) != 0) return false;
@@ -143,7 +144,7 @@ bool DeviceUsers::list_processes() {
     return false;
   }
   if (!std::is_sorted(listed_.begin(), listed_.end())) std::sort(listed_.begin(), listed_.end());
-  // Mounted with hidepid it shows nothing of others' processes, not even the first of all.
+  // With hidepid /proc shows none of other users' processes, not even pid 1.
   some_hidden_ = root_.is_machine() && (listed_.empty() || listed_.front() != 1);
   const auto same = [](const Process &process, std::uint32_t pid) { return process.pid == pid; };
   if (std::equal(processes_.begin(), processes_.end(), listed_.begin(), listed_.end(), same)) return true;
@@ -157,17 +158,17 @@ bool DeviceUsers::list_processes() {
     } else {
       next.push_back({});
       next.back().pid = pid;
-      // Those of the first list have mostly been there for long.
-      if (!updated_) next.back().again = kAgain.size();
+      // Most processes of the first listing have been running for a while.
+      if (!updated_) next.back().rescans = kRescanAfter.size();
     }
   }
   processes_ = std::move(next);
   return true;
 }
 
-void DeviceUsers::look(Process &process, Monotonic now) {
-  ++process.look;
-  process.doubted = false;
+void DeviceUsers::scan(Process &process, Monotonic now) {
+  ++process.scans;
+  process.stale = false;
   process.held.clear();
   const auto folder = fmt::format("/proc/{}", process.pid);
   const UniqueFd files(::open(root_.path(folder + "/fd").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -180,31 +181,29 @@ void DeviceUsers::look(Process &process, Monotonic now) {
     std::sort(process.held.begin(), process.held.end(), [](const auto &a, const auto &b) { return a.fd < b.fd; });
   }
   process.next.reset();
-  if (process.again < kAgain.size()) {
-    process.next = now + kAgain[process.again++];
-  }
+  if (process.rescans < kRescanAfter.size()) process.next = now + kRescanAfter[process.rescans++];
   if (process.held.empty()) return;
   if (!root_.read_piece(text_, folder + "/stat")) return;
   if (const auto stat = parse_process_stat(text_)) process.start_ticks = stat->start_ticks;
 }
 
-void DeviceUsers::look_at_all(Monotonic now) {
-  for (auto &process : processes_) look(process, now);
-  looked_everywhere_ = now;
-  somewhere_ = false;
+void DeviceUsers::scan_all_locked(Monotonic now) {
+  for (auto &process : processes_) scan(process, now);
+  last_full_scan_ = now;
+  node_opened_ = false;
 }
 
 void DeviceUsers::update(Monotonic now) {
-  if (updated_ && now >= *updated_ && now - *updated_ < kShortest) return;
+  if (updated_ && now >= *updated_ && now - *updated_ < kListAtMostEvery) return;
   if (!updated_) watch_nodes();
   if (!list_processes()) return;
-  const bool opened = somebody_opened();
-  somewhere_ = somewhere_ || opened;
-  if (!updated_ || (somewhere_ && now - *looked_everywhere_ >= kAllAtMostEvery)) {
-    look_at_all(now);
+  const bool opened = take_open_events();
+  node_opened_ = node_opened_ || opened;
+  if (!updated_ || (node_opened_ && now - *last_full_scan_ >= kFullScanAtMostEvery)) {
+    scan_all_locked(now);
   } else {
     for (auto &process : processes_) {
-      if (process.is_due(now) || (opened && process.is_likely())) look(process, now);
+      if (process.is_due(now) || (opened && process.is_likely())) scan(process, now);
     }
   }
   updated_ = now;
@@ -218,27 +217,27 @@ bool DeviceUsers::collect(std::span<const Node> nodes, Monotonic now, std::vecto
     for (const auto &[fd, node] : process.held) {
       if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) continue;
       out.push_back(
-          {.pid = process.pid, .fd = fd, .node = node, .start_ticks = process.start_ticks, .look = process.look});
+          {.pid = process.pid, .fd = fd, .node = node, .start_ticks = process.start_ticks, .scan = process.scans});
     }
   }
   return updated_.has_value();
 }
 
-void DeviceUsers::look_everywhere(Monotonic now) {
+void DeviceUsers::scan_all(Monotonic now) {
   const std::lock_guard lock(mutex_);
   update(now);
-  if (looked_everywhere_ && now - *looked_everywhere_ < kAllAtMostEvery) return;
-  look_at_all(now);
+  if (last_full_scan_ && now - *last_full_scan_ < kFullScanAtMostEvery) return;
+  scan_all_locked(now);
 }
 
-void DeviceUsers::doubt(std::uint32_t pid) {
+void DeviceUsers::rescan(std::uint32_t pid) {
   const std::lock_guard lock(mutex_);
   const auto at = std::lower_bound(processes_.begin(), processes_.end(), pid,
                                    [](const Process &process, std::uint32_t wanted) { return process.pid < wanted; });
-  if (at != processes_.end() && at->pid == pid) at->doubted = true;
+  if (at != processes_.end() && at->pid == pid) at->stale = true;
 }
 
-std::size_t DeviceUsers::denied() const {
+std::size_t DeviceUsers::denied_count() const {
   const std::lock_guard lock(mutex_);
   const auto count =
       std::count_if(processes_.begin(), processes_.end(), [](const Process &process) { return process.denied; });

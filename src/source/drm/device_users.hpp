@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has which graphics or accelerator node open: found in /proc alone, without a call to a driver. One object serves
-// all sources; all functions may be called from any thread.
+// Which processes have which graphics or accelerator nodes open, from /proc alone, without calling a driver. All
+// sources share one object; all functions may be called from any thread.
 //
-// What it costs: a tick lists /proc once, whoever asks, and looks into the processes that are new: at once, and again
-// after one and three seconds, since a program opens the device some time after it starts. All others are looked into
-// every ten seconds by look_everywhere(), and when the kernel says that somebody opened a node: an inotify watch on the
-// folders of the nodes, which does not see those of a container. Then those that have a node open, and the new ones,
-// come first.
+// Cost: /proc is listed once per tick, however many sources ask. To scan a process is to list its open files. New
+// processes are scanned at once and again one and three seconds later, because a program opens the device some time
+// after its start. All others are scanned every ten seconds by scan_all(), and when inotify reports that a node was
+// opened, which it does not for nodes inside a container. After such a report, processes that have nodes open and new
+// processes are scanned first.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct OpenNode {
   std::uint32_t pid = 0;
   std::uint32_t fd = 0;
   Node node;
-  std::uint64_t start_ticks = 0;  // when the process started: tells it from a later one of the same number
-  std::uint32_t look = 0;         // which look into the process this is from: the number may be another file since
+  std::uint64_t start_ticks = 0;  // start time of the process: tells it from a later one with the same pid
+  std::uint32_t scan = 0;         // number of the scan it was seen in: the fd may be another file in the next
 };
 
 class DeviceUsers {
@@ -40,37 +40,37 @@ class DeviceUsers {
   DeviceUsers &operator=(const DeviceUsers &) = delete;
   ~DeviceUsers();
 
-  // Those who have one of the nodes open, by pid and fd. False when /proc cannot be listed: nothing is known.
+  // Collects the open files of these nodes, ordered by pid and fd. False when /proc cannot be listed.
   bool collect(std::span<const Node> nodes, Monotonic now, std::vector<OpenNode> &out);
-  // Into every process; for a slow reader. Does nothing when it was done a moment ago.
-  void look_everywhere(Monotonic now);
-  // A file of the process was not what it should be: it is looked into again.
-  void doubt(std::uint32_t pid);
-  // How many processes may not be looked into; at least one where /proc hides those of others.
-  std::size_t denied() const;
+  // Scans every process, unless that was done a moment ago. For a slow reader.
+  void scan_all(Monotonic now);
+  // Has the process scanned again, because one of its files turned out to be another one.
+  void rescan(std::uint32_t pid);
+  // How many processes could not be scanned; at least one when /proc hides other users' processes.
+  std::size_t denied_count() const;
 
  private:
   struct Process;
 
   void update(Monotonic now);
   bool list_processes();
-  void look(Process &process, Monotonic now);
-  void look_at_all(Monotonic now);
+  void scan(Process &process, Monotonic now);
+  void scan_all_locked(Monotonic now);
   void watch_nodes();
-  bool somebody_opened();
+  bool take_open_events();
 
   Sysroot root_;
   mutable std::mutex mutex_;
   UniqueFd proc_;
   UniqueFd events_;
-  std::vector<std::uint32_t> listed_;  // kept, so that a tick allocates nothing
+  std::vector<std::uint32_t> listed_;  // buffers are kept, so that a tick allocates nothing
   std::vector<char> entries_;
   std::string text_;
   std::vector<Process> processes_;  // by pid
   std::optional<Monotonic> updated_;
-  std::optional<Monotonic> looked_everywhere_;
+  std::optional<Monotonic> last_full_scan_;
   bool some_hidden_ = false;
-  bool somewhere_ = false;  // a node was opened, and not everybody has been looked into since
+  bool node_opened_ = false;  // since the last full scan
 };
 
 }  // namespace gpulse::drm

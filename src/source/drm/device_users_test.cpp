@@ -79,7 +79,7 @@ TEST_F(OpenersTest, AnOldProcessIsSeenByTheSlowLook) {
   at(0s);
   machine_.open(50, 3, kRenderNode, "");
   for (auto time = 1s; time < 10s; ++time) EXPECT_THAT(at(time), IsEmpty());
-  users_.look_everywhere(start_ + 10s);
+  users_.scan_all(start_ + 10s);
   EXPECT_THAT(at(10s), ElementsAre(Pair(50, 3)));
 }
 
@@ -87,13 +87,13 @@ TEST_F(OpenersTest, ANewLookIsToldFromTheLast) {
   machine_.start(50, 1);
   machine_.open(50, 3, kRenderNode, "");
   at(0s);
-  const auto first = found_[0].look;
+  const auto first = found_[0].scan;
   machine_.open(50, 4, kRenderNode, "");
   EXPECT_THAT(at(5s), ElementsAre(Pair(50, 3)));
-  EXPECT_EQ(found_[0].look, first);
-  users_.look_everywhere(start_ + 10s);
+  EXPECT_EQ(found_[0].scan, first);
+  users_.scan_all(start_ + 10s);
   EXPECT_THAT(at(10s), ElementsAre(Pair(50, 3), Pair(50, 4)));
-  EXPECT_NE(found_[0].look, first);
+  EXPECT_NE(found_[0].scan, first);
 }
 
 TEST_F(OpenersTest, ADoubtedProcessIsLookedIntoAtTheNextTick) {
@@ -101,8 +101,8 @@ TEST_F(OpenersTest, ADoubtedProcessIsLookedIntoAtTheNextTick) {
   machine_.open(50, 3, kRenderNode, "");
   at(0s);
   machine_.close(50, 3);
-  users_.doubt(50);
-  users_.doubt(51);
+  users_.rescan(50);
+  users_.rescan(51);
   EXPECT_THAT(at(1s), IsEmpty());
 }
 
@@ -131,11 +131,11 @@ TEST_F(OpenersTest, CountsWhatItMayNotLookInto) {
   machine_.open(51, 3, kRenderNode, "");
   std::filesystem::permissions(machine_.folder().path("/proc/51/fd"), std::filesystem::perms::none);
   std::filesystem::permissions(machine_.folder().path(), std::filesystem::perms::all);
-  // Root may look everywhere: somebody else has to try.
+  // Root may scan everything, so somebody else has to try.
   const auto child = ::fork();
   if (child == 0) {
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(3);
-    const bool right = at(0s).empty() && users_.denied() == 1;
+    const bool right = at(0s).empty() && users_.denied_count() == 1;
     ::_exit(right ? 0 : 1);
   }
   int status = -1;
@@ -157,15 +157,15 @@ TEST_F(OpenersTest, ServesManyThreads) {
         const auto now = start_ + std::chrono::seconds(round);
         users_.collect(kCard0, now, found);
         EXPECT_EQ(found.size(), 50U);
-        if (i == 0) users_.look_everywhere(now);
-        users_.doubt(static_cast<std::uint32_t>(round));
-        EXPECT_EQ(users_.denied(), 0U);
+        if (i == 0) users_.scan_all(now);
+        users_.rescan(static_cast<std::uint32_t>(round));
+        EXPECT_EQ(users_.denied_count(), 0U);
       }
     });
   }
 }
 
-// On the machine itself files are told by what they are, not by their names.
+// On a live machine files are recognised by device number, not by name.
 TEST(OpenersOnTheMachine, SeesNoNodeWhereThereIsNone) {
   DeviceUsers device_users{Sysroot()};
   std::vector<OpenNode> found;

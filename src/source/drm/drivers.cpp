@@ -37,12 +37,12 @@ constexpr std::array kDrivers{
     Driver{"tenstorrent", "tenstorrent", "Tenstorrent"},
 };
 
-// Each has a source that knows it better.
+// Each has a source of its own.
 constexpr std::array<std::string_view, 16> kOthers{"amdgpu", "radeon",     "i915",      "xe",    "intel_vpu", "ivpu",
                                                    "nvidia", "nvidia-drm", "tegra",     "nvgpu", "gk20a",     "gp10b",
                                                    "gv11b",  "ga10b",      "tegra-drm", "host1x"};
 
-// A picture, but nothing that computes one; or a machine's that has no GPU of its own.
+// Displays without a GPU, and the virtual ones of machines that have none.
 constexpr std::array<std::string_view, 19> kDisplays{"simpledrm",  "simple-framebuffer",
                                                      "ofdrm",      "efidrm",
                                                      "vesadrm",    "vkms",
@@ -82,7 +82,7 @@ std::string capitalized(std::string_view word) {
   return text;
 }
 
-// Chips and abbreviations are written large: "rk3588", "agx"; words are not: "mali".
+// Chips and abbreviations get capitals ("rk3588", "agx"), words do not ("mali").
 std::string plain_word(std::string_view word) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (word.size() > 3 && std::none_of(word.begin(), word.end(), is_digit)) return capitalized(word);
@@ -110,13 +110,13 @@ bool may_be_generic(std::string_view driver) { return !contains(kOthers, driver)
 
 bool is_generic(const Card &card) {
   if (!may_be_generic(card.driver)) return false;
-  // Without a node to send work to it can only show.
+  // Without a render node it can only drive a display.
   const auto is_worker = [](const Node &node) { return node.major != kDrmMajor || node.minor >= 128; };
   return card.nodes.empty() || std::any_of(card.nodes.begin(), card.nodes.end(), is_worker);
 }
 
 std::string plain_name(std::string_view compatible) {
-  // On a Qualcomm the display is what shows as the card; the GPU behind it has another entry.
+  // On Qualcomm chips the card is the display; the GPU behind it is another device.
   for (const auto *display : {"-mdss", "-dpu", "-mdp", "display-subsystem"}) {
     if (compatible.find(display) != std::string_view::npos) return {};
   }

@@ -48,7 +48,7 @@ TEST(Drivers, HidesWhatOnlyShowsAPicture) {
   for (const auto *driver : {"simple-framebuffer", "vkms", "ast", "mgag200", "bochs-drm", "virtio_gpu"}) {
     EXPECT_FALSE(is_generic(card(driver))) << driver;
   }
-  // Without a render node any driver's device only shows.
+  // Without a render node any driver's device only drives a display.
   EXPECT_FALSE(is_generic(card("vc4-drm", {{kDrmMajor, 1}})));
 }
 

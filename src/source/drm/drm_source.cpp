@@ -25,13 +25,13 @@ namespace gpulse::drm {
 namespace {
 
 constexpr double kMilli = 1e-3, kMicro = 1e-6;
-constexpr std::size_t kMostText = 1U << 14U;
+constexpr std::size_t kMaxText = 1U << 14U;
 
 constexpr auto kUse = device_metric("gpu_utilization_percent");
 constexpr auto kRender = device_metric("render_utilization_percent");
 constexpr auto kCompute = device_metric("compute_utilization_percent");
 
-// One card, and what is remembered of it from one reading to the next.
+// One card, and what is remembered between readings.
 struct Unit {
   Unit(const Sysroot &root, const std::shared_ptr<DeviceUsers> &device_users, Card c)
       : card(std::move(c)),
@@ -46,7 +46,7 @@ struct Unit {
   bool has_profiling = false;
   std::string hwmon;    // …/hwmon/hwmon3; empty: no sensors
   std::string devfreq;  // …/devfreq/fde60000.gpu; empty: no clock
-  std::string habana;   // where the driver's own files lie; empty: another driver
+  std::string habana;   // folder of that driver's files; empty for other drivers
   PcieLink link;
   std::string buffer;
 };
@@ -60,7 +60,7 @@ struct Context {
   Frame &frame;
 };
 
-// A file whose number, times a scale, is a metric.
+// A file whose number times `scale` is the metric.
 struct FileRow {
   MetricId metric;
   std::string_view file;
@@ -84,7 +84,7 @@ Outcome check_power(const Context &in) {
   return asleep ? Outcome::asleep : Outcome::ok;
 }
 
-// Counting costs a little, so that the driver does it only when told to by the administrator.
+// Some drivers count engine time only after the administrator has switched profiling on.
 bool is_counting(const Context &in) {
   if (!in.unit.has_profiling) return true;
   return sysfs::read_word(in.root, in.unit.card.device + "/profiling") != "0";
@@ -98,15 +98,15 @@ Outcome read_clients(const Context &in) {
   return Outcome::ok;
 }
 
-Outcome look_everywhere(const Context &in) {
-  in.device_users.look_everywhere(in.now);
+Outcome scan_processes(const Context &in) {
+  in.device_users.scan_all(in.now);
   return Outcome::ok;
 }
 
-// What the device itself counted is more than the sum over the clients that may be read: it stands in its place.
+// The device's own counters include clients that we may not read, so they replace the sum over the clients.
 Outcome read_queues(const Context &in) {
   auto &unit = in.unit;
-  if (!in.root.read_into(unit.buffer, unit.card.device + "/gpu_stats", kMostText)) {
+  if (!in.root.read_into(unit.buffer, unit.card.device + "/gpu_stats", kMaxText)) {
     return errno == ENOENT ? Outcome::unsupported : Outcome::ok;
   }
   if (!parse_gpu_stats(unit.buffer, unit.counts)) return Outcome::ok;
@@ -173,13 +173,13 @@ using Read = Outcome (*)(const Context &);
 constexpr std::array<std::pair<ReaderInfo, Read>, 13> kRows{{
     {{.call = "power/runtime_status", .fills = {}}, check_power},
     {{.call = "/proc/*/fdinfo", .differential = true, .extra = true, .fills = kUseMetrics}, read_clients},
-    {{.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, look_everywhere},
+    {{.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, scan_processes},
     {{.call = "gpu_stats", .differential = true, .fills = kUseMetrics}, read_queues},
     {{.call = "devfreq/cur_freq", .fills = kMetricsOf<kClockFiles>}, read_table<kClockFiles, &Unit::devfreq>},
     {{.call = "devfreq/max_freq", .tier = Tier::slow, .fills = kMetricsOf<kMaxClockFiles>},
      read_table<kMaxClockFiles, &Unit::devfreq>},
     {{.call = "hwmon", .fills = kMetricsOf<kSensorFiles>}, read_table<kSensorFiles, &Unit::hwmon>},
-    // nouveau watches the fan turn for a quarter of a second.
+    // nouveau measures for a quarter of a second.
     {{.call = "hwmon/fan1_input", .tier = Tier::slow, .extra = true, .fills = kMetricsOf<kFanFiles>},
      read_table<kFanFiles, &Unit::hwmon>},
     {{.call = "hwmon/temp1_max", .tier = Tier::slow, .fills = kMetricsOf<kLimitFiles>},
@@ -197,7 +197,7 @@ constexpr auto kReaders = [] {
   return infos;
 }();
 
-// Drivers that came before the kernel had a class for accelerators.
+// Drivers that are older than the kernel's accelerator class.
 std::vector<Card> list_old_classes(const Sysroot &root) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kClasses{
       {{"habanalabs", "hl"}, {"tenstorrent", "tenstorrent!"}}};
@@ -205,7 +205,7 @@ std::vector<Card> list_old_classes(const Sysroot &root) {
   for (const auto &[driver, prefix] : kClasses) {
     const auto where = "/sys/class/" + std::string(driver);
     for (const auto &name : root.list(where)) {
-      // "hl_controlD0" is the same device's second node.
+      // "hl_controlD0" is a second node of the same device.
       if (!name.starts_with(prefix) || !parse_integer<unsigned>(std::string_view(name).substr(prefix.size()))) continue;
       cards.push_back(describe_card(root, name, where + "/" + name, std::string(driver)));
     }
@@ -224,7 +224,7 @@ std::vector<Card> list_generic(const Sysroot &root) {
   return cards;
 }
 
-// "OF_COMPATIBLE_0=arm,mali-valhall-csf": the most exact of the names that the device tree has for it.
+// "OF_COMPATIBLE_0=arm,mali-valhall-csf" is the most specific of the device tree's names for it.
 std::string tree_name(const Sysroot &root, const Card &card) {
   return plain_name(sysfs::read_uevent(root, card.device, "OF_COMPATIBLE_0"));
 }
@@ -237,7 +237,7 @@ std::string name_of(const Sysroot &root, const Card &card, Names &names) {
   return type.empty() ? std::string(driver.device) : std::string(driver.device) + " " + type;
 }
 
-// The clock's folder lies below the GPU's own device, which on a Qualcomm is not the card's.
+// The folder of the clock is in the GPU's own device, which is not the card's on Qualcomm chips.
 std::string find_devfreq(const Sysroot &root, const Card &card, bool on_chip) {
   const auto own = card.device + "/devfreq";
   if (const auto names = root.list(own); !names.empty()) return own + "/" + names.front();
@@ -297,13 +297,13 @@ class DrmSource final : public Source {
 
   std::unique_ptr<Unit> set_up(const Card &card) const {
     auto unit = std::make_unique<Unit>(root_, users_, card);
-    // What would be looked for may wake it. When it wakes it is found anew.
+    // Looking for these files may wake it; discovery runs again when it wakes.
     if (card.asleep && !wake_) return unit;
     unit->has_profiling = root_.exists(card.device + "/profiling");
     unit->devfreq = find_devfreq(root_, card, unit->driver.on_chip);
     unit->hwmon = find_sensors(root_, card);
     if (card.driver == "habanalabs") {
-      // The class that came first has the files in the card's own folder.
+      // Older drivers keep the files in the folder of their own class.
       unit->habana = root_.exists(card.folder + "/clk_cur_freq_mhz") ? card.folder : card.device;
     }
     if (!card.pci.empty()) unit->link = find_pcie_link(root_, card);

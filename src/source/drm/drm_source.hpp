@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs and accelerators whose driver has no source of its own: what the kernel tells of every driver's clients, and the
-// few files that many drivers have (clocks, sensors, queue times).
+// GPUs and accelerators whose driver has no source of its own: what the kernel reports about any driver's clients, and
+// the few files that many drivers have (clocks, sensors, queue times).
 #pragma once
 
 #include <memory>

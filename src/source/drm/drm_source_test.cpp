@@ -36,7 +36,7 @@ class DrmSourceTest : public testing::Test {
     ADD_FAILURE() << found.entities.size() << " devices";
     return {};
   }
-  // All readers in their order, as the sampler does. What reader 0 answers.
+  // Calls all readers in their order, as the sampler does; returns the outcome of the first.
   Outcome sample(std::chrono::nanoseconds after) {
     now_ += after;
     for (std::size_t i = 0; i < source_->readers().size(); ++i) {
@@ -70,7 +70,7 @@ TEST_F(DrmSourceTest, TellsTheQueuesOfARaspberryPi) {
   add_card("DRIVER=v3d\nOF_COMPATIBLE_0=brcm,2712-v3d\n", "suspended");
   write("gpu_stats", table(1000, 100, 200, 0));
   const auto found = find();
-  EXPECT_EQ(found.state, DeviceState::ok);  // suspended between two frames, which is no sleep
+  EXPECT_EQ(found.state, DeviceState::ok);  // suspended between two frames, but not asleep
   EXPECT_EQ(found.identity->name, "Broadcom 2712 V3D");
   EXPECT_EQ(found.identity->vendor, "broadcom");
   EXPECT_EQ(found.identity->driver, "v3d");

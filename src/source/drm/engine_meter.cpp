@@ -8,7 +8,7 @@ namespace gpulse::drm {
 
 namespace {
 
-// Drivers may take a count back for a while, when what they had estimated turns out to be less: the greater one stays.
+// Some drivers estimate, and correct a count downwards later: compare with the greatest count so far.
 std::uint64_t gain(std::optional<std::uint64_t> &past, std::uint64_t count) {
   const auto before = std::exchange(past, std::max(past.value_or(0), count)).value_or(0);
   return count > before ? count - before : 0;
@@ -46,7 +46,7 @@ Reading EngineMeter::rate(const EngineCount &engine, Past &past, Monotonic now) 
   if (!engine.cycles) return Reason::not_supported;
   if (engine.total_cycles) {
     const auto total_before = std::exchange(past.total_cycles, engine.total_cycles);
-    // The device's clock starts anew when it was without power, and the cycles with it.
+    // The device's clock restarts after a loss of power, and so do the cycles.
     if (total_before && *engine.total_cycles < *total_before) past.cycles.reset();
     const bool known = total_before && past.cycles && *engine.total_cycles > *total_before;
     const auto cycles = static_cast<double>(gain(past.cycles, *engine.cycles));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what the engines have done for a client so far, how busy it kept them since the last time. Pure: time comes in
-// as an argument.
+// Turns the engines' running totals for a client into the share of time since the last reading. No clock of its own:
+// time comes in as an argument.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@
 
 namespace gpulse::drm {
 
-// An engine by the driver's name, and which of the metrics of all drivers it belongs to.
+// A driver's name for an engine, and the metrics that it belongs to.
 struct EngineName {
   std::string_view name;
   MetricId device, process;
 };
 
-// Two engines of one metric work side by side: the busier one speaks for both.
+// Where several engines belong to one metric, the busiest one counts.
 inline constexpr std::array kEngineNames = [] {
   constexpr auto kRender =
       std::pair(device_metric("render_utilization_percent"), process_metric("render_utilization_percent"));
@@ -73,22 +73,22 @@ inline constexpr std::array kEngineNames = [] {
   };
 }();
 
-// One reading per engine; not_supported: not told of.
+// One reading per engine; not_supported for engines that the driver does not list.
 using EngineReadings = std::array<Reading, kEngineNames.size()>;
 
-// Into the row's metrics: of the engines that belong to one, the busiest, never beyond all of the time.
+// Puts the busiest engine of each metric into the row, at most 100 %: counters are read at slightly different moments.
 void put_engines(const EngineReadings &engines, MetricId EngineName::*metric, Row &row);
 
 std::optional<std::size_t> engine_number(std::string_view name);
 
 class EngineMeter {
  public:
-  // How busy the client kept each engine since the last call; not_sampled the first time. An engine that the driver
-  // told nothing of before has done nothing before.
+  // How busy the client kept each engine since the last call; not_sampled the first time. An engine that was not listed
+  // before counts from 0.
   void update(std::span<const EngineCount> engines, Monotonic now, EngineReadings &out);
-  // Whether a rate can be told at all: there was a call before.
+  // Whether there was an earlier call to compare with.
   bool has_past() const { return at_.has_value(); }
-  // What comes is no continuation of what was.
+  // Call when the next counts cannot be compared with the last.
   void forget() { *this = {}; }
 
  private:

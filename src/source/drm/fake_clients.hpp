@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a machine whose processes have device nodes open, as /proc shows them.
+// Test support: a made-up /proc whose processes have device nodes open.
 #pragma once
 
 #include <fmt/format.h>

@@ -13,22 +13,22 @@ namespace gpulse::drm {
 
 namespace {
 
-// No driver has half as many; more are not a driver's.
-constexpr std::size_t kMostNames = 64;
+// More than twice what any driver has.
+constexpr std::size_t kMaxNames = 64;
 
 template <class Counts>
 auto *find_or_add(std::vector<Counts> &counts, std::string_view name) {
-  // Mostly the lines of one name follow each other.
+  // Lines with the same name mostly follow each other.
   if (!counts.empty() && counts.back().name == name) return &counts.back();
   const auto known = std::find_if(counts.begin(), counts.end(), [&](const Counts &c) { return c.name == name; });
   if (known != counts.end()) return &*known;
-  if (name.empty() || counts.size() >= kMostNames) return static_cast<Counts *>(nullptr);
+  if (name.empty() || counts.size() >= kMaxNames) return static_cast<Counts *>(nullptr);
   counts.push_back({});
   counts.back().name = name;
   return &counts.back();
 }
 
-// "12 KiB" into 12 and "KiB"; the number alone has no unit.
+// Splits "12 KiB" into 12 and "KiB"; the unit may be missing.
 std::optional<std::uint64_t> split_unit(std::string_view value, std::string_view &unit) {
   std::size_t digits = 0;
   while (digits < value.size() && value[digits] != ' ' && value[digits] != '\t') ++digits;
@@ -42,7 +42,7 @@ std::optional<std::uint64_t> parse_counter(std::string_view value, std::string_v
   return unit.empty() || unit == wanted_unit ? number : std::nullopt;
 }
 
-// By how many bits the unit moves a number; the kernel takes the greatest unit that divides the size.
+// How many bits the unit shifts a number by. The kernel uses the greatest unit that divides the size.
 std::optional<unsigned> shift_of(std::string_view unit) {
   if (unit.empty() || unit == "B") return 0U;
   if (unit == "KiB" || unit == "kB") return 10U;
@@ -81,7 +81,7 @@ constexpr std::array kRegionKeys{
     RegionKey{"active-", &RegionCount::active},     RegionKey{"memory-", &RegionCount::memory},
 };
 
-// Engine keys; `key` is without its "drm-". The longer prefixes come first: "engine-capacity-video" is no engine.
+// Engine keys, without "drm-". Longer prefixes come first: "engine-capacity-video" is not an engine.
 bool take_engine_key(ClientInfo &out, std::string_view key, std::string_view value) {
   const auto strip = [&](std::string_view prefix) {
     if (!key.starts_with(prefix)) return false;
@@ -130,7 +130,7 @@ std::string_view without_ring(std::string_view key) {
   return key.substr(0, key.find_last_not_of("0123456789") + 1);
 }
 
-// amdgpu before there was a common form: "vram mem: 17196 kB", "gfx0: 70.59%", one line per ring.
+// amdgpu's old form: "vram mem: 17196 kB", "gfx0: 70.59%", one line per ring.
 void take_old_key(ClientInfo &out, std::string_view key, std::string_view value) {
   if (key == "pdev") {
     out.pdev = value;

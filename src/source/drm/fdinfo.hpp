@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel tells about one open device file in /proc/PID/fdinfo/FD: whose it is, which engines worked for it and
-// how much memory it holds. Pure: text in, facts out.
+// Parser for /proc/PID/fdinfo/FD of an open device file: which client it is, what the engines have done for it, how
+// much memory it holds. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@
 
 namespace gpulse::drm {
 
-// Everything an engine has done for one client since the client came.
+// What one engine has done for a client since the file was opened.
 struct EngineCount {
   std::string_view name;  // "gfx", "video-enhance", "rcs"
   std::optional<std::uint64_t> busy_ns;
   std::optional<std::uint64_t> cycles;
   std::optional<std::uint64_t> total_cycles;  // the device's clock, to compare the cycles with
   std::optional<std::uint64_t> max_hz;
-  std::optional<double> percent;  // told instead of a count by the first drivers
-  std::uint32_t capacity = 1;     // how many equal engines stand behind the name
+  std::optional<double> percent;  // reported instead of a count by early drivers
+  std::uint32_t capacity = 1;     // how many equal engines share the name
 };
 
 struct RegionCount {
   std::string_view name;  // "vram", "gtt", "system0"
   std::optional<std::uint64_t> total, shared, resident, purgeable, active;
-  std::optional<std::uint64_t> memory;  // what was told before there was `resident`
+  std::optional<std::uint64_t> memory;  // reported before `resident` existed
 
-  // What the client really holds there; the total is what it asked for.
+  // What the client really holds; `total` is what it asked for.
   std::optional<std::uint64_t> held() const { return resident ? resident : memory ? memory : total; }
 };
 
@@ -40,8 +40,8 @@ struct ClientInfo {
   std::vector<RegionCount> regions;
 };
 
-// False: not a client of a graphics or accelerator driver. The vectors of `out` are reused. What makes no sense in a
-// line is left out, the rest stays.
+// False when it is not a client of a graphics or accelerator driver. The vectors of `out` are reused. Lines that cannot
+// be parsed are skipped.
 bool parse_fdinfo(std::string_view text, ClientInfo &out);
 
 }  // namespace gpulse::drm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the text of an open file: what comes out lies within it, and rates made of it can be true.
+// Any bytes as fdinfo: all views stay inside the text, and all rates are plausible.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -34,7 +34,7 @@ const RegionCount &region(const ClientInfo &info, std::string_view name) {
   return kNone;
 }
 
-// Recorded on other people's machines; the texts are kept beside the tree, since all views point into them.
+// Recorded on other people's machines. The texts are kept alive because all views point into them.
 class Recorded : public testing::Test {
  protected:
   void SetUp() override {
@@ -117,7 +117,7 @@ TEST_F(Recorded, XeCountsCycles) {
   EXPECT_EQ(region(info_, "vram0").held(), 23992 * kKiB);
   EXPECT_EQ(region(info_, "vram0").shared, 16 * kMiB);
   EXPECT_EQ(region(info_, "gtt").held(), 192 * kKiB);
-  // system, gtt, vram0, stolen: "drm-total-cycles-rcs" is no region.
+  // system, gtt, vram0, stolen: "drm-total-cycles-rcs" is not a region.
   EXPECT_EQ(info_.regions.size(), 4U);
 }
 
@@ -222,7 +222,7 @@ TEST(Fdinfo, AddsUpTheRingsOfTheOldForm) {
   EXPECT_EQ(info.engines.size(), 2U);
 }
 
-// Whatever the numbers and the order of the lines, they come back as they were written.
+// Any numbers in any order of lines are parsed as they were written.
 TEST(Fdinfo, FindsEveryNumberInAnyOrderOfLines) {
   std::mt19937_64 random(20261115);
   ClientInfo info;

@@ -10,7 +10,7 @@ namespace gpulse::drm {
 
 namespace {
 
-constexpr std::size_t kMostQueues = 64;
+constexpr std::size_t kMaxQueues = 64;
 
 std::string_view next_word(std::string_view &rest) {
   rest = sysfs::bare(rest);
@@ -29,7 +29,7 @@ bool parse_gpu_stats(std::string_view text, std::vector<EngineCount> &out) {
   for (const auto *title : {"queue", "timestamp", "jobs", "runtime"}) {
     if (next_word(heading) != title) return false;
   }
-  while (!text.empty() && out.size() < kMostQueues) {
+  while (!text.empty() && out.size() < kMaxQueues) {
     auto line = next_piece(text, '\n');
     EngineCount queue;
     queue.name = next_word(line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table in which some drivers tell what each of a device's queues has done so far, whoever asked for it.
+// Parser for gpu_stats, the file in which some drivers list what each queue of a device has done so far.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace gpulse::drm {
 
-// Lines "queue timestamp jobs runtime", times in nanoseconds: the run time as cycles, compared with the time stamp. The
-// names point into the text. False when it is not such a table.
+// Lines of "queue timestamp jobs runtime", in nanoseconds; the run time becomes `cycles` and the time stamp
+// `total_cycles`. The names point into the text. False when it is not such a table.
 bool parse_gpu_stats(std::string_view text, std::vector<EngineCount> &out);
 
 }  // namespace gpulse::drm

@@ -29,7 +29,7 @@ class IdleCards {
  private:
   std::chrono::nanoseconds idle_for_;
   std::mutex mutex_;
-  std::map<std::string, IdleRelease> releases_;  // by the card's name; they outlive a card that is found anew
+  std::map<std::string, IdleRelease> releases_;  // by the card's name; kept across discoveries
 };
 
 }  // namespace gpulse::drm

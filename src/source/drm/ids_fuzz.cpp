@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as name tables: what is found lies inside them.
+// Any bytes as name tables: names that are found lie inside them.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

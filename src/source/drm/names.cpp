@@ -12,26 +12,26 @@ namespace gpulse::drm {
 
 namespace {
 
-constexpr std::size_t kMostTable = 16U << 20U;
+constexpr std::size_t kMaxTable = 16U << 20U;
 constexpr std::uint32_t kAmd = 0x1002;
 
 std::optional<std::uint32_t> parse_id(std::string_view text) {
   return text.size() > 4 ? std::nullopt : parse_integer<std::uint32_t>(text, 16);
 }
 
-// "744c  Navi 31 [Radeon …]" when the line is of that id: the name.
+// The name in "744c  Navi 31 [Radeon …]", when the line has that id.
 std::optional<std::string_view> name_of(std::string_view line, std::uint32_t id) {
   if (line.size() < 5 || line[4] != ' ' || parse_id(line.substr(0, 4)) != id) return std::nullopt;
   return trim(line.substr(4));
 }
 
-// "148c 2427  RX 7800 XT": two ids.
+// The same for "148c 2427  RX 7800 XT", with two ids.
 std::optional<std::string_view> name_of(std::string_view line, std::uint32_t first, std::uint32_t second) {
   const auto rest = name_of(line, first);
   return rest ? name_of(*rest, second) : std::nullopt;
 }
 
-// The lines of pci.ids that are of the vendor; without a map, as most of its 40,000 lines are nobody's here.
+// The vendor's lines of pci.ids. No map: most of its 40,000 lines are for hardware that is not here.
 std::string_view vendor_part(std::string_view table, std::uint32_t vendor, std::string_view &name) {
   const auto id = fmt::format("{:04x}", vendor);
   for (std::size_t at = 0; at < table.size();) {
@@ -52,7 +52,7 @@ std::string_view vendor_part(std::string_view table, std::uint32_t vendor, std::
   return {};
 }
 
-// The part in brackets is the product, the part before it the chip: "Navi 31 [Radeon RX 7900 XTX]".
+// "Navi 31 [Radeon RX 7900 XTX]": the chip, and the product in brackets.
 std::string_view readable(std::string_view name) {
   const auto open = name.find('[');
   const auto close = name.rfind(']');
@@ -109,9 +109,9 @@ std::string vendor_word(std::uint32_t vendor) {
 }
 
 std::optional<std::string> Names::read_table(std::string_view path) const {
-  // A recorded machine seldom holds the tables; which product a number means is the same everywhere.
-  auto text = root_.read(path, kMostTable);
-  return text ? std::move(text) : Sysroot().read(path, kMostTable);
+  // A recorded machine seldom has the tables, but ids mean the same everywhere.
+  auto text = root_.read(path, kMaxTable);
+  return text ? std::move(text) : Sysroot().read(path, kMaxTable);
 }
 
 std::string Names::from_pci_table(const Card &card) const {
@@ -120,7 +120,7 @@ std::string Names::from_pci_table(const Card &card) const {
     if (!table) continue;
     const auto names = find_pci_names(*table, card.vendor, card.product, card.subvendor, card.subproduct);
     auto name = readable(names.device);
-    // Where one id stands for several products, the maker of the card may have told which it is.
+    // When one id covers several products, the subsystem id may tell which it is.
     if (name.contains('/') && !names.subsystem.empty()) name = names.subsystem;
     if (!name.empty()) return printable(name);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a card is called in a shop: from the name tables that other packages install, libdrm's amdgpu.ids and the bus's
-// pci.ids. One id of AMD's covers many products, which only the revision tells apart.
+// Product names of cards, from tables that other packages install: libdrm's amdgpu.ids, and pci.ids. AMD uses one id
+// for many products, which differ only in their revision.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@
 
 namespace gpulse::drm {
 
-// The product in the text of amdgpu.ids; empty when it is not there.
+// The product in the text of amdgpu.ids; empty when it has none.
 std::string_view find_amd_name(std::string_view table, std::uint32_t product, std::uint32_t revision);
 
-// What the text of pci.ids has: empty where it has nothing.
+// The names in the text of pci.ids; empty where it has none.
 struct PciNames {
   std::string_view vendor, device, subsystem;
 };
 PciNames find_pci_names(std::string_view table, std::uint32_t vendor, std::uint32_t product, std::uint32_t subvendor,
                         std::uint32_t subproduct);
 
-// "AMD", "Intel"; the kernel's number where it is neither of the well-known ones.
+// "AMD", "Intel"; the number for less well-known vendors.
 std::string vendor_word(std::uint32_t vendor);
 
-// Reads the tables when first asked for a card, and keeps the answer.
+// Reads the tables when first asked for a card, and remembers the answer. Not thread-safe.
 class Names {
  public:
   explicit Names(Sysroot root) : root_(std::move(root)) {}
 
-  // `hint`: what the driver itself calls it, for a card that is in no table.
+  // `hint`: the driver's own name, for a card that is in no table.
   std::string product(const Card &card, std::string_view hint = {});
 
  private:

@@ -55,7 +55,7 @@ TEST(PciNames, AreFoundBelowTheirVendorOnly) {
   EXPECT_EQ(find_pci_names(kPciTable, 0x1002, 0x15bf, 0, 0).device, "Phoenix1");
   EXPECT_EQ(find_pci_names(kPciTable, 0x1002, 0x56a5, 0, 0).device, "");
   EXPECT_EQ(find_pci_names(kPciTable, 0x8086, 0x56a5, 0x1849, 0x6004).subsystem, "Challenger ITX");
-  // "C 03" is a class of devices, no vendor, and "00" below it no device.
+  // "C 03" is a device class, not a vendor, and "00" below it is not a device.
   EXPECT_EQ(find_pci_names(kPciTable, 0x8086, 0x00, 0, 0).device, "");
 }
 
@@ -71,7 +71,7 @@ class NamesOfCards : public testing::Test {
   NamesOfCards() {
     folder.write("/usr/share/libdrm/amdgpu.ids", kAmdTable);
     folder.write("/usr/share/misc/pci.ids", kPciTable);
-    // The machine that runs the test may have a table of its own there.
+    // The machine that runs the test may have its own table.
     folder.write("/usr/share/hwdata/pci.ids", "");
   }
 

@@ -13,12 +13,12 @@ namespace gpulse::drm {
 
 namespace {
 
-constexpr std::size_t kMostText = 4096;
+constexpr std::size_t kMaxText = 4096;
 constexpr std::uint32_t kIntel = 0x8086, kAmd = 0x1002;
-// A switch has an upper and a lower end. A third bridge of the same maker is the machine's own port.
-constexpr int kMostBridges = 2;
+// A switch has an upstream and a downstream port. A third bridge of the same vendor is the machine's own port.
+constexpr int kMaxBridges = 2;
 
-// The folder with all links followed, as a path below the root; empty where it leads out of it.
+// The folder with all symbolic links resolved, as a path below the root; empty when it leads out of it.
 std::string real_folder(const Sysroot &root, const std::string &folder) {
   std::error_code error;
   const auto top = root.is_machine() ? std::string() : std::filesystem::canonical(root.path(""), error).string();
@@ -39,28 +39,28 @@ bool is_made_by(const Sysroot &root, const std::string &folder, std::uint32_t ve
   return text.starts_with("0x") && parse_integer<std::uint32_t>(std::string_view(text).substr(2), 16) == vendor;
 }
 
-// What an Intel card says behind its own switch, whatever the real link is.
+// What an Intel card reports behind its own switch, whatever the real link is.
 bool is_made_up(const Sysroot &root, const std::string &folder) {
   return parse_pcie_generation(sysfs::read_word(root, folder + "/current_link_speed")) == 1 &&
          sysfs::read_word(root, folder + "/current_link_width") == "1";
 }
 
 Reading read_generation(const Sysroot &root, const std::string &path, std::string &buffer) {
-  if (!root.read_into(buffer, path, kMostText)) return sysfs::refusal_of_device(errno);
+  if (!root.read_into(buffer, path, kMaxText)) return sysfs::refusal_of_device(errno);
   const auto generation = parse_pcie_generation(sysfs::bare(buffer));
   return generation ? Reading(*generation) : Reason::not_supported;
 }
 
 Reading read_width(const Sysroot &root, const std::string &path, std::string &buffer) {
-  constexpr int kMostLanes = 32;
-  if (!root.read_into(buffer, path, kMostText)) return sysfs::refusal_of_device(errno);
+  constexpr int kMaxLanes = 32;
+  if (!root.read_into(buffer, path, kMaxText)) return sysfs::refusal_of_device(errno);
   const auto lanes = parse_integer<int>(sysfs::bare(buffer));
   if (!lanes) return Reason::error;
   // 0 and 255 stand for "unknown".
-  return *lanes >= 1 && *lanes <= kMostLanes ? Reading(*lanes) : Reason::not_supported;
+  return *lanes >= 1 && *lanes <= kMaxLanes ? Reading(*lanes) : Reason::not_supported;
 }
 
-// What both ends can do; where one does not tell, what the other can.
+// What both ends support; if one is unknown, what the other does.
 Reading both(Reading here, Reading there) {
   return here && there ? Reading(std::min(here.value(), there.value())) : here;
 }
@@ -96,7 +96,7 @@ PcieLink find_pcie_link(const Sysroot &root, const Card &card) {
   auto above = real.empty() ? std::string() : bridge_above(root, real);
   if (made_up || card.vendor == kAmd) {
     int passed = 0;
-    for (; passed < kMostBridges && !above.empty() && is_made_by(root, above, card.vendor); ++passed) {
+    for (; passed < kMaxBridges && !above.empty() && is_made_by(root, above, card.vendor); ++passed) {
       link.folder = above;
       above = bridge_above(root, above);
     }
@@ -129,7 +129,7 @@ void read_pcie_errors(const Sysroot &root, const PcieLink &link, Row &row, std::
   static_assert(kFiles.size() == kPcieErrorMetrics.size());
   for (std::size_t i = 0; i < kFiles.size(); ++i) {
     auto &reading = row[kPcieErrorMetrics[i]];
-    if (!root.read_into(buffer, link.device + std::string(kFiles[i]), kMostText)) {
+    if (!root.read_into(buffer, link.device + std::string(kFiles[i]), kMaxText)) {
       reading = sysfs::refusal_of_device(errno);
       continue;
     }

@@ -56,7 +56,7 @@ constexpr auto kRootPort = "/sys/devices/pci0000:00/0000:00:01.0";
 
 TEST_F(PcieLinkTest, ArcTellsItsRealLinkAtTheUpperEndOfItsOwnSwitch) {
   const std::string root_port = kRootPort;
-  // An Intel machine: the port in the processor is an Intel bridge too, and must not be taken for the card's.
+  // On an Intel machine the processor's port is an Intel bridge too, and must not be taken for the card's.
   add(root_port, "0x8086", "0x060400", "32.0 GT/s PCIe", "16", "32.0 GT/s PCIe", "16");
   add(root_port + "/0000:01:00.0", "0x8086", "0x060400", "8.0 GT/s PCIe", "8", "16.0 GT/s PCIe", "8");
   add(root_port + "/0000:01:00.0/0000:02:01.0", "0x8086", "0x060400", "2.5 GT/s PCIe", "1", "2.5 GT/s PCIe", "1");

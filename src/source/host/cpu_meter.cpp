@@ -11,7 +11,7 @@ namespace gpulse::host {
 namespace {
 
 struct Use {
-  double total = 0;  // clock ticks; 0: no time has passed
+  double total = 0;  // clock ticks; 0: none has passed
   double busy = 0;
   double iowait = 0;
   double steal = 0;
@@ -30,10 +30,10 @@ Use use_between(const CpuTimes &before, const CpuTimes &now) {
   use.backwards = sum(now) < sum(before);
   std::array<double, std::tuple_size_v<CpuTimes>> delta{};
   for (std::size_t i = 0; i < now.size(); ++i) {
-    // iowait and idle are estimates of the kernel's that now and then step back.
+    // iowait and idle are estimates of the kernel and step back now and then.
     delta[i] = now[i] > before[i] ? static_cast<double>(now[i] - before[i]) : 0;
     use.total += delta[i];
-    // Stolen time is time this machine had work for: left out, a starved machine would look as if it had room.
+    // The machine had work for stolen time: without it a starved virtual machine would look idle.
     if (i != CpuField::idle && i != CpuField::iowait) use.busy += delta[i];
   }
   use.iowait = delta[CpuField::iowait];
@@ -41,7 +41,7 @@ Use use_between(const CpuTimes &before, const CpuTimes &now) {
   return use;
 }
 
-// The kernel counts a core's time in hundredths of a second: more digits would be noise, and hundreds of cores of it.
+// The kernel counts a core's time in hundredths of a second: more digits would be noise.
 double tenths(double percent) { return std::round(percent * 10) / 10; }
 
 Reading busiest_core(const std::vector<CpuCore> &cores) {
@@ -56,7 +56,7 @@ Reading busiest_core(const std::vector<CpuCore> &cores) {
 
 }  // namespace
 
-// What is known of a core that stays is kept.
+// Keeps the readings of cores that are still there.
 void CpuMeter::list(std::vector<CpuCore> &cores) const {
   if (std::ranges::equal(cores, now_.cores, {}, &CpuCore::id, &CoreTimes::id)) return;
   auto before = std::exchange(cores, {});
@@ -75,11 +75,11 @@ void CpuMeter::compare(std::vector<CpuCore> &cores) const {
     const auto &core = now_.cores[i];
     auto &busy = cores[i].row[core_metric("cpu_percent")];
     auto &iowait = cores[i].row[core_metric("cpu_iowait_percent")];
-    // Cores are listed by number; those switched on in between have nothing to be compared with.
+    // Cores are listed by number; one that was just switched on has nothing to compare with.
     while (old != before_.cores.end() && old->id < core.id) ++old;
     const bool known = has_before_ && old != before_.cores.end() && old->id == core.id;
     const auto use = known ? use_between(old->times, core.times) : Use{.backwards = true};
-    // No tick of this core's own has passed: what was told before still stands.
+    // No tick of this core has passed: its last readings stand.
     if (!use.backwards && use.total <= 0) continue;
     busy = use.backwards ? Reading(Reason::not_sampled) : Reading(tenths(use.percent(use.busy)));
     iowait = use.backwards ? Reading(Reason::not_sampled) : Reading(tenths(use.percent(use.iowait)));
@@ -96,7 +96,7 @@ bool CpuMeter::update(std::string_view text, Row &row, std::vector<CpuCore> &cor
   row[host_metric("cpu_count")] =
       now_.cores.empty() ? Reading(Reason::not_supported) : Reading(static_cast<double>(now_.cores.size()));
   const auto use = has_before_ ? use_between(before_.all, now_.all) : Use{.backwards = true};
-  // Two readings within one clock tick: what was told before still stands.
+  // Two readings within one clock tick: the last ones stand.
   if (!use.backwards && use.total <= 0) return true;
   const auto tell = [&](double part) -> Reading {
     return use.backwards ? Reading(Reason::not_sampled) : Reading(use.percent(part));

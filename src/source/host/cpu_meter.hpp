@@ -12,7 +12,7 @@ namespace gpulse::host {
 
 class CpuMeter {
  public:
-  // Fills the host row's processor metrics and the list of cores; false when the text makes no sense.
+  // Fills the host row's processor metrics and the list of cores; false when the text cannot be parsed.
   bool update(std::string_view text, Row &row, std::vector<CpuCore> &cores);
 
  private:

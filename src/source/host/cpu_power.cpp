@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kFolder = "/sys/class/powercap/";
 constexpr double kMicro = 1e-6;
 
-// Sums are told only of what is whole: of two sockets one is not the machine.
+// One missing part makes the sum unknown: one of two sockets is not the machine.
 void add(Reading &sum, bool first, const Reading &more) {
   if (first) {
     sum = more;
@@ -29,18 +29,18 @@ void add(Reading &sum, bool first, const Reading &more) {
 }  // namespace
 
 Reading power_between(std::uint64_t before, std::uint64_t now, std::uint64_t range, Seconds elapsed) {
-  // No socket draws as much: the counter was set back, as after a sleep of the machine, and did not run over.
-  constexpr double kMostWatts = 5000;
+  // More than any socket draws: the counter did not wrap but was reset, as after the machine has slept.
+  constexpr double kMaxWatts = 5000;
   if (now < before && before > range) return Reason::not_sampled;
-  // A processor that is on always draws something: a counter that stands still, as virtual machines have it, is none.
+  // A running processor always draws power: a counter that stands still, as in virtual machines, does not count.
   if (now == before) return Reason::out_of_range;
   const auto used = now > before ? now - before : range - before + now;
   const double watts = static_cast<double>(used) * kMicro / elapsed.count();
-  return watts <= kMostWatts ? Reading(watts) : Reason::not_sampled;
+  return watts <= kMaxWatts ? Reading(watts) : Reason::not_sampled;
 }
 
-// "intel-rapl:0" is a socket, also of AMD's, "intel-rapl:0:2" a part of it. "intel-rapl-mmio:0" is the same socket once
-// more, "psys" the whole machine.
+// "intel-rapl:0" is a socket (of AMD too), "intel-rapl:0:2" a part of it; "intel-rapl-mmio:0" is the same socket again,
+// and "psys" the whole machine.
 void CpuPower::find(const Sysroot &root) {
   counters_.clear();
   for (const auto &entry : root.list(kFolder)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What processors and memory draw, from the energy that the processors count (RAPL).
+// Power of processors and memory, from the processors' energy counters (RAPL).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace gpulse::host {
 
-// Watts between two values of a counter that starts over beyond `range`; no number where they make no sense.
+// Watts between two values of a counter that wraps at `range`; a reason when they are implausible.
 Reading power_between(std::uint64_t before, std::uint64_t now, std::uint64_t range, Seconds elapsed);
 
 class CpuPower {
@@ -22,11 +22,11 @@ class CpuPower {
     Reading processors = Reason::not_supported;
     Reading memory = Reason::not_supported;
   };
-  // Mean since the call before.
+  // Mean since the previous call.
   Readings read(const Sysroot &root, Monotonic now);
 
  private:
-  // One counter: of a processor, or of the memory it drives.
+  // One counter: of a processor, or of its memory.
   struct Counter {
     std::string file;
     bool memory = false;

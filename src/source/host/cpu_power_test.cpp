@@ -13,12 +13,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kRange = 262'143'328'850;  // 2^32 - 1 steps of 61 microjoules, as most processors have it
+constexpr std::uint64_t kRange = 262'143'328'850;  // 2^32 - 1 steps of 61 µJ, as on most processors
 
 TEST(PowerBetween, TwoValuesOfACounter) {
   EXPECT_EQ(power_between(1'000'000, 151'000'000, kRange, 1s), Reading(150.0));
   EXPECT_EQ(power_between(1'000'000, 151'000'000, kRange, 500ms), Reading(300.0));
-  // Runs over: 50 J up to its end and 25 J from its start.
+  // Wraps: 50 J up to the end and 25 J from 0.
   EXPECT_EQ(power_between(kRange - 50'000'000, 25'000'000, kRange, 1s), Reading(75.0));
   EXPECT_TRUE(power_between(kRange / 2, 5, kRange, 1s).is(Reason::not_sampled)) << "set back, not run over";
   EXPECT_TRUE(power_between(100, 5, 0, 1s).is(Reason::not_sampled)) << "its end is not known";
@@ -57,10 +57,10 @@ TEST_F(CpuPowerTest, SumsSocketsAndTheirMemory) {
   counter("intel-rapl:0", "package-0", 210'000'000);       // 200 J
   counter("intel-rapl:0:0", "core", 999'000'000);          // part of the package
   counter("intel-rapl:0:1", "dram", 21'000'000);           // 20 J
-  counter("intel-rapl:1", "package-1", 90'000'000);        // 100 J, over its end
+  counter("intel-rapl:1", "package-1", 90'000'000);        // 100 J, with a wrap
   counter("intel-rapl:1:0", "dram", 12'000'000);           // 10 J
   counter("intel-rapl:2", "psys", 999'000'000);            // the machine
-  counter("intel-rapl-mmio:0", "package-0", 210'000'000);  // the first package once more
+  counter("intel-rapl-mmio:0", "package-0", 210'000'000);  // the first package again
   found = read();
   EXPECT_DOUBLE_EQ(found.processors.value_or(0), 150);
   EXPECT_DOUBLE_EQ(found.memory.value_or(0), 15);

@@ -15,16 +15,16 @@ namespace {
 
 constexpr double kMilli = 1e-3;
 
-// A driver's sensors for a whole processor, the best first; without a label it is the first sensor.
+// A driver's sensors for a whole processor, best first; the first sensor where none has a label.
 struct Known {
   std::string_view driver;
-  std::string_view label;  // how it begins
+  std::string_view label;  // a prefix
 };
 constexpr std::array kKnown{
     Known{"coretemp", "Package id"},
     Known{"coretemp", "Physical id"},
     Known{"coretemp", "Core "},
-    // Tctl is what fans are steered by: on some models it is the temperature and 20 degrees more.
+    // Tctl is meant for fan control: on some models it is 20 °C above the temperature.
     Known{"k10temp", "Tdie"},
     Known{"k10temp", "Tctl"},
     Known{"k10temp", ""},
@@ -36,7 +36,7 @@ constexpr std::array kKnown{
 void add_sensors(const Sysroot &root, const std::string &folder, std::vector<std::string> &files) {
   const auto driver = sysfs::read_word(root, folder + "/name");
   const bool known = std::any_of(kKnown.begin(), kKnown.end(), [&](const Known &k) { return k.driver == driver; });
-  // The files of any other driver are not touched: a sleeping device could wake.
+  // Files of other drivers are not touched: reading them could wake a device.
   if (!known) return;
   const auto before = files.size();
   for (const auto &[name, wanted] : kKnown) {
@@ -67,12 +67,12 @@ std::vector<std::string> find_files(const Sysroot &root) {
   return files;
 }
 
-// The hottest of those that tell; where none does, why the first does not.
+// The hottest sensor that can be read; if none can, the first one's reason.
 Reading hottest(const Sysroot &root, const std::vector<std::string> &files, std::string &buffer) {
   std::optional<Reading> found;
   for (const auto &file : files) {
     auto reading = sysfs::read_attribute(root, file, host_metric("cpu_temperature_celsius"), kMilli, buffer);
-    // A processor that is on has a temperature: a sensor that is there and blank is broken.
+    // A running processor has a temperature: an empty file means a broken sensor.
     if (reading.is(Reason::not_supported) && root.exists(file)) reading = Reason::error;
     if (!found || (reading && reading.value() > found->value_or(-1e3))) found = reading;
   }
@@ -83,7 +83,7 @@ Reading hottest(const Sysroot &root, const std::vector<std::string> &files, std:
 
 Reading CpuTemperature::read(const Sysroot &root) {
   const auto vanished = [&](const std::string &file) { return !root.exists(file); };
-  // A machine without any sensor seldom gets one.
+  // A machine without any sensor hardly ever gets one later.
   constexpr auto kLookAgain = std::chrono::seconds(10);
   const auto now = monotonic_now();
   const bool none = files_.empty() && (!root.is_machine() || !looked_ || now - *looked_ >= kLookAgain);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How hot the processors are: the hottest package, from the sensors that the kernel has for them.
+// The temperature of the hottest processor package, from hwmon.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ namespace gpulse::host {
 
 class CpuTemperature {
  public:
-  // Sensors are looked for while there are none, and anew when one has vanished: their numbers change as drivers come
-  // and go.
+  // Searches for sensors while there are none, and again when one has vanished: their numbers change when drivers are
+  // loaded.
   Reading read(const Sysroot &root);
 
  private:

@@ -98,7 +98,7 @@ TEST_F(CpuTemperatureTest, BadSensorsGiveReasons) {
   EXPECT_TRUE(read().is(Reason::out_of_range));
   sensor("hwmon0", "1", "Package id 0", "");
   EXPECT_TRUE(read().is(Reason::error));
-  // One socket that does not tell leaves the other's.
+  // A socket that cannot be read leaves the other's reading.
   driver("hwmon1", "coretemp");
   sensor("hwmon1", "1", "Package id 1", "39000");
   CpuTemperature anew;

@@ -23,7 +23,7 @@ bool starts_with_any(std::string_view name, const std::array<std::string_view, N
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// sda1 next to sda, nvme0n1p1 next to nvme0n1. A lone xvda1, as some clouds have it, is a disk.
+// sda1 next to sda, nvme0n1p1 next to nvme0n1. An xvda1 alone, as in some clouds, is a disk.
 bool is_partition_by_name(std::string_view name, std::span<const Flow> listed) {
   auto disk = name;
   while (!disk.empty() && is_digit(disk.back())) disk.remove_suffix(1);
@@ -38,10 +38,10 @@ bool is_whole_disk(const Sysroot &root, std::string_view name, std::span<const F
   if (starts_with_any(name, kVirtualDisks)) return false;
   if (!root.exists("/sys/block")) return !is_partition_by_name(name, listed);
   std::string folder = "/sys/block/" + std::string(name);
-  // cciss/c0d0 is cciss!c0d0 there.
+  // In /sys cciss/c0d0 is called cciss!c0d0.
   std::replace(folder.begin() + sizeof "/sys/block", folder.end(), '/', '!');
   if (!root.exists(folder)) return false;
-  // The single paths of a disk that is reached by several are hidden behind the one that people use.
+  // The single paths of a multipath disk are marked as hidden.
   if (root.read_number(folder + "/hidden").value_or(0) != 0) return false;
   return root.list(folder + "/slaves").empty();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the disks and interfaces that the kernel lists are hardware, so that no byte is counted twice.
+// Which of the kernel's disks and interfaces are hardware, so that no byte is counted twice.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace gpulse::host {
 
-// No partition, no disk made of other disks, none made of memory, no second path to one. `listed` are all the names
-// next to it.
+// Not a partition, not a disk made of other disks or of memory, not a second path to one. `listed`: the names of all
+// disks.
 bool is_whole_disk(const Sysroot &root, std::string_view name, std::span<const Flow> listed);
 
-// Neither loopback nor made by software.
+// Neither loopback nor virtual.
 bool is_physical_interface(const Sysroot &root, std::string_view name);
 
 }  // namespace gpulse::host

@@ -23,10 +23,10 @@ namespace gpulse::host {
 
 namespace {
 
-// 1,000 processors or 2,000 interfaces still fit.
-constexpr std::size_t kMostText = 1U << 18U;
+// Enough for 1,000 processors or 2,000 interfaces.
+constexpr std::size_t kMaxText = 1U << 18U;
 
-// What must be remembered from one reading to the next.
+// What is remembered from one reading to the next.
 struct State {
   CpuMeter cpu;
   Throughput disks;
@@ -34,7 +34,7 @@ struct State {
   std::vector<Flow> flows;
   CpuTemperature temperature;
   CpuPower power;
-  bool clocks = true;  // the kernel tells the cores' clocks
+  bool clocks = true;  // the kernel shows the clocks of the cores
 };
 
 struct Context {
@@ -62,7 +62,7 @@ bool take_memory(const Context &in) {
   if (!memory) return false;
   in.row[host_metric("memory_total_bytes")] = memory->total_bytes;
   in.row[host_metric("memory_available_bytes")] = memory->available_bytes;
-  // In some containers more is available than there is: the two come from different places.
+  // Some containers show more available memory than there is: the two numbers have different sources.
   in.row[host_metric("memory_used_bytes")] = std::max(0.0, memory->total_bytes - memory->available_bytes);
   const bool swap = memory->swap_total_bytes.has_value();
   in.row[host_metric("swap_total_bytes")] = swap ? Reading(*memory->swap_total_bytes) : Reason::not_supported;
@@ -165,8 +165,8 @@ constexpr std::array kUptime{host_metric("uptime_seconds")};
 constexpr std::array kTemperature{host_metric("cpu_temperature_celsius")};
 constexpr std::array kPower{host_metric("cpu_power_watts"), host_metric("dram_power_watts")};
 
-// take() puts the text of the file that is the call into the row, false if it makes no sense. What is not one file in
-// /proc is read by the function itself.
+// A take_ function gets the text of the file named by `call`, and returns false when it cannot be parsed. A read_
+// function opens its files itself.
 using Take = bool (*)(const Context &);
 constexpr std::array<std::pair<ReaderInfo, Take>, 12> kRows{{
     {{.call = "/proc/stat", .differential = true, .fills = kCpu}, take_cpu},
@@ -214,7 +214,7 @@ class HostSource final : public Source {
       return reason == Reason::not_supported ? Outcome::unsupported : Outcome::ok;
     };
     const bool file = info.call.starts_with('/');
-    if (file && !files_[reader].read(text_, root_, info.call, kMostText)) {
+    if (file && !files_[reader].read(text_, root_, info.call, kMaxText)) {
       if (take == take_cpu) frame.cores.clear();
       return refuse(errno_reason(errno));
     }

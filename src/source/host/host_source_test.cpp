@@ -36,7 +36,7 @@ class HostSourceTest : public testing::Test {
     folder.link("/sys/class/net/weave", "../../devices/virtual/net/weave");
   }
 
-  // Everything that is not a whole disk of its own moves much more than the two that are.
+  // Whatever is not a disk of its own moves much more than the two disks.
   static std::string disks(int sectors_read, int sectors_written) {
     const auto line = [](const std::string &name, int in, int out) {
       return "8 0 " + name + " 1 0 " + std::to_string(in) + " 1 1 0 " + std::to_string(out) + " 1 0 0 0\n";
@@ -254,7 +254,7 @@ TEST_F(HostSourceTest, ADiskThatComesBringsNoPast) {
 
 TEST_F(HostSourceTest, WithoutSysNamesDecide) {
   folder.remove("/sys");
-  // What the folders told is not known any more: bcache0 and the hidden path count.
+  // Without the folders nothing is known of them: bcache0 and the hidden path count.
   const auto only = [](int sectors) {
     const auto text = std::to_string(sectors);
     return "8 0 sda 1 0 " + text + " 1 1 0 0 1 0 0 0\n8 1 sda1 1 0 " + text + "000 1 1 0 0 1 0 0 0\n" +
@@ -294,7 +294,7 @@ TEST_F(HostSourceTest, AMissingFileIsNotSupported) {
 }
 
 TEST_F(HostSourceTest, AFileThatIsNotForUsIsNoPermission) {
-  // Root may read everything: be nobody for the moment.
+  // Root may read everything, so drop to nobody for a moment.
   const auto user = ::geteuid();
   if (user == 0 && ::seteuid(65534) != 0) GTEST_SKIP() << "no other user to be";
   std::error_code ignored;

@@ -11,7 +11,7 @@ namespace gpulse::host {
 
 namespace {
 
-// Of /proc/diskstats, whatever the disk's own sectors are.
+// /proc/diskstats always counts in these, whatever the disk's sector size.
 constexpr std::uint64_t kSectorBytes = 512;
 
 std::optional<double> amount(std::string_view word) {
@@ -21,7 +21,7 @@ std::optional<double> amount(std::string_view word) {
 }
 
 bool parse_cpu_times(std::string_view rest, CpuTimes &out) {
-  // The first kernels had four fields, and fields are only ever added.
+  // The first kernels had four fields; later ones only added more.
   constexpr std::size_t kLeast = 4;
   out.fill(0);
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -91,7 +91,7 @@ std::optional<Memory> parse_meminfo(std::string_view text) {
       if (!*value) return std::nullopt;
     }
   }
-  // Kernels before 3.14 do not say what is available.
+  // Kernels before 3.14 have no MemAvailable.
   if (!available && free && buffers && cached) available = *free + *buffers + *cached;
   if (!total || !available) return std::nullopt;
   constexpr double kUnit = 1024;
@@ -105,7 +105,7 @@ std::optional<Memory> parse_meminfo(std::string_view text) {
 }
 
 bool parse_diskstats(std::string_view text, std::vector<Flow> &out) {
-  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max() / kSectorBytes;
+  constexpr auto kMax = std::numeric_limits<std::uint64_t>::max() / kSectorBytes;
   out.clear();
   while (!text.empty()) {
     auto line = next_piece(text, '\n');
@@ -116,7 +116,7 @@ bool parse_diskstats(std::string_view text, std::vector<Flow> &out) {
     const auto read = parse_integer<std::uint64_t>(next_word(line));
     if (!skip_words(line, 3)) return false;
     const auto written = parse_integer<std::uint64_t>(next_word(line));
-    if (!read || !written || *read > kMost || *written > kMost) return false;
+    if (!read || !written || *read > kMax || *written > kMax) return false;
     out.push_back({name, *read * kSectorBytes, *written * kSectorBytes});
   }
   return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's texts about the machine (/proc/stat, /proc/meminfo, …) as numbers. Pure functions: no file, no state.
-// No number they give is negative, infinite or not a number; a text that makes no sense gives none at all.
+// Parsers for the kernel's files about the machine (/proc/stat, /proc/meminfo, …). Pure functions: no file, no state.
+// They never return a negative, infinite or NaN value; a text that cannot be parsed gives no result at all.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace gpulse::host {
 
-// The kernel's clock ticks per state since boot. Time of guests is part of user and nice already.
+// Clock ticks per state since boot. Guest time is part of user and nice already.
 struct CpuField {
   enum : std::uint8_t { user, nice, system, idle, iowait, irq, softirq, steal };
 };
@@ -34,12 +34,12 @@ std::optional<std::array<double, 3>> parse_loadavg(std::string_view text);
 struct Memory {
   double total_bytes = 0;
   double available_bytes = 0;
-  std::optional<double> swap_total_bytes;  // none: a kernel without swap
+  std::optional<double> swap_total_bytes;  // none: the kernel has no swap
   std::optional<double> swap_free_bytes;
 };
 std::optional<Memory> parse_meminfo(std::string_view text);
 
-// Bytes a disk or an interface has moved so far; the name points into the text.
+// Bytes that a disk or an interface has moved since boot; the name points into the text.
 struct Flow {
   std::string_view name;
   std::uint64_t in = 0;
@@ -48,7 +48,7 @@ struct Flow {
 bool parse_diskstats(std::string_view text, std::vector<Flow> &out);
 bool parse_net_dev(std::string_view text, std::vector<Flow> &out);
 
-// Share of the last ten seconds in which some, or all, tasks stood still.
+// Percent of the last ten seconds in which some, or all, tasks were stalled.
 struct Pressure {
   double some_percent = 0;
   std::optional<double> full_percent;

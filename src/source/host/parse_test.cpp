@@ -130,7 +130,7 @@ TEST(ParseUptime, FirstNumber) {
 
 bool sane(double value) { return std::isfinite(value) && value >= 0; }
 
-// Words and separators of the real texts in any order get further into a parser than bytes alone.
+// Words and separators of real files in random order get further into a parser than random bytes.
 std::string any_text(std::mt19937 &random) {
   static const std::string kPieces[] = {"cpu",
                                         "cpu0",

@@ -23,13 +23,13 @@ namespace {
 
 constexpr auto kShortest = std::chrono::milliseconds(20);
 constexpr auto kMemoryHolds = std::chrono::seconds(5);
-// What others do to a process that does not run (a new parent, memory taken away) is seen so late at most.
+// Changes that a sleeping process does not make itself (a new parent, memory swapped out) are seen this late at most.
 constexpr auto kStatHolds = std::chrono::seconds(5);
-constexpr std::size_t kMostCommand = 4096;
-constexpr std::size_t kMostArguments = 1U << 17U;
-constexpr std::size_t kMostEnvironment = 1U << 18U;
-// Beyond so many processes their files are not kept open: the number of open files is limited.
-constexpr std::size_t kMostKept = 128;
+constexpr std::size_t kMaxCommand = 4096;
+constexpr std::size_t kMaxArguments = 1U << 17U;
+constexpr std::size_t kMaxEnvironment = 1U << 18U;
+// Beyond this many processes their files are not kept open, because the number of open files is limited.
+constexpr std::size_t kMaxKept = 128;
 
 constexpr auto kUser = process_metric("user");
 constexpr auto kName = process_metric("name");
@@ -44,7 +44,7 @@ std::shared_ptr<const TextRow> all_texts(Reason reason) {
   return std::make_shared<const TextRow>(Scope::process, TextReading(reason));
 }
 
-// The name is all there is to tell.
+// All that is known is the name.
 std::shared_ptr<const TextRow> only_name(const TextRow &texts, const std::string &name) {
   auto named = std::make_shared<TextRow>(texts);
   (*named)[kName] = name.substr(name.rfind('/') + 1);
@@ -66,7 +66,7 @@ double page_bytes() {
   return kBytes;
 }
 
-// The clock of what a process uses of all processors. A file says the same in ticks, at ten times the cost.
+// The clock of a process's CPU time. /proc/PID/stat has it too, in ticks and at ten times the cost.
 std::optional<clockid_t> cpu_clock(std::uint32_t pid) {
   clockid_t clock{};
   if (::clock_getcpuclockid(static_cast<pid_t>(pid), &clock) != 0) return std::nullopt;
@@ -79,31 +79,31 @@ std::optional<std::chrono::nanoseconds> time_of(clockid_t clock) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// What /proc/uptime says, without the file.
+// The same as /proc/uptime, without reading a file.
 std::optional<double> seconds_since_boot() {
   const auto time = time_of(CLOCK_BOOTTIME);
   if (!time) return std::nullopt;
   return Seconds(*time).count();
 }
 
-// Whether the pids in /proc are those that the kernel takes from us: /proc may be of another namespace.
+// Whether the pids in /proc are the ones that system calls take: /proc may be of another pid namespace.
 bool is_own_proc(const Sysroot &root) {
   return root.is_machine() && root.read_link("/proc/self") == std::to_string(::getpid());
 }
 
-// A pid that a driver gives is of the first pid namespace, whose number is fixed in the kernel.
+// The number of the initial pid namespace, to which a driver's pids belong, is fixed in the kernel.
 bool is_first_pid_namespace(const Sysroot &root) {
   const auto link = root.read_link("/proc/self/ns/pid");
   return link ? *link == "pid:[4026531836]" : !root.is_machine();
 }
 
-// /proc mounted with hidepid shows nothing of other users' processes, not even that they are there.
+// With hidepid /proc does not even show that other users' processes exist.
 bool is_hidden(const Sysroot &root, std::uint32_t pid) {
   const bool legal = pid > 0 && pid <= static_cast<std::uint32_t>(std::numeric_limits<pid_t>::max());
   return root.is_machine() && legal && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == EPERM;
 }
 
-// The file of its state cannot be read: the process is over, or not for us to see.
+// Its stat file cannot be read: the process has ended, or we may not see it.
 Reason missing_reason(const Sysroot &root, std::uint32_t pid, int error) {
   const bool missing = error == ENOENT || error == ENOTDIR || error == ESRCH;
   if (!missing) return errno_reason(error);
@@ -120,12 +120,12 @@ struct ProcessTable::Entry {
   std::string name;                          // as the kernel has it, not safe to print
   std::optional<clockid_t> cpu_clock;
   std::chrono::nanoseconds cpu_time{0};
-  std::optional<Monotonic> cpu_at;  // none: no use can be told from it
+  std::optional<Monotonic> cpu_at;  // none: there is no earlier CPU time to compare with
   std::optional<Monotonic> stat_at;
   std::uint64_t resident_pages = 0;
   std::optional<Monotonic> memory_at;
   bool gone = false;
-  std::uint32_t parent = 0;  // whose name stands among the texts
+  std::uint32_t parent = 0;  // the one whose name is in the texts
   Reading cpu_percent;
   Reading memory_bytes;
   Reading running_seconds;
@@ -135,7 +135,7 @@ struct ProcessTable::Entry {
   std::shared_ptr<const TextRow> texts;
   std::shared_ptr<const std::vector<std::string>> arguments;
 
-  // Not a nanosecond of use since then: it is the same process, and has changed nothing of itself.
+  // No CPU time used since then: it is the same process, and has not changed anything itself.
   bool has_rested(std::chrono::nanoseconds cpu, Monotonic now) const {
     return cpu_at && cpu == cpu_time && now > *cpu_at && stat_at && now - *stat_at < kStatHolds;
   }
@@ -207,7 +207,7 @@ void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
   if (!entry.cpu_clock && has_clocks_) entry.cpu_clock = cpu_clock(pid);
   const auto cpu = entry.cpu_clock ? time_of(*entry.cpu_clock) : std::nullopt;
   if (cpu && entry.has_rested(*cpu, now)) return let_rest(entry, pid, *cpu, now);
-  if (entries_.size() > kMostKept) {
+  if (entries_.size() > kMaxKept) {
     entry.stat.forget();
     entry.statm.forget();
   }
@@ -219,7 +219,7 @@ void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
     return;
   }
   const bool other = entry.start_ticks != stat->start_ticks;
-  // A program that is started in place of another, or renames itself, keeps its pid and its start.
+  // exec() and renaming keep the pid and the start time.
   const bool renamed = !other && entry.name != stat->name && !stat->is_over();
   if (other) {
     const auto seen = entry.seen;
@@ -248,7 +248,7 @@ void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
 void ProcessTable::let_rest(Entry &entry, std::uint32_t pid, std::chrono::nanoseconds cpu, Monotonic now) {
   entry.set_use(cpu, now);
   entry.running_seconds = running_seconds(*entry.start_ticks, now);
-  // What others give it while it rests, and want to see at once.
+  // Others may change these while it sleeps, and want to see them at once.
   errno = 0;
   const int nice = ::getpriority(PRIO_PROCESS, pid);
   if (errno == 0) entry.nice = static_cast<double>(nice);
@@ -265,8 +265,8 @@ void ProcessTable::refuse(Entry &entry, std::uint32_t pid, int error) {
 
 void ProcessTable::measure(Entry &entry, std::uint32_t pid, const ProcessStat &stat, Monotonic now) {
   entry.stat_at = now;
-  // The count in the first file may be off by many pages per processor; newer kernels give the second exactly.
-  // While the first stands still, so does the second, but for what the processors have not told yet.
+  // The count in stat may be off by many pages per processor; newer kernels give the exact one in statm. While the
+  // first does not change, the second hardly does.
   const bool holds = root_.is_machine() && entry.memory_at && now - *entry.memory_at < kMemoryHolds;
   if (!holds || stat.resident_pages != entry.resident_pages) {
     const bool exact = entry.statm.read(text_, root_, fmt::format("/proc/{}/statm", pid));
@@ -298,13 +298,13 @@ void ProcessTable::read_texts(Entry &entry, std::uint32_t pid, const ProcessStat
   const auto name = printable(stat.name);
   (*texts)[kName] = name;
   (*texts)[kUser] = read_user(folder);
-  const bool readable = root_.read_into(text_, folder + "/cmdline", kMostArguments);
+  const bool readable = root_.read_into(text_, folder + "/cmdline", kMaxArguments);
   const std::string_view line = readable ? std::string_view(text_) : std::string_view();
   entry.arguments = std::make_shared<const std::vector<std::string>>(parse_arguments(line));
-  auto command = parse_command(line.substr(0, kMostCommand));
-  auto program = parse_command(line.substr(0, std::min(line.find('\0'), kMostCommand)));
+  auto command = parse_command(line.substr(0, kMaxCommand));
+  auto program = parse_command(line.substr(0, std::min(line.find('\0'), kMaxCommand)));
   (*texts)[kProgram] = program.empty() ? name : program;
-  // Kernel threads have no command line, and what is over has none any more.
+  // Kernel threads have no command line, and neither have processes that have ended.
   if (command.empty()) command = stat.is_over() ? name : "[" + name + "]";
   (*texts)[kCommand] = std::move(command);
   read_placement(folder, *texts);
@@ -321,7 +321,7 @@ TextReading ProcessTable::read_name(std::uint32_t pid) {
 }
 
 TextReading ProcessTable::read_user(const std::string &folder) {
-  // The folder of a process that may not be traced belongs to root, whoever runs it: the status is asked first.
+  // The folder of a process that may not be traced belongs to root, so ask its status first.
   if (root_.read_into(text_, folder + "/status")) {
     if (const auto user = parse_status_user(text_)) return users_.name(*user);
   }
@@ -341,7 +341,7 @@ void ProcessTable::read_placement(const std::string &folder, TextRow &texts) {
   } else {
     none = errno_reason(errno);
   }
-  if (placement.job.empty() && root_.read_into(text_, folder + "/environ", kMostEnvironment)) {
+  if (placement.job.empty() && root_.read_into(text_, folder + "/environ", kMaxEnvironment)) {
     placement.job = parse_environment_job(text_);
   }
   if (placement.job.empty()) placement.job = std::move(placement.unit);

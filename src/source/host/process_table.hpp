@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /proc tells about a process that a driver named: who runs it, what it is, what it costs the host.
-// Facts that do not change are read once per process (pid and start time). Safe to call from several threads.
+// What /proc says about a process that a driver named: whose it is, its command, what it costs the host. Facts that do
+// not change are read once per process (pid and start time). All functions may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,15 @@ class ProcessTable {
   ~ProcessTable();
 
   // Fills the process's texts, the flags `foreign` and `gone`, its start, and the host's part of its row (CPU, memory,
-  // age, parent, niceness, threads).
-  // CPU is the use since the look-up before; look-ups closer than 20 ms give the same answer.
-  // `own_namespace`: the pid was found in our /proc, not given by a driver. `name`: what the driver calls it, for one
-  // that /proc does not show.
+  // age, parent, niceness, threads). CPU is the use since the previous look-up; look-ups less than 20 ms apart give the
+  // same answer. `own_namespace`: the pid was found in our /proc, not given by a driver. `name`: what the driver calls
+  // it, for processes that /proc does not show.
   void look_up(Process &process, Monotonic now, bool own_namespace = false, const std::string &name = {});
 
   // Forgets processes that were not looked up since `since`.
   void forget_unseen(Monotonic since);
 
-  // A pid that a driver gives is of the first pid namespace; false means that ours is another one.
+  // Whether a driver's pids, which are from the initial pid namespace, are ours as well.
   bool sees_host_pids() const { return sees_host_pids_; }
 
  private:
@@ -51,8 +50,8 @@ class ProcessTable {
 
   Sysroot root_;
   bool sees_host_pids_;
-  bool has_clocks_;   // the kernel tells the processor time of a pid of /proc
-  std::mutex mutex_;  // guards all below
+  bool has_clocks_;   // a pid of /proc can be given to clock_gettime()
+  std::mutex mutex_;  // guards everything below
   std::unordered_map<std::uint32_t, std::unique_ptr<Entry>> entries_;
   Users users_;
   std::optional<double> uptime_seconds_;

@@ -289,7 +289,7 @@ TEST_F(ProcessTableTest, WhatIsNotForUsIsNoPermission) {
   for (const auto *file : {"/proc/560/cgroup", "/proc/560/environ"}) {
     std::filesystem::permissions(folder.path(file), std::filesystem::perms::none);
   }
-  // Root may read everything: be nobody for the moment.
+  // Root may read everything, so drop to nobody for a moment.
   const auto user = ::geteuid();
   if (user == 0 && ::seteuid(65534) != 0) GTEST_SKIP() << "no other user to be";
   const auto process = look_up();
@@ -403,7 +403,7 @@ class OwnChild : public testing::Test {
     start([] {
       for (;;) ::pause();
     });
-    std::this_thread::sleep_for(20ms);  // until it does
+    std::this_thread::sleep_for(20ms);  // until it sleeps
   }
   void end() {
     if (child <= 0) return;

@@ -26,8 +26,8 @@ bool cut_suffix(std::string_view &text, std::string_view suffix) {
   return true;
 }
 
-// <id>, docker-<id>.scope, libpod-<id>, kubepods-….slice:cri-containerd:<id>; not libpod-conmon-<id>.scope, the
-// program that watches the container from outside.
+// <id>, docker-<id>.scope, libpod-<id>, kubepods-….slice:cri-containerd:<id>; not libpod-conmon-<id>.scope, which is
+// the container's monitor.
 std::string_view container_id(std::string_view part) {
   cut_suffix(part, ".scope");
   if (part.size() < kIdDigits || part.find("conmon") != std::string_view::npos) return {};
@@ -40,7 +40,7 @@ std::string_view container_id(std::string_view part) {
 
 // pod<uid>, or kubepods-besteffort-pod<uid with underscores>.slice
 std::string pod_uid(std::string_view part) {
-  // The containerd form joins slice and container with colons.
+  // containerd joins slice and container with colons.
   part = part.substr(0, part.find(':'));
   const bool slice = cut_suffix(part, ".slice") && part.find("kubepods") != std::string_view::npos;
   const auto at = slice ? part.rfind("-pod") : std::string_view::npos;
@@ -48,13 +48,13 @@ std::string pod_uid(std::string_view part) {
   if (!part.starts_with("pod")) return {};
   std::string uid(part.substr(3));
   std::replace(uid.begin(), uid.end(), '_', '-');
-  // Pods that the node itself defines have a hash of 32 digits for a uid.
+  // Static pods have a hash of 32 digits as uid.
   const bool legal = (uid.size() == 36 || uid.size() == 32) &&
                      std::all_of(uid.begin(), uid.end(), [](char c) { return is_hex(c) || c == '-'; });
   return legal ? uid : std::string();
 }
 
-// systemd writes what may not stand in a name as \x2d.
+// systemd escapes characters that are not allowed in a name as \x2d.
 std::string unescape(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
@@ -65,8 +65,8 @@ std::string unescape(std::string_view text) {
   return plain;
 }
 
-// machine-<name>.scope, or systemd-nspawn@<name>.service: a container that boots like a machine. A virtual machine
-// has such a scope too, but the process in it is the emulator, on this machine.
+// machine-<name>.scope, or systemd-nspawn@<name>.service: a container that boots like a machine. A virtual machine has
+// such a scope too, but the process in it is the emulator, which runs on this machine.
 std::string machine_name(std::string_view part) {
   constexpr std::string_view kScope = "machine-", kService = "systemd-nspawn@";
   const bool scope = part.starts_with(kScope) && cut_suffix(part, ".scope");
@@ -75,8 +75,8 @@ std::string machine_name(std::string_view part) {
   return name.starts_with("qemu-") ? std::string() : printable(name);
 }
 
-// A scope that somebody started as one, `systemd-run --scope --unit=train`; the rest are login sessions, programs of a
-// desktop, and what container engines and Slurm keep their own in.
+// A scope that a user named, as in `systemd-run --scope --unit=train`. The others are login sessions, desktop programs,
+// and scopes of container engines and Slurm.
 bool is_named_scope(std::string_view part) {
   using namespace std::string_view_literals;
   static constexpr std::array kOthers{"init"sv,        "session-"sv, "app-"sv,       "run-"sv, "snap."sv,
@@ -93,7 +93,7 @@ std::string_view slurm_job(std::string_view part) {
   return is_digits(part) ? part : std::string_view{};
 }
 
-// The innermost of each wins: a container in a container, a service of a user's own manager.
+// The innermost of each kind wins: a container in a container, a service of a user's systemd.
 Placement place(std::string_view path) {
   cut_suffix(path, " (deleted)");
   const bool kubernetes = path.find("kubepods") != std::string_view::npos;
@@ -118,7 +118,7 @@ Placement place(std::string_view path) {
     if (slurm) {
       if (const auto job = slurm_job(part); !job.empty()) found.job = job;
     }
-    // user@1000.service holds everything a user started: it says nothing.
+    // user@1000.service holds everything that a user started, so it says nothing.
     if ((part.ends_with(".service") && !part.starts_with("user@")) || is_named_scope(part)) {
       found.unit = printable(part);
     }
@@ -139,14 +139,14 @@ std::optional<std::uint64_t> parse_resident_pages(std::string_view text) {
 }
 
 std::string parse_command(std::string_view text) {
-  // printable() makes a blank of every NUL.
+  // printable() turns every NUL into a space.
   return std::string(trim(printable(text)));
 }
 
 std::vector<std::string> parse_arguments(std::string_view text) {
   if (text.empty()) return {};
   if (text.back() == '\0' || text.back() == ' ') text.remove_suffix(1);
-  // A program that wrote over its own arguments leaves one line of words.
+  // A program that overwrote its arguments leaves a single line of words.
   const auto pieces = split(text, text.contains('\0') ? '\0' : ' ');
   return {pieces.begin(), pieces.end()};
 }
@@ -183,7 +183,7 @@ Placement parse_cgroup(std::string_view text) {
     keep_first(all.job, std::move(found.job));
     keep_first(all.unit, std::move(found.unit));
   }
-  // The service around a container is the container engine's.
+  // The service around a container belongs to the container engine.
   if (!all.container.empty() || !all.pod.empty()) all.unit.clear();
   return all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's texts about one process (/proc/PID/status, cgroup, …) as facts. Pure functions: no file, no state.
-// The texts hold what the process's owner likes: what comes out as std::string is safe to print, views are not.
+// Parsers for the kernel's files about one process (/proc/PID/status, cgroup, …). Pure functions: no file, no state.
+// The files hold text that the process's owner controls: a std::string that comes out is safe to print, a view is not.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace gpulse::host {
 // The second number of /proc/PID/statm.
 std::optional<std::uint64_t> parse_resident_pages(std::string_view text);
 
-// /proc/PID/cmdline with blanks between the arguments; empty for kernel threads.
+// /proc/PID/cmdline with spaces between the arguments; empty for kernel threads.
 std::string parse_command(std::string_view text);
 // The arguments themselves, not safe to print; none for kernel threads.
 std::vector<std::string> parse_arguments(std::string_view text);
@@ -25,7 +25,7 @@ std::optional<std::uint32_t> parse_status_user(std::string_view text);
 // Name of a user in the text of /etc/passwd, empty if it is not there.
 std::string find_user(std::string_view passwd, std::uint32_t user);
 
-// Where /proc/PID/cgroup puts a process; empty: in none.
+// What /proc/PID/cgroup says a process belongs to; empty: nothing.
 struct Placement {
   std::string container;  // 12 digits of the identifier, or the name of an LXC or nspawn container
   std::string pod;        // uid of the Kubernetes pod

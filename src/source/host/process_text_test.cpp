@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"0::/lxc.payload/web-1\n", in("web-1")},
                     Case{"0::/lxc/web\x1B/docker/" + kId + "\n", in(kShort)}, Case{"0::/lxc/a\x1B\n", in("a ")}));
 
-// One line of a real machine for each engine and each way it is set up.
+// One line from a real machine for each container engine and each way to set it up.
 INSTANTIATE_TEST_SUITE_P(
     Engines, Cgroup,
     testing::Values(
@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
              job("88")},
         Case{"0::/system.slice/slurmstepd.scope/job_88/step_0/user/task_0/docker/" + kId + "\n",
              {kShort, "", "88", ""}},
-        // Scopes that somebody named.
+        // Scopes that a user named.
         Case{"0::/user.slice/user-1000.slice/user@1000.service/app.slice/train.scope\n", job("", "train.scope")},
         Case{"0::/system.slice/nightly-train.scope\n", job("", "nightly-train.scope")}));
 

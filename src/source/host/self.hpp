@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gpulse itself costs the machine it runs on; never of a recorded one.
+// What gpulse itself costs the machine it runs on, also when it shows a recorded one.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,14 @@
 
 namespace gpulse::host {
 
-// The reading before, kept by the caller.
+// The previous reading, kept by the caller.
 struct SelfUse {
   std::optional<Monotonic> at;
   std::chrono::microseconds cpu{0};
   KeptFile memory{};
 };
 
-// Fills processor use since the call before and resident memory; calls closer than 20 ms leave the row as it is.
+// Fills CPU use since the previous call and resident memory; a call less than 20 ms later changes nothing.
 void read_self(Row &self, SelfUse &before, Monotonic now);
 
 }  // namespace gpulse::host

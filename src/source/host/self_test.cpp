@@ -17,7 +17,7 @@ TEST(ReadSelf, UseBetweenTwoCalls) {
   EXPECT_GT(self[self_metric("memory_bytes")].value_or(0), 1e5);
   EXPECT_TRUE(self[self_metric("sample_seconds")].is(Reason::not_sampled)) << "another's to fill";
 
-  // A tenth of a second told as a second: the figure is then at most ten percent of what one thread can use.
+  // 100 ms passed off as a second: the result is at most 10 % of what one thread can use.
   const auto cpu_before = use.cpu;
   while (monotonic_now() - start < 100ms) continue;
   read_self(self, use, start + 1s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes per second over all disks, or all interfaces, from what each has counted. Each is compared with itself alone,
-// so that one that comes or goes changes the sum by what it moves and not by what it ever moved.
+// Bytes per second over all disks, or all interfaces, from the counters of each. Each is compared only with itself, so
+// that one that comes or goes does not add or take away all the bytes it has ever moved.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace gpulse::host {
 
 class Throughput {
  public:
-  // `counted` is asked once for each new name: whether it belongs to the sum.
+  // `counted` says whether a name belongs to the sum; it is asked once for each new name.
   using Counted = std::function<bool(std::string_view)>;
 
-  // In and out. Not supported where nothing is counted, not sampled where there is nothing to compare with.
+  // In and out; not_supported when nothing is counted, not_sampled when there is nothing to compare with.
   std::pair<Reading, Reading> update(std::span<const Flow> flows, Monotonic now, const Counted &counted);
 
  private:
@@ -36,7 +36,7 @@ class Throughput {
   };
   Entry &entry(std::size_t place, std::string_view name, const Counted &counted);
 
-  std::vector<Entry> entries_;  // in the order of the file, so that the next text is matched line by line
+  std::vector<Entry> entries_;  // in the order of the file, so that the next text can be matched line by line
   std::optional<Monotonic> at_;
   std::pair<Reading, Reading> last_;
 };

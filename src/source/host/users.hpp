@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of users: of this machine through the system's own look-up, of a recorded one from its /etc/passwd.
+// Names of users: through the system's look-up for this machine, from /etc/passwd for a recorded one.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class Users {
  public:
   explicit Users(Sysroot root) : root_(std::move(root)) {}
 
-  // The number where there is no name. Not safe to call from several threads.
+  // The number when there is no name. Not thread-safe.
   std::string name(std::uint32_t user);
 
  private:

@@ -8,8 +8,8 @@ namespace gpulse::intel {
 
 namespace {
 
-// Graphics in a processor always has the same place on the bus; in a virtual machine a card may have it too, but then
-// it shows sensors or memory of its own.
+// Integrated graphics is always at the same bus address. In a virtual machine a card may be there too, but a card has
+// sensors or memory of its own.
 bool is_integrated(const Sysroot &root, const drm::Card &card) {
   if (card.driver == kNpu) return true;
   if (!card.pci.ends_with(":00:02.0")) return false;
@@ -22,7 +22,7 @@ bool is_integrated(const Sysroot &root, const drm::Card &card) {
 std::unique_ptr<Device> make_device(const ReaderContext &context, const drm::Card &card) {
   auto device = std::make_unique<Device>();
   device->card = card;
-  // What would be looked for wakes it. When it wakes it is found anew.
+  // Looking for its files would wake it; discovery runs again when it wakes.
   if (card.asleep) return device;
   device->integrated = is_integrated(context.root, card);
   device->link = drm::find_pcie_link(context.root, card);
@@ -33,7 +33,7 @@ std::unique_ptr<Device> make_device(const ReaderContext &context, const drm::Car
   }
   device->idle.resize(device->gts.size());
   device->energy.resize(device->sensors.energy.size());
-  // A recorded machine may be without processes: then nobody knows who uses the device.
+  // A recorded machine may have no /proc: then the device's users are unknown.
   if (context.root.exists("/proc")) {
     device->clients.emplace(context.root, context.device_users, card,
                             drm::ClientRules{.integrated = device->integrated, .silent_when_idle = device->engines});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that is kept of one Intel device between two samples: where its files are, and what its counters said last.
+// What is kept of one Intel device between samples: where its files are, and the last values of its counters. Used by
+// one thread at a time.
 #pragma once
 
 #include <memory>
@@ -19,33 +20,33 @@ namespace gpulse::intel {
 
 struct Device {
   drm::Card card;
-  bool integrated = false;  // part of the processor, with the host's memory for its own
+  bool integrated = false;  // part of the processor; uses the host's memory
   std::vector<Gt> gts;
-  std::vector<MetricId> engines;  // that the driver tells of; empty: it does not
+  std::vector<MetricId> engines;  // that the driver lists; empty: it lists none
   Sensors sensors;
   drm::PcieLink link;
 
-  std::vector<EnergyMeter> energy;  // as sensors.energy
-  std::vector<ShareMeter> idle;     // as gts
+  std::vector<EnergyMeter> energy;  // one per sensors.energy
+  std::vector<ShareMeter> idle;     // one per gts
   ShareMeter npu_busy;
   std::optional<drm::Clients> clients;
   std::optional<PmuMeter> pmu;
   bool pmu_tried = false;
 
-  // How busy it is, from the best to the last resort.
-  Row counted{Scope::device, Reason::not_supported};  // engines by the performance counters, where they may be used
+  // How busy it is, the best source first.
+  Row counted{Scope::device, Reason::not_supported};  // by performance counters, if we may use them
   Reading use_by_clients = Reason::not_supported;
   Reading awake = Reason::not_supported;
 
-  bool memory_by_driver = false;  // the driver itself told how much is in use
-  std::string buffer;             // kept, so that a reading allocates nothing
+  bool memory_by_driver = false;  // the driver itself reports the memory in use
+  std::string buffer;             // kept so that a reading allocates nothing
 };
 
 // What a reader needs besides the device.
 struct ReaderContext {
   Sysroot root;
   std::shared_ptr<drm::DeviceUsers> device_users;
-  OpenCounter open_counter;  // empty: none may be opened
+  OpenCounter open_counter;  // empty: there are no counters
   bool wake = false;         // the device may be kept awake
 };
 

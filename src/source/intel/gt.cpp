@@ -30,7 +30,7 @@ void find_causes(const Sysroot &root, const std::string &folder, std::string_vie
   }
 }
 
-// Kernels before 5.18 show one part, in the folder of the card.
+// Kernels before 5.18 show one GT, in the card's folder.
 Gt old_i915_gt(const Sysroot &root, const std::string &card) {
   Gt gt;
   gt.actual = if_there(root, card + "/gt_act_freq_mhz");
@@ -52,12 +52,12 @@ std::vector<Gt> find_i915_gts(const Sysroot &root, const drm::Card &card) {
     gt.requested = if_there(root, folder + "/rps_cur_freq_mhz");
     gt.highest = if_there(root, folder + "/rps_RP0_freq_mhz");
     gt.highest_media = if_there(root, folder + "/media_RP0_freq_mhz");
-    // Where the idle state is switched off, that no time is spent in it says nothing.
+    // With the idle state disabled, an idle time of 0 says nothing.
     if (sysfs::read_word(root, folder + "/rc6_enable") != "0") {
       gt.idle_ms = if_there(root, folder + "/rc6_residency_ms");
       if (gt.idle_ms.empty() && gts.empty()) gt.idle_ms = if_there(root, card.folder + "/power/rc6_residency_ms");
     }
-    // The second part is a second tile only on boards that also show the sensors of each; else the video engines.
+    // The second GT is a second tile on boards that have sensors for each; on others it is for video.
     gt.media = *number > 0 && sysfs::find_hwmon(root, card.device, "i915_" + name).empty();
     find_causes(root, folder, "throttle_reason_", gt);
     gts.push_back(std::move(gt));
@@ -81,7 +81,7 @@ Gt read_xe_gt(const Sysroot &root, const std::string &folder, int number) {
   return gt;
 }
 
-// Calls visit(folder, number) for every part on every tile.
+// Calls visit(folder, number) for every GT of every tile.
 template <class Visit>
 void for_each_xe_gt(const Sysroot &root, const drm::Card &card, Visit visit) {
   for (const auto &tile : root.list(card.device)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts (GTs) of an Intel GPU as their two drivers show them: clocks, idle time, what holds them back, engines.
+// The parts (GTs) of an Intel GPU as i915 and xe show them: clocks, idle time, throttling, engines.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@ struct ThrottleFile {
   std::uint64_t bits = 0;  // of throttle_reasons
 };
 
-// Files that are not there have an empty path.
+// Paths of files; empty when there is no such file.
 struct Gt {
   int number = 0;
-  bool media = false;             // only video engines: its clock and idle time are not those of the GPU
+  bool media = false;             // has video engines only: its clock and idle time are not the GPU's
   std::string actual, requested;  // clocks
   std::string highest;
-  std::string highest_media;         // of the video engines, where they have a clock of their own in a common part
+  std::string highest_media;         // of the video engines, when they have their own clock within this GT
   std::string idle_ms;               // time spent in the deepest idle state
-  std::string throttle;              // whether anything holds the clock back
-  std::vector<ThrottleFile> causes;  // what it is
+  std::string throttle;              // whether the clock is throttled
+  std::vector<ThrottleFile> causes;  // why it is throttled
 };
 
 std::vector<Gt> find_gts(const Sysroot &root, const drm::Card &card);
 
-// Which of the engine metrics the device has; empty where the driver does not tell.
+// Which of the engine metrics the device has; empty when the driver does not list its engines.
 std::vector<MetricId> find_engines(const Sysroot &root, const drm::Card &card);
 
 // The metric of an engine by its short name: "rcs", "vcs0".
 std::optional<MetricId> engine_metric(std::string_view name);
 
-// As throttle_reasons has it, from the driver's word: "pl1", "vr_tdc".
+// The bits of throttle_reasons for the driver's "pl1", "vr_tdc" and so on.
 std::uint64_t throttle_bits(std::string_view cause);
 
 }  // namespace gpulse::intel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A made-up machine with Intel devices, for tests: its files are written, the source looks at them, time is told.
+// Test support: a made-up machine with Intel devices. The test writes its files and sets the time.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace gpulse::intel::test {
 
 class IntelMachine {
  public:
-  // Its own tables of names, or those of the machine the test runs on would be asked.
+  // Keeps the name tables of the machine that runs the test out.
   IntelMachine() {
     for (const auto *const table : {"/usr/share/hwdata/pci.ids", "/usr/share/misc/pci.ids"}) write(table, "");
   }
@@ -60,7 +60,7 @@ class Watch {
     found_ = source_->discover();
     frames_.assign(found_.entities.size(), Frame{Row(Scope::device), {}});
   }
-  // Every reader of every device that is awake, as the sampler would.
+  // Calls every reader of every device that is awake, as the sampler would.
   std::vector<Outcome> read(Monotonic now) {
     std::vector<Outcome> ends;
     for (std::size_t entity = 0; entity < frames_.size(); ++entity) {

@@ -36,7 +36,8 @@ class IntelSource final : public Source {
       found.entities.push_back({.scope = Scope::device,
                                 .state = card.asleep ? DeviceState::asleep : DeviceState::ok,
                                 .identity = identify(card)});
-      // One that is as it was keeps what its counters said: it need not pay for another that came or fell asleep.
+      // A device that has not changed keeps its counters: it must not lose them because another one came or fell
+      // asleep.
       const auto same = std::find_if(known.begin(), known.end(), [&](const auto &device) {
         return device != nullptr && !card.asleep && device->card == card;
       });
@@ -73,7 +74,7 @@ class IntelSource final : public Source {
   drm::IdleCards idle_cards_;
   std::vector<ReaderInfo> infos_;
   std::vector<drm::Card> cards_;
-  std::vector<std::unique_ptr<Device>> devices_;  // as cards_
+  std::vector<std::unique_ptr<Device>> devices_;  // one per card
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace gpulse::intel {
 std::unique_ptr<Source> make_source(const Sysroot &root, const SourceOptions &options,
                                     std::shared_ptr<drm::DeviceUsers> device_users);
 
-// With other performance counters than those of this machine.
+// For tests: with other performance counters than this machine's.
 std::unique_ptr<Source> make_source_with(const Sysroot &root, const SourceOptions &options,
                                          std::shared_ptr<drm::DeviceUsers> device_users, OpenCounter open_counter);
 

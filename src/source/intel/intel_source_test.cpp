@@ -33,7 +33,7 @@ constexpr auto kPackagePower = device_metric("package_power_watts");
 constexpr auto kEnergy = device_metric("energy_joules");
 constexpr auto kTemperature = device_metric("temperature_gpu_celsius");
 
-// A card with a part for graphics and one for video, as Battlemage has them.
+// A card with one GT for graphics and one for video, like Battlemage.
 std::string add_xe(const IntelMachine &machine, int number, const std::string &pci) {
   const auto folder = machine.add_card(number, "xe", pci);
   const auto tile = folder + "/device/tile0";
@@ -81,7 +81,7 @@ TEST(IntelSource, PowerFromTheCounterThatCounts) {
   watch.read(kStart + 100ms);
   EXPECT_DOUBLE_EQ(watch.row()[kPower].value(), 125);
   EXPECT_DOUBLE_EQ(watch.row()[kPackagePower].value(), 125);
-  // From the kernel that counts for the board on, that is the one.
+  // On kernels that count for the whole board, that counter is used.
   machine.write(hwmon + "/energy1_input", 1'000'000);
   machine.write(hwmon + "/energy2_input", 29'523'753'173 + 25'000'000);
   watch.read(kStart + 200ms);
@@ -96,7 +96,7 @@ TEST(IntelSource, PowerFromTheCounterThatCounts) {
   machine.write(hwmon + "/energy1_input", 16'000'000 + 76'100'000);
   watch.read(kStart + 400ms);
   EXPECT_TRUE(watch.row()[kPower].is(Reason::out_of_range));
-  // The driver was loaded anew.
+  // The driver was reloaded.
   machine.write(hwmon + "/energy1_input", 500);
   watch.read(kStart + 500ms);
   EXPECT_TRUE(watch.row()[kPower].is(Reason::not_sampled));
@@ -114,7 +114,7 @@ TEST(IntelSource, AwakeIsWhatTheIdleTimeLeaves) {
   watch.read(kStart + 200ms);
   EXPECT_DOUBLE_EQ(watch.row()[kAwake].value(), 25);
   EXPECT_DOUBLE_EQ(watch.row()[kMediaAwake].value(), 0);
-  // No /proc: nobody knows who uses it, and the time awake is all there is.
+  // Without /proc its users are unknown, and only the time awake is left.
   EXPECT_DOUBLE_EQ(watch.row()[kUse].value(), 25);
   EXPECT_EQ(watch.row()[device_metric("clock_graphics_mhz")], Reading(2000));
   EXPECT_EQ(watch.row()[device_metric("clock_video_mhz")], Reading(1200));
@@ -196,7 +196,7 @@ TEST(IntelSource, ThrottleReasonsOfAllParts) {
   machine.write(tile + "/gt0/freq0/throttle/reason_pl1", "0\n");
   machine.write(tile + "/gt0/freq0/throttle/reason_thermal", "0\n");
   watch.read(kStart + 2s);
-  EXPECT_EQ(watch.row()[device_metric("throttle_reasons")], Reading(0x1000));  // one it has no file for: other
+  EXPECT_EQ(watch.row()[device_metric("throttle_reasons")], Reading(0x1000));  // one without a file: other
 }
 
 std::string xe_client(int id, std::uint64_t render, std::uint64_t video, std::uint64_t total, std::uint64_t vram_kib) {
@@ -271,7 +271,7 @@ TEST(IntelSource, EngineThatNobodyUsesIsIdleOnceItWasLookedAtTwice) {
   EXPECT_TRUE(watch.row()[device_metric("jpeg_utilization_percent")].is(Reason::not_supported));
 }
 
-// Counts of the render engine of i915 that the test sets.
+// Counters of i915's render engine, set by the test.
 struct FakeCounter final : Counter {
   explicit FakeCounter(const Count &count) : count_(count) {}
   std::optional<Count> read() override { return count_; }
@@ -359,9 +359,9 @@ TEST(IntelSource, SleepingCardIsLeftAlone) {
   machine.write(card + "/device/power/runtime_status", "active\n");
   EXPECT_TRUE(watch.source().changed());
   watch.find();
-  EXPECT_EQ(watch.read(kStart)[0], Outcome::unsupported);  // the last reader is that of an NPU
+  EXPECT_EQ(watch.read(kStart)[0], Outcome::unsupported);  // the last reader is for NPUs
   EXPECT_EQ(watch.row()[device_metric("clock_graphics_mhz")], Reading(600));
-  // It falls asleep between two samples: the first reader says so, and nothing else is read.
+  // It falls asleep between two samples: the first reader notices, and nothing else is read.
   machine.write(card + "/device/power/runtime_status", "suspending\n");
   machine.write(card + "/gt/gt0/rps_act_freq_mhz", 1);
   EXPECT_EQ(watch.read(kStart + 1s)[0], Outcome::asleep);
@@ -371,7 +371,7 @@ TEST(IntelSource, SleepingCardIsLeftAlone) {
   EXPECT_EQ(Watch(machine, options).found().entities[0].state, DeviceState::ok);
 }
 
-// Which files in the folders that it watches were opened.
+// Records which files of the watched folders are opened.
 class OpenedFiles {
  public:
   void watch(const std::string &folder) {
@@ -410,7 +410,7 @@ TEST(IntelSource, NothingThatWouldWakeASleepingCardIsOpened) {
   Watch watch(machine);
   watch.read(kStart);
   EXPECT_FALSE(watch.source().changed());
-  // What the kernel keeps in memory.
+  // Files that the kernel answers from memory.
   EXPECT_EQ(opened.take(), (std::set<std::string>{"device/uevent", "power/runtime_status"}));
   machine.write(card + "/device/power/runtime_status", "active\n");
   opened.take();
@@ -462,7 +462,7 @@ TEST(IntelSource, BadFilesCostOnlyTheirOwnReadings) {
   EXPECT_TRUE(row[kEnergy].is(Reason::error));
   EXPECT_EQ(row[device_metric("fan_speed_rpm")], Reading(1200));
   EXPECT_TRUE(row[device_metric("voltage_graphics_volts")].is(Reason::error));
-  // A file that was there and is gone.
+  // A file that has disappeared.
   machine.files().remove(hwmon + "/fan1_input");
   watch.read(kStart + 1s);
   EXPECT_TRUE(row[device_metric("fan_speed_rpm")].is(Reason::not_supported));

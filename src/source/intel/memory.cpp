@@ -18,8 +18,8 @@ namespace gpulse::intel {
 
 namespace {
 
-// The drivers' binary interface, as far as it is used here.
-constexpr std::uint16_t kDeviceMemory = 1;  // class of a region in both drivers; 0 is the host's
+// The part of the drivers' binary interface that is used here.
+constexpr std::uint16_t kDeviceMemory = 1;  // class of a region, in both drivers; 0 is host memory
 constexpr std::uint32_t kI915MemoryRegions = 4, kXeMemoryRegions = 1;
 
 struct I915Query {
@@ -94,10 +94,10 @@ std::optional<CardMemory> parse_regions(std::span<const std::byte> answer) {
   return sum.total > 0 ? std::optional(sum) : std::nullopt;
 }
 
-// A question whose address the kernel is given as a number.
+// The kernel takes the address of a query as a number.
 template <class T>
 std::uint64_t address_of(T *data) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): that is how the interface has it
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the interface demands it
   return reinterpret_cast<std::uintptr_t>(data);
 }
 
@@ -106,7 +106,7 @@ bool ask(int file, unsigned long request, void *question) {
   return ::ioctl(file, request, question) == 0;
 }
 
-// Both are asked twice: for the length of the answer, then for the answer.
+// Both are asked twice: for the length of the answer, and for the answer.
 constexpr std::size_t kLongestAnswer = 65536;
 
 std::vector<std::byte> ask_i915(int file) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which memory of an Intel device is in use, by whom it is told.
+// The readers of an Intel device's memory.
 #include "model/plausible.hpp"
 #include "source/intel/memory.hpp"
 #include "source/intel/reader_calls.hpp"
@@ -36,10 +36,10 @@ void write_client_memory(const Device &device, const drm::ClientSums &sums, Row 
 }
 
 Outcome read_memory_size(const Call &in) {
-  constexpr std::size_t kMostText = 1U << 16U;
+  constexpr std::size_t kMaxText = 1U << 16U;
   auto &device = in.device;
   if (!has_own_memory(device) || device.card.pci.empty()) return Outcome::unsupported;
-  if (!in.context.root.read_into(device.buffer, "/sys/fs/cgroup/dmem.capacity", kMostText)) return Outcome::unsupported;
+  if (!in.context.root.read_into(device.buffer, "/sys/fs/cgroup/dmem.capacity", kMaxText)) return Outcome::unsupported;
   const auto total = parse_dmem_capacity(device.buffer, device.card.pci);
   if (!total) return Outcome::unsupported;
   put(in.frame.row, kTotal, kVramTotal, *total);

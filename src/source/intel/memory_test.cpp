@@ -23,7 +23,7 @@ TEST(DmemCapacity, AllRegionsOfTheCardAndNoOther) {
   EXPECT_EQ(parse_dmem_capacity("", "0000:03:00.0"), std::nullopt);
 }
 
-// An answer of the driver's, number by number as its interface has them.
+// Builds a driver's answer, number by number.
 class Answer {
  public:
   template <class T>
@@ -59,7 +59,7 @@ TEST(MemoryRegions, OfXeTellWhatIsUsed) {
   answer.put<std::uint16_t>(0).put<std::uint16_t>(0).put<std::uint32_t>(4096).put(32 * kGiB).put(kGiB).zeros(8);
   answer.put<std::uint16_t>(1).put<std::uint16_t>(1).put<std::uint32_t>(4096).put(8 * kGiB).put(3 * kGiB).zeros(8);
   answer.put<std::uint16_t>(1).put<std::uint16_t>(2).put<std::uint32_t>(4096).put(8 * kGiB).put(9 * kGiB).zeros(8);
-  // No more than all of a region can be in use.
+  // No more than the whole region can be in use.
   EXPECT_EQ(parse_xe_regions(answer.bytes()), (CardMemory{16 * kGiB, 11 * kGiB}));
 }
 

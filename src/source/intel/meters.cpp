@@ -9,26 +9,25 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Over a shorter time the steps of the counters (a millisecond, 61 µJ) would show.
+// Over a shorter time the resolution of the counters (a millisecond, 61 µJ) would show.
 constexpr auto kShortest = 50ms;
 constexpr auto kStandsStill = 2s;
-// Two counters of time are never read at quite the same moment, and the hardware's runs a little off.
+// Counters and our clock are read at slightly different moments, and the hardware's clock is a little off.
 constexpr double kSlack = 1.1;
 constexpr double kPercent = 100;
-// No device of theirs may draw as much.
-constexpr double kMostWatts = 2000;
-// Behind the driver's count stands a register of 32 bits in steps of 2^-14 J, and the driver notes that it went round
-// only when somebody reads it.
+// More than any Intel device draws.
+constexpr double kMaxWatts = 2000;
+// The driver accumulates a 32-bit register that counts in steps of 2^-14 J, and notices a wrap only when it is read.
 constexpr double kRegisterJoules = 262144;
 constexpr double kMicro = 1e-6;
 
 }  // namespace
 
-Reading EnergyMeter::update(std::uint64_t microjoules, Monotonic now, double most_watts, std::uint64_t wraps_at) {
+Reading EnergyMeter::update(std::uint64_t microjoules, Monotonic now, double max_watts, std::uint64_t wraps_at) {
   const auto past = past_;
   if (past && now - past->at < kShortest) return last_;
-  // What is on draws something. A counter that stands still is only slow, or does not count: the last power holds for a
-  // while, and what it counts next is over all of the time.
+  // A running device always draws power, so a counter that has not moved is only updated slowly, or does not count. The
+  // last result stands for a while, and the next one is a mean over the whole time.
   if (past && wraps_at == 0 && microjoules == past->count) {
     if (now - past->at > kStandsStill) last_ = Reason::not_sampled;
     return last_;
@@ -42,12 +41,12 @@ Reading EnergyMeter::update(std::uint64_t microjoules, Monotonic now, double mos
     used = wraps_at - past->count + microjoules;
   }
   const double seconds = Seconds(now - past->at).count();
-  const double most = most_watts > 0 ? most_watts : kMostWatts;
-  const double context = wraps_at == 0 ? kRegisterJoules : static_cast<double>(wraps_at) * kMicro;
-  if (most * seconds > context) return last_;  // it may have gone round unseen
+  const double limit = max_watts > 0 ? max_watts : kMaxWatts;
+  const double range = wraps_at == 0 ? kRegisterJoules : static_cast<double>(wraps_at) * kMicro;
+  if (limit * seconds > range) return last_;  // it may have wrapped unnoticed
   const double watts = static_cast<double>(used) * kMicro / seconds;
-  // For a moment a board draws more than its limits say, but not twice as much.
-  last_ = watts <= 2 * most ? Reading(watts) : Reason::out_of_range;
+  // A board exceeds its limit for moments, but not by a factor of two.
+  last_ = watts <= 2 * limit ? Reading(watts) : Reason::out_of_range;
   return last_;
 }
 

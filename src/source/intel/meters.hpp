@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From counters of energy and time to watts and shares. Pure: time comes in as an argument.
+// Turns counters of energy and time into watts and percentages. No clock of its own: time comes in as an argument.
 #pragma once
 
 #include <chrono>
@@ -11,19 +11,19 @@
 
 namespace gpulse::intel {
 
-// What a counter said, and when.
+// A counter's value at a moment.
 struct Mark {
   std::uint64_t count = 0;
   Monotonic at{};
 };
 
-// Power out of a counter of microjoules.
+// Power from an energy counter.
 class EnergyMeter {
  public:
-  // `most_watts`: no more can be drawn, 0 where no limit is known. `wraps_at`: the count after which it starts again
-  // from 0; 0 for one that only starts again with its driver.
-  Reading update(std::uint64_t microjoules, Monotonic now, double most_watts, std::uint64_t wraps_at = 0);
-  // What comes is another counter.
+  // `max_watts`: the most that can be drawn; 0: unknown. `wraps_at`: the count after which the counter restarts from 0;
+  // 0: it restarts only with its driver.
+  Reading update(std::uint64_t microjoules, Monotonic now, double max_watts, std::uint64_t wraps_at = 0);
+  // Call when the next value is from another counter.
   void forget() { *this = {}; }
 
  private:
@@ -31,7 +31,7 @@ class EnergyMeter {
   Reading last_;
 };
 
-// The share of time that a counter of time says, 0 to 100 percent.
+// The percentage of time that a counter of time has grown by.
 class ShareMeter {
  public:
   Reading update(std::uint64_t count, std::chrono::nanoseconds unit, Monotonic now);

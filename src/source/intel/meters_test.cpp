@@ -27,7 +27,7 @@ TEST(Energy, CounterThatStandsStillIsNoPowerOfZero) {
   EnergyMeter meter;
   meter.update(1000 * kJoule, kStart, 55);
   EXPECT_TRUE(meter.update(1000 * kJoule, kStart + 100ms, 55).is(Reason::not_sampled));
-  // One that is slow: 6 J in 200 ms.
+  // A slowly updated counter: 6 J in 200 ms.
   EXPECT_DOUBLE_EQ(meter.update(1006 * kJoule, kStart + 200ms, 55).value(), 30);
   EXPECT_DOUBLE_EQ(meter.update(1006 * kJoule, kStart + 300ms, 55).value(), 30);
   EXPECT_TRUE(meter.update(1006 * kJoule, kStart + 2300ms, 55).is(Reason::not_sampled));
@@ -44,7 +44,7 @@ TEST(Energy, TwoReadingsAtOnceKeepTheLastPower) {
   meter.update(0, kStart, 55);
   meter.update(4 * kJoule, kStart + 200ms, 55);
   EXPECT_DOUBLE_EQ(meter.update(4 * kJoule + 61, kStart + 201ms, 55).value(), 20);
-  // The short stretch counts with the next.
+  // The short interval is counted with the next one.
   EXPECT_DOUBLE_EQ(meter.update(5 * kJoule, kStart + 300ms, 55).value(), 10);
 }
 
@@ -56,11 +56,11 @@ TEST(Energy, CounterThatGoesBackGivesNoNumberOnce) {
 }
 
 TEST(Energy, CounterThatIsKnownToWrapGoesOn) {
-  constexpr std::uint64_t kRange = 262'143'328'850;  // what a processor of today says in max_energy_range_uj
+  constexpr std::uint64_t kRange = 262'143'328'850;  // max_energy_range_uj of a current processor
   EnergyMeter meter;
   meter.update(kRange - kJoule, kStart, 45, kRange);
   EXPECT_DOUBLE_EQ(meter.update(4 * kJoule, kStart + 1s, 45, kRange).value(), 5);
-  // A count beyond the range cannot be continued.
+  // A count beyond the range cannot be compared with.
   meter.forget();
   meter.update(kRange + 5, kStart, 45, kRange);
   EXPECT_TRUE(meter.update(0, kStart + 1s, 45, kRange).is(Reason::not_sampled));

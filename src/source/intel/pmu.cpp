@@ -33,7 +33,7 @@ std::optional<BitRange> parse_range(std::string_view text) {
   return BitRange{*low, *high};
 }
 
-// Puts the value's bits where the format says, the lowest first; false when some are left.
+// Puts the value's bits where the format says, lowest first; false when it does not fit.
 bool place(std::uint64_t value, const Format &format, std::uint64_t &config) {
   for (const auto [low, high] : format) {
     const auto width = high - low + 1;
@@ -111,7 +111,7 @@ std::optional<Pmu> read_pmu(const Sysroot &root, const std::string &name) {
   if (!type) return std::nullopt;
   Pmu pmu;
   pmu.type = *type;
-  // "0", "0-3", "0,8": the first.
+  // The first CPU of "0", "0-3" or "0,8".
   const auto mask = sysfs::read_word(root, folder + "/cpumask");
   pmu.cpu = parse_integer<std::uint32_t>(std::string_view(mask).substr(0, mask.find_first_of(",-"))).value_or(0);
   for (const auto &file : root.list(folder + "/format")) {
@@ -136,8 +136,8 @@ std::vector<PmuEngine> i915_pmu_engines(const Pmu &pmu) {
 }
 
 std::vector<PmuEngine> xe_pmu_engines(const Pmu &pmu, std::span<const Gt> gts) {
-  constexpr std::uint64_t kMostInstances = 8;
-  // In the order of the kernel's numbers.
+  constexpr std::uint64_t kMaxInstances = 8;
+  // Indexed by the kernel's engine classes.
   constexpr std::array<std::string_view, 5> kClasses{"rcs", "bcs", "vcs", "vecs", "ccs"};
   const auto busy = pmu.events.find("engine-active-ticks");
   const auto total = pmu.events.find("engine-total-ticks");
@@ -153,7 +153,7 @@ std::vector<PmuEngine> xe_pmu_engines(const Pmu &pmu, std::span<const Gt> gts) {
   };
   for (const auto &gt : gts) {
     for (std::uint64_t number = 0; number < kClasses.size(); ++number) {
-      for (std::uint64_t instance = 0; instance < kMostInstances; ++instance) {
+      for (std::uint64_t instance = 0; instance < kMaxInstances; ++instance) {
         const auto active = encode(busy->second, number, instance, gt);
         const auto all = encode(total->second, number, instance, gt);
         if (active && all) engines.push_back({*engine_metric(kClasses[number]), *active, all});
@@ -164,7 +164,7 @@ std::vector<PmuEngine> xe_pmu_engines(const Pmu &pmu, std::span<const Gt> gts) {
 }
 
 std::unique_ptr<Counter> open_perf_counter(std::uint32_t type, std::uint64_t config, std::uint32_t cpu) {
-  // The kernel says EINVAL on a processor that is not the one the counters belong to.
+  // The kernel answers EINVAL on a CPU that the counters do not belong to.
   constexpr std::uint32_t kTries = 8;
   perf_event_attr attributes{};
   attributes.type = type;
@@ -183,7 +183,7 @@ std::unique_ptr<Counter> open_perf_counter(std::uint32_t type, std::uint64_t con
 PmuMeter::PmuMeter(const Pmu &pmu, std::span<const PmuEngine> engines, const OpenCounter &open) {
   for (const auto &engine : engines) {
     auto busy = open(pmu.type, engine.busy, pmu.cpu);
-    // Without the right for one there is none for the others.
+    // Without permission for one there is none for the others.
     if (busy == nullptr && (errno == EACCES || errno == EPERM)) return;
     auto total = engine.total && busy != nullptr ? open(pmu.type, *engine.total, pmu.cpu) : nullptr;
     if (busy == nullptr || (engine.total && total == nullptr)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the format and the event of a counter, or as sizes of memory: what comes out lies where the format says.
+// Any bytes as the format and event of a counter, or as memory sizes: bits stay where the format says.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   pmu.encode(terms);
   for (const auto &term : terms) {
     require(!term.name.empty());
-    // The name's own place, whatever it was called.
+    // The bits of this name, whatever it is called.
     const Term placed{"event", term.value};
     const auto config = pmu.encode(std::span(&placed, 1));
     require(!config || (*config & ~bits) == 0);

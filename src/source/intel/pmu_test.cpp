@@ -35,7 +35,7 @@ TEST(PmuEvent, TermsAndTheirNumbers) {
   }
 }
 
-// As the kernel lists it for i915: class << 12 | instance << 4 | sample, and others from 0x100000 on.
+// As the kernel lists them for i915: class << 12 | instance << 4 | sample, and others from 0x100000 on.
 void write_i915(const TemporaryFolder &machine, const std::string &name) {
   const auto folder = std::string(kDevices) + name;
   machine.write(folder + "/type", "18\n");
@@ -118,7 +118,7 @@ TEST(Pmu, OneThatIsNotThere) {
   EXPECT_FALSE(read_pmu(machine.root(), "i915"));
 }
 
-// Counts that the test sets, by the event's number.
+// Counters that the test sets, by event number.
 struct FakeCounters {
   std::map<std::uint64_t, Counter::Count> counts;
   int refuse_with = 0;
@@ -153,7 +153,7 @@ TEST(PmuMeterTest, BusyTimeOverEnabledTime) {
   counters.counts = {{0x0, {1250, 6000}}, {0x2000, {1000, 6000}}, {0x2010, {600, 6000}}};
   meter.update(row);
   EXPECT_EQ(row[kRender], Reading(25));
-  EXPECT_EQ(row[kVideo], Reading(75));  // one engine all of the time, the other half of it
+  EXPECT_EQ(row[kVideo], Reading(75));  // one engine fully busy, the other half of the time
   EXPECT_TRUE(row[device_metric("copy_utilization_percent")].is(Reason::not_supported));
 }
 
@@ -199,7 +199,7 @@ TEST(PmuMeterTest, WithoutTheRightThereIsNone) {
 }
 
 TEST(PerfCounter, KernelRefusesWhatItDoesNotHave) {
-  // The test's own process: no such set of counters.
+  // This machine has no such set of counters.
   EXPECT_EQ(open_perf_counter(0xFFFFFF, 0, 0), nullptr);
   EXPECT_NE(errno, 0);
 }

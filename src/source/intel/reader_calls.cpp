@@ -20,12 +20,12 @@ constexpr auto kUse = device_metric("gpu_utilization_percent");
 constexpr auto kRender = device_metric("render_utilization_percent");
 constexpr auto kCompute = device_metric("compute_utilization_percent");
 constexpr double kMicro = 1e-6;
-constexpr std::size_t kMostText = 4096;
+constexpr std::size_t kMaxText = 4096;
 
 bool is_npu(const Device &device) { return device.card.driver == kNpu; }
 
 std::expected<std::uint64_t, Reason> read_count(const Call &in, const std::string &path) {
-  if (!in.context.root.read_piece(in.device.buffer, path, kMostText)) {
+  if (!in.context.root.read_piece(in.device.buffer, path, kMaxText)) {
     return std::unexpected(sysfs::refusal_of_device(errno));
   }
   const auto count = parse_integer<std::uint64_t>(sysfs::bare(in.device.buffer));
@@ -38,7 +38,7 @@ Reading read_file(const Call &in, const std::string &path, MetricId metric, doub
   return sysfs::read_attribute(in.context.root, path, metric, scale, in.device.buffer);
 }
 
-// The higher of two readings; a number rather than a reason, a reason that tells more rather than "not supported".
+// The higher of two readings. A number wins over a reason, any other reason over not_supported.
 void put_higher(Reading &known, const Reading &other) {
   if (known.is(Reason::not_supported) || (other && (!known || other.value() > known.value()))) known = other;
 }
@@ -47,7 +47,7 @@ bool all_unsupported(const Row &row, std::span<const MetricId> metrics) {
   return std::all_of(metrics.begin(), metrics.end(), [&](MetricId id) { return row[id].is(Reason::not_supported); });
 }
 
-// Of several files for one metric the first that gives a number holds.
+// When several files fill a metric, the first one that gives a number is used.
 Outcome read_files(const Call &in, std::span<const SensorFile> files, std::span<const MetricId> fills,
                    bool zero_is_none) {
   auto &row = in.frame.row;
@@ -62,8 +62,8 @@ Outcome read_files(const Call &in, std::span<const SensorFile> files, std::span<
   return all_unsupported(row, fills) ? Outcome::unsupported : Outcome::ok;
 }
 
-// The best that is known of how busy the device is: the counters know all users, the clients' own counts those that
-// may be looked at, and the idle time is the last resort.
+// Fills the utilisation from the best source: the performance counters know all users, the clients' counts only those
+// that we may read, and the time awake is the last resort.
 void settle_use(Device &device, Row &row) {
   for (const auto id : drm::kEngineMetrics) {
     if (device.counted[id]) row[id] = device.counted[id];
@@ -124,7 +124,7 @@ Outcome read_idle(const Call &in) {
     if (gt.idle_ms.empty()) continue;
     const auto count = read_count(in, gt.idle_ms);
     auto idle = count ? device.idle[i].update(*count, 1ms, in.now) : Reading(count.error());
-    // In a recorded machine time stands still: that nothing was idle since is not known.
+    // In a recorded machine counters stand still, which does not mean that it was never idle.
     if (idle && idle.value() == 0 && !in.context.root.is_live()) idle = Reason::not_sampled;
     put_higher(row[kFills[gt.media ? 1 : 0]], idle ? Reading(100 - idle.value()) : idle);
   }
@@ -171,15 +171,15 @@ Outcome read_energy(const Call &in) {
       const auto count = read_count(in, path);
       sum = count && sum ? std::expected<std::uint64_t, Reason>(*sum + *count) : (sum ? count : sum);
     }
-    // A counter that stands at 0 does not count: that of the whole board does not on some kernels.
+    // A counter at 0 does not count: on some kernels the one for the whole board does not.
     if (sum && *sum == 0) continue;
     const auto watts =
-        sum ? device.energy[i].update(*sum, in.now, device.sensors.most_watts, counter.wraps_at) : Reading(sum.error());
+        sum ? device.energy[i].update(*sum, in.now, device.sensors.max_watts, counter.wraps_at) : Reading(sum.error());
     if (counter.package) row[kFills[1]] = watts;
     if (chosen || (!sum && !row[kFills[0]].is(Reason::not_supported))) continue;
     chosen = sum.has_value();
     row[kFills[0]] = watts;
-    // One that starts again from 0 while the driver runs is no total.
+    // A counter that wraps while the driver runs is not a total.
     if (counter.wraps_at == 0) {
       row[kFills[2]] = sum ? plausible(kFills[2], static_cast<double>(*sum) * kMicro) : Reading(sum.error());
     }
@@ -222,7 +222,7 @@ Outcome read_pmu_engines(const Call &in) {
   const auto &context = in.context;
   if (!std::exchange(device.pmu_tried, true) && context.open_counter) {
     const bool xe = device.card.driver == kXe;
-    // Open counters of xe keep the device from sleeping.
+    // Open counters of xe keep the device awake.
     const bool wanted = device.card.driver == kI915 || (xe && context.wake);
     const auto pmu = wanted ? read_pmu(context.root, pmu_name(device.card, device.integrated)) : std::nullopt;
     if (pmu) {
@@ -252,7 +252,7 @@ Outcome read_numa_node(const Call &in) {
   return Outcome::ok;
 }
 
-// Kept here, since it is how busy the device is that both tell.
+// Fills the utilisation as well, from the same counters.
 Outcome read_clients(const Call &in) {
   auto &device = in.device;
   auto &row = in.frame.row;
@@ -271,9 +271,9 @@ Outcome read_clients(const Call &in) {
   return Outcome::ok;
 }
 
-Outcome look_for_clients(const Call &in) {
+Outcome scan_processes(const Call &in) {
   if (!in.device.clients) return Outcome::unsupported;
-  in.context.device_users->look_everywhere(in.now);
+  in.context.device_users->scan_all(in.now);
   return Outcome::ok;
 }
 
@@ -289,7 +289,7 @@ Outcome read_npu_clock(const Call &in) {
   constexpr auto kClock = device_metric("clock_graphics_mhz"), kHighest = device_metric("clock_max_graphics_mhz");
   if (!is_npu(in.device)) return Outcome::unsupported;
   const auto &folder = in.device.card.device;
-  // Under both names, as the driver changed them.
+  // The driver has changed the file's name.
   const std::array<SensorFile, 4> files{{{folder + "/npu_current_frequency_mhz", kClock},
                                          {folder + "/freq/current_freq", kClock},
                                          {folder + "/npu_max_frequency_mhz", kHighest},

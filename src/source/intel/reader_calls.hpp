@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reads behind the table of readers.
+// The functions behind the table in readers.cpp.
 #pragma once
 
 #include "source/intel/readers.hpp"
 
 namespace gpulse::intel {
 
-// What the clients together hold, where nobody tells better.
+// Fills the memory in use with the sum over the clients, if there is no better source.
 void write_client_memory(const Device &device, const drm::ClientSums &sums, Row &row);
 
 Outcome read_sleep(const Call &in);
@@ -20,7 +20,7 @@ Outcome read_sensors(const Call &in);
 Outcome read_fixed_sensors(const Call &in);
 Outcome read_fans(const Call &in);
 Outcome read_clients(const Call &in);
-Outcome look_for_clients(const Call &in);
+Outcome scan_processes(const Call &in);
 Outcome read_pmu_engines(const Call &in);
 Outcome read_memory_size(const Call &in);
 Outcome read_memory_by_driver(const Call &in);

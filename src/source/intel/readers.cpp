@@ -48,7 +48,8 @@ constexpr std::array kNpuUse{kUse};
 constexpr std::array kNpuMemory{kUsed, kGttUsed};
 constexpr std::array kNpuClock{kClock, kHighestClock};
 
-// Whether it sleeps comes first: the rest may wake it. The counters come after the clients, whom they know better.
+// The order matters: whether it is asleep comes first, since reading the rest could wake it; performance counters come
+// after the clients, because they know more.
 constexpr std::array kReaders{
     Reader{{.call = "power/runtime_status", .fills = {}}, read_sleep},
     Reader{{.call = "gt clocks", .fills = kClocks}, read_clocks},
@@ -61,7 +62,7 @@ constexpr std::array kReaders{
     Reader{{.call = "hwmon temperature limits", .tier = Tier::once, .fills = kFixed}, read_fixed_sensors},
     Reader{{.call = "hwmon fans", .fills = kFans}, read_fans},
     Reader{{.call = "/proc/*/fdinfo", .differential = true, .extra = true, .fills = kClients}, read_clients},
-    Reader{{.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, look_for_clients},
+    Reader{{.call = "/proc/*/fd", .tier = Tier::slow, .extra = true, .fills = {}}, scan_processes},
     Reader{{.call = "perf counters", .differential = true, .extra = true, .fills = drm::kEngineMetrics},
            read_pmu_engines},
     Reader{{.call = "dmem.capacity", .tier = Tier::slow, .fills = kSize}, read_memory_size},

@@ -15,7 +15,7 @@ namespace {
 constexpr double kMilli = 1e-3, kMicro = 1e-6;
 constexpr std::string_view kPackage = "pkg", kBoard = "card";
 
-// i915 gives no labels: what it counts is the package.
+// i915 has no labels: its counter is that of the package.
 bool is_of(const sysfs::Sensor &sensor, std::string_view label) {
   return sensor.label == label || (sensor.label.empty() && label == kPackage);
 }
@@ -36,7 +36,7 @@ void add_temperature(const Sysroot &root, const sysfs::Sensor &sensor, Sensors &
   }
 }
 
-// The file's number, if it is one that can be meant: a limit of 0 stands for none.
+// The file's number, or none; a limit of 0 means that there is none.
 double read_watts(const Sysroot &root, const std::string &path) {
   const auto value = parse_double(sysfs::read_word(root, path));
   return value ? *value * kMicro : 0;
@@ -47,7 +47,7 @@ void add_limits(const Sysroot &root, std::span<const sysfs::Sensor> sensors, std
     std::string_view file;
     MetricId metric;
   };
-  // The second limit (cap) holds for milliseconds, the critical one for an instant.
+  // The second limit (cap) applies to milliseconds, the critical one to an instant.
   constexpr std::array kLimits{Limit{"_max", device_metric("power_limit_watts")},
                                Limit{"_rated_max", device_metric("power_limit_default_watts")},
                                Limit{"_cap", device_metric("power_limit_fast_watts")},
@@ -58,7 +58,7 @@ void add_limits(const Sysroot &root, std::span<const sysfs::Sensor> sensors, std
       auto path = sensor.path + std::string(file);
       const auto watts = read_watts(root, path);
       if (watts <= 0) continue;
-      out.most_watts = std::max(out.most_watts, watts);
+      out.max_watts = std::max(out.max_watts, watts);
       out.limits.push_back({std::move(path), metric, kMicro});
     }
   }
@@ -71,7 +71,7 @@ void add_energy(std::span<const sysfs::Sensor> sensors, std::string_view label, 
   }
 }
 
-// Boards of several tiles count for each: together they are the package.
+// Boards with several tiles have a counter for each: the package is their sum.
 void add_energy_of_tiles(const Sysroot &root, const drm::Card &card, Sensors &out) {
   EnergyCounter sum{.paths = {}, .package = true};
   for (const auto &entry : root.list(card.device + "/hwmon")) {
@@ -101,7 +101,7 @@ void find_board_sensors(const Sysroot &root, const drm::Card &card, Sensors &out
   if (out.energy.empty()) add_energy_of_tiles(root, card, out);
 }
 
-// The graphics part of the processor's own energy counters, which only root may read since it tells what others do.
+// The graphics part of the processor's energy counters. Only root may read it, because it is a side channel.
 void find_processor_energy(const Sysroot &root, Sensors &out) {
   constexpr std::string_view kZones = "/sys/class/powercap";
   for (const auto &entry : root.list(kZones)) {
@@ -122,7 +122,7 @@ void find_processor_temperature(const Sysroot &root, Sensors &out) {
     for (const auto &sensor : sysfs::list_sensors(root, folder)) {
       if (sensor.kind != "temp" || sensor.label != "Package id 0") continue;
       out.now.push_back({sensor.path + "_input", device_metric("temperature_gpu_celsius"), kMilli});
-      // From there on the processor slows itself down, its graphics with it.
+      // Above it the processor throttles itself, including its graphics.
       out.fixed.push_back({sensor.path + "_crit", device_metric("temperature_slowdown_celsius"), kMilli});
       return;
     }

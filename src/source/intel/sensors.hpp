@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an Intel GPU's power, heat, fans and voltage are to be read. Graphics in a processor has no sensors of its own:
-// there the processor's speak for it.
+// Finds the sensors of an Intel GPU: power, temperature, fans, voltage. Integrated graphics has none of its own, so the
+// processor's are used.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ struct SensorFile {
   double scale = 1;
 };
 
-// A counter of microjoules; several files where each tile has its own.
+// An energy counter in microjoules; several files when each tile has its own.
 struct EnergyCounter {
   std::vector<std::string> paths;
-  bool package = false;        // of the GPU package, not of the whole board
+  bool package = false;        // of the GPU package, not the whole board
   std::uint64_t wraps_at = 0;  // 0: it does not
 };
 
 struct Sensors {
   std::vector<EnergyCounter> energy;  // best first
-  std::vector<SensorFile> limits;     // of power, read now and then; the first that gives a number holds
+  std::vector<SensorFile> limits;     // of power; the first that gives a number is used
   std::vector<SensorFile> now;        // temperatures, voltage
   std::vector<SensorFile> fixed;      // limits of temperature
   std::vector<std::string> fans;
-  double most_watts = 0;  // the highest of all limits; 0 where none is known
+  double max_watts = 0;  // the highest limit; 0: unknown
 };
 
 Sensors find_sensors(const Sysroot &root, const drm::Card &card, bool integrated);

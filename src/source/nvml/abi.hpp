@@ -51,7 +51,7 @@ enum class Return : std::uint32_t {
   unknown = 999,
 };
 
-// The first word of a versioned struct tells the library its size and generation.
+// The first word of a versioned struct holds its size and version.
 template <class T>
 constexpr std::uint32_t version_word(std::uint32_t version) {
   return static_cast<std::uint32_t>(sizeof(T)) | (version << 24U);
@@ -113,7 +113,7 @@ struct ProcessInfoV2 {
   std::uint32_t gpu_instance, compute_instance;
 };
 
-// What the _v3 process calls wrote on drivers 535.43 to 535.86 only.
+// Rows of the _v3 process calls on drivers 535.43 to 535.86.
 struct ProcessInfoV3Wide {
   std::uint32_t pid;
   std::uint64_t used_gpu_memory;
@@ -186,7 +186,7 @@ struct GpmMetric {
   char *short_name, *long_name, *unit;
 };
 
-// The library touches only `count` metrics, so that an array of our own length is right on every driver.
+// The library touches only `count` metrics, so an array of any length works with every driver.
 template <std::size_t N>
 struct GpmMetricsGet {
   std::uint32_t version, count;
@@ -567,7 +567,7 @@ static_assert(sizeof(VgpuInstancesUtilizationInfo) == 32);
 static_assert(sizeof(VgpuProcessUtilizationSample) == 96 && sizeof(VgpuProcessUtilizationInfo) == 104);
 static_assert(sizeof(VgpuProcessesUtilizationInfo) == 24);
 
-// Numbers the driver gives meaning to; only those someone reads stand here.
+// Field numbers; only those that are read.
 namespace field {
 inline constexpr std::uint32_t kRetiredPending = 31;
 inline constexpr std::uint32_t kNvlinkCrcFlitTotal = 38, kNvlinkCrcDataTotal = 45, kNvlinkReplayTotal = 52,
@@ -584,10 +584,10 @@ inline constexpr std::uint32_t kLimitShutdown = 193, kLimitSlowdown = 194, kLimi
 inline constexpr std::uint32_t kPcieTxBytes = 197, kPcieRxBytes = 198;
 inline constexpr std::uint32_t kAtomicsOutbound = 228, kAtomicsInbound = 229;
 inline constexpr std::uint32_t kRecoveryAction = 230;
-// Renumbered at 575.51 and back at 580.82: only the driver version tells which is meant.
+// Renumbered in 575.51 and back in 580.82: which is meant depends on the driver version.
 inline constexpr std::uint32_t kHeldSwThermal575 = 251, kHeldHwThermal575 = 252, kHeldHwPowerBrake575 = 253;
 inline constexpr std::uint32_t kHeldSwThermal = 269, kHeldHwThermal = 270, kHeldHwPowerBrake = 271;
-// Power smoothing: floors, then the current profile, then the override by the administrator.
+// Power smoothing: floors, the current profile, the administrator's override.
 inline constexpr std::uint32_t kSmoothingFloor1 = 275, kSmoothingFloor2 = 276, kSmoothingMinOffset = 277,
                                kSmoothingMinPoint = 278, kSmoothingWindow = 279, kSmoothingSupported = 280,
                                kSmoothingProfileFloor = 281, kSmoothingProfileActivation = 282,

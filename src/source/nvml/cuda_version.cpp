@@ -12,7 +12,7 @@ std::future<std::optional<int>> ask_cuda_version() {
   std::packaged_task<std::optional<int>()> task([]() -> std::optional<int> {
     auto library = SharedLibrary::open("libcuda.so.1");
     if (!library) return std::nullopt;
-    // Stays open: whoever asks is soon gone.
+    // Never closed: the program that asks exits soon.
     const auto &kept = *new SharedLibrary(std::move(*library));
     const auto version = reinterpret_cast<int (*)(int *)>(kept.symbol("cuDriverGetVersion"));
     int number = 0;

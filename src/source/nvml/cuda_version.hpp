@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA version, from libcuda itself, on a thread of its own: loading it takes milliseconds, which the start of the
-// driver's library would otherwise wait for.
+// Asks libcuda for the CUDA version, on a thread of its own: loading it takes milliseconds, in which the driver's
+// library can start.
 #pragma once
 
 #include <future>
@@ -8,7 +8,7 @@
 
 namespace gpulse::nvml {
 
-// As CUDA counts: 13000 is 13.0. None where there is no libcuda, or it does not tell.
+// 13000 is version 13.0. None when there is no libcuda, or it does not answer.
 std::future<std::optional<int>> ask_cuda_version();
 
 }  // namespace gpulse::nvml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reads of details that take more than one plain call. They run only for a command that asks for details, so that
-// the frame always has them. detail_readers.cpp has the table they stand in.
+// Readers of details that need more than one plain call; the table is in detail_readers.cpp. They are called only for
+// commands that ask for details, so frame.details is never null.
 #pragma once
 
 #include "source/api/source.hpp"
@@ -8,7 +8,7 @@
 
 namespace gpulse::nvml {
 
-// Who and where the device is.
+// Identity and place of the device.
 Outcome pci_ids(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome pci_class(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome chip_identity(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
@@ -24,7 +24,7 @@ Outcome workload_profiles(const Driver &driver, DeviceData &device, Monotonic no
 Outcome fabric(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome pcie_host_max(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 
-// Lists, and buffers that the driver keeps.
+// Lists, and buffers of the driver.
 Outcome supported_clocks(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome retired_page_list(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome accounted_processes(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);

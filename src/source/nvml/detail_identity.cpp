@@ -68,7 +68,7 @@ Outcome pci_ids(const Driver &driver, DeviceData &device, Monotonic, Frame &fram
 }
 
 Outcome pci_class(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
-  // The kernel has it at hand; the driver takes milliseconds to tell.
+  // From the kernel, because the driver needs milliseconds for it.
   if (const auto text =
           device.pci.empty() ? std::nullopt : driver.root.read("/sys/bus/pci/devices/" + device.pci + "/class", 64)) {
     auto number = trim(*text);
@@ -119,7 +119,7 @@ Outcome inforom_flush(const Driver &driver, DeviceData &device, Monotonic, Frame
   std::uint64_t seconds = 0;
   unsigned long duration_us = 0;
   auto code = driver.api->inforom_flush(device.handle, &seconds, &duration_us);
-  // A board that does not keep a black box is never "ready".
+  // A board without a black box never becomes "ready".
   if (code == Return::not_ready) code = Return::not_supported;
   put(frame, detail_metric("inforom_flush_duration_seconds"), code, static_cast<double>(duration_us) * 1e-6);
   return put(frame, detail_metric("inforom_flush_time_seconds"), code, static_cast<double>(seconds));
@@ -145,7 +145,7 @@ Outcome platform(const Driver &driver, DeviceData &device, Monotonic, Frame &fra
   }
   const auto guid = std::span(info.ib_guid).first(8);
   put_text(frame, detail_metric("platform_fabric_guid"), code, fmt::format("0x{:02x}", fmt::join(guid, "")));
-  // The first form has the number of the rack in this place.
+  // The first version has the rack's number in this place.
   put_text(frame, detail_metric("platform_chassis_serial"),
            code == Return::success && !tells_serial ? Return::not_supported : code, bytes_as_text(info.chassis_serial));
   put(frame, detail_metric("platform_tray"), code, info.tray);
@@ -180,7 +180,7 @@ Outcome fabric(const Driver &driver, DeviceData &device, Monotonic, Frame &frame
             .health_mask = old.health_mask,
             .health_summary = 0};
   }
-  // A device that is not made for a fabric answers with zeros.
+  // A device that cannot be part of a fabric answers with zeros.
   const auto rest = code == Return::success && info.state == 0 ? Return::not_supported : code;
   put_text(frame, detail_metric("fabric_cluster"), rest, uuid_text(info.cluster_uuid));
   put(frame, detail_metric("fabric_status"), rest, info.status);

@@ -9,10 +9,10 @@ namespace gpulse::nvml {
 
 namespace {
 
-constexpr std::uint32_t kMostItems = 1U << 16U;
+constexpr std::uint32_t kMaxItems = 1U << 16U;
 
-// Fills lists of the driver's that are asked for their size first; they may grow between two calls. `call` gets the
-// count and room for as many items.
+// Reads a list whose size the driver is asked for first; it may grow between the two calls. `call` gets the count and
+// room for as many items.
 template <class Item, class Call>
 Return read_list(std::vector<Item> &items, Call call) {
   items.clear();
@@ -25,7 +25,7 @@ Return read_list(std::vector<Item> &items, Call call) {
       return code;
     }
     if (!only_size && code != Return::insufficient_size) return code;
-    if (count > kMostItems) return Return::insufficient_size;
+    if (count > kMaxItems) return Return::insufficient_size;
     items.resize(std::max<std::size_t>(count, items.size() + 1));
   }
   return Return::insufficient_size;
@@ -39,7 +39,7 @@ void add_pages(std::vector<RetiredPage> &pages, const std::vector<std::uint64_t>
   }
 }
 
-// Pages retired for one cause; the newer form tells the time as well.
+// Pages retired for one cause; the newer call also gives the time.
 Return read_pages(const Api &api, Handle handle, std::uint32_t cause, std::vector<RetiredPage> &pages) {
   std::vector<std::uint64_t> addresses;
   std::vector<std::uint64_t> times;
@@ -74,7 +74,7 @@ static_assert(kSampled.size() == kSampleKinds);
 
 SampleWindow window_of(const std::vector<Sample> &samples, ValueType type, double scale) {
   double sum = 0;
-  double weighed = 0;  // each sample speaks of the time since the one before
+  double weighed = 0;  // each sample stands for the time since the previous one
   double lowest = 0;
   double highest = 0;
   std::uint64_t oldest = samples.front().time_us;
@@ -123,7 +123,7 @@ Outcome supported_clocks(const Driver &driver, DeviceData &device, Monotonic, Fr
 }
 
 Outcome retired_page_list(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
-  // The readers of the two counts may have been refused just now.
+  // The readers of the two counts may just have been refused.
   constexpr auto kSingle = device_metric("retired_pages_single_bit_total");
   if (frame.row[kSingle].is(Reason::not_supported)) {
     return put(frame, detail_metric("retired_page_count"), Return::not_supported, 0);
@@ -147,7 +147,7 @@ Outcome accounted_processes(const Driver &driver, DeviceData &device, Monotonic,
   for (const auto pid : pids) {
     AccountingStats stats{};
     const auto one = api.accounting_stats(device.handle, pid, &stats);
-    if (one == Return::not_found) continue;  // pushed out by a newer one in between
+    if (one == Return::not_found) continue;  // replaced by a newer one in between
     const auto told = [&](std::uint64_t value, std::uint64_t unknown) {
       if (one != Return::success) return reason_of(one);
       return value == unknown ? Reading(Reason::not_supported) : Reading(static_cast<double>(value));

@@ -39,7 +39,7 @@ Outcome dram_encryption(const Driver &driver, DeviceData &device, Monotonic, Fra
 constexpr auto kThroughputTx = detail_metric("pcie_throughput_tx_bytes_per_second");
 constexpr auto kThroughputRx = detail_metric("pcie_throughput_rx_bytes_per_second");
 
-// The driver measures for 20 ms in each direction; both at the same time when asked by two threads.
+// The driver measures 20 ms for each direction; asked from two threads, both at the same time.
 Outcome measured_throughput(const Driver &driver, DeviceData &device, Frame &frame) {
   constexpr std::uint32_t kTransmit = 0, kReceive = 1;
   constexpr double kKilo = 1000;
@@ -69,8 +69,8 @@ std::optional<ByteCounts> byte_counts(const Driver &driver, const DeviceData &de
   return good && values[0].type == ValueType::u32 ? std::optional(ByteCounts{values[0], values[1]}) : std::nullopt;
 }
 
-// Bytes per second between the second look at a counter that wraps and the third, by the driver's own clock. A look
-// costs bytes too: those between the first and the second, which follow each other at once, are taken off.
+// Bytes per second between the second and the third reading of a counter that wraps, by the driver's clock. A reading
+// itself causes traffic: that between the first and the second, which follow immediately, is subtracted.
 Reading rate_of(const FieldValue &first, const FieldValue &second, const FieldValue &third) {
   const auto bytes = [](const FieldValue &from, const FieldValue &to) { return double(to.value.u32 - from.value.u32); };
   const auto microseconds = static_cast<double>((third.time_us - second.time_us) - (second.time_us - first.time_us));
@@ -79,7 +79,7 @@ Reading rate_of(const FieldValue &first, const FieldValue &second, const FieldVa
 }
 
 Outcome pcie_throughput(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
-  // Who looks but once waits for it; the longer it takes, the less a burst counts.
+  // A command that reads once has to wait for it; over a longer time a burst matters less.
   using namespace std::chrono_literals;
   const auto pause = std::exchange(device.throughput_read, true) ? 20ms : 2ms;
   const auto first = byte_counts(driver, device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the details of a device are read: what it tells only when asked for it by name.
+// How the details of a device are read: metrics that are read only for commands that name them.
 #pragma once
 
 #include "source/nvml/readers.hpp"

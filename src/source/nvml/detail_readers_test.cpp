@@ -120,7 +120,7 @@ TEST_F(Details, OfAnH200) {
   EXPECT_EQ(all[SampleKind::ofa].count, Reading(71));
 }
 
-// A device that has all of it; every value another one.
+// A device that has all details, each with a different value.
 const std::string kRich = R"([[device]]
 profile = "h200"
 pci_device_id = 0x232810DE
@@ -351,7 +351,7 @@ TEST_F(Details, PcieThroughputByCountersOrByTheDriver) {
   constexpr auto kTx = detail_metric("pcie_throughput_tx_bytes_per_second");
   constexpr auto kRx = detail_metric("pcie_throughput_rx_bytes_per_second");
   const MetricSet both{kTx, kRx};
-  // The driver measures where there are no counters, or where their clock stands still.
+  // The driver measures when there are no counters, or when their clock stands still.
   const std::string none = "pcie_tx_bytes = \"not supported\"\npcie_rx_bytes = \"not supported\"\n";
   const auto &measured = details(kH200 + none, both);
   EXPECT_EQ(measured.row[kTx], Reading(8768e3));
@@ -376,7 +376,7 @@ TEST_F(Details, CodesBecomeReasons) {
   EXPECT_EQ(with("display_mode = \"not supported\""), Reading(Reason::not_supported));
 }
 
-// A driver of 2013 has few of the functions: what is left is told, the rest is not supported.
+// A driver of 2013 has few of the functions; the rest is not supported.
 TEST_F(Details, OfAnOldDriver) {
   const auto &all = details("[driver]\nversion = \"331.62\"\ngeneration = \"331.62\"\n" + kRich);
   expect_numbers(all.row, {{detail_metric("pci_device_id"), 0x232810DE},
@@ -391,10 +391,10 @@ TEST_F(Details, OfAnOldDriver) {
                            {detail_metric("retired_page_count"), 2},
                            {detail_metric("accounted_process_count"), 2}});
   EXPECT_EQ(all.retired_pages[1].address, 0x7000U);
-  EXPECT_EQ(all.retired_pages[1].time, 0);  // the old call does not tell
+  EXPECT_EQ(all.retired_pages[1].time, 0);  // the old call does not give it
 }
 
-// Two fields cost two calls besides finding the device.
+// Two fields cost two calls, besides discovery.
 TEST_F(Details, OnlyWhatIsAskedForIsRead) {
   const auto &all = details(kH200, {detail_metric("module_id"), device_metric("temperature_gpu_celsius")});
   EXPECT_EQ(all.row[detail_metric("module_id")], Reading(6));
@@ -433,7 +433,7 @@ TEST_F(Details, WhatProcessesDoBringsTheirList) {
   const auto now = sample(kH200 + process, {process_metric("gpu_utilization_percent")});
   ASSERT_EQ(now->processes.size(), 1U);
   const auto &texts = *now->processes[0].texts;
-  // Not in /proc: the driver's name is all there is.
+  // Not in /proc: only the driver's name is known.
   EXPECT_EQ(texts[process_metric("name")], TextReading("train"));
   EXPECT_EQ(texts[process_metric("program")], TextReading("/opt/bin/train"));
   EXPECT_EQ(sim_calls("nvmlDeviceGetProcessesUtilizationInfo"), 1U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the source remembers about one device between readings. Touched by one thread at a time.
+// What the source remembers about one device between readings. Used by one thread at a time.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace gpulse::nvml {
 
-// Newest use of the engines by one process; rows come seldom, so each stands for a while.
+// How busy a process kept the engines last. The driver's rows are rare, so each stands for a while.
 struct ProcessEngines {
   std::uint64_t time_us = 0;
   Monotonic seen{};
@@ -33,10 +33,10 @@ struct ProcessState {
   std::vector<ProcessUtilizationInfo> engine_rows;  // rows of the utilisation call
   std::vector<ProcessUtilizationSample> engine_samples;
   std::unordered_map<std::uint32_t, ProcessEngines> engines;
-  std::unordered_map<std::uint32_t, std::string> names;  // the driver's, of those that our /proc does not show
+  std::unordered_map<std::uint32_t, std::string> names;  // the driver's, for processes that /proc does not show
   std::uint64_t last_seen_us = 0;
-  bool tells_jpeg = false;                       // the newer utilisation call answers
-  Reading engines_reason = Reason::not_sampled;  // what a process without a row of its own shows
+  bool has_jpeg = false;                         // the newer utilisation call works
+  Reading engines_reason = Reason::not_sampled;  // for processes without a row
 };
 
 // A counter read twice gives a rate.
@@ -51,40 +51,40 @@ struct SampleState {
   std::uint64_t last_us = 0;
 };
 
-// What the event thread tells the readers.
+// Passed from the event thread to the readers.
 struct XidState {
   std::atomic<std::int64_t> last{-1};
   std::atomic<std::uint64_t> total{0};
-  std::atomic<Return> listening{Return::no_data};  // success: `total` tells of all there were
+  std::atomic<Return> listening{Return::no_data};  // success: no error was missed
 };
 
 struct DeviceData {
   Handle handle = nullptr;
   Handle parent = nullptr;  // of an instance
   bool instance = false;
-  bool split = false;  // has instances that are listed as devices
+  bool split = false;  // has instances, which are entities of their own
   std::uint32_t gpu_instance = kNoInstance;
   std::uint32_t compute_instance = kNoInstance;
   std::uint64_t supported_reasons = 0;  // 0: not asked yet
   std::uint32_t fans = 0;
   std::string pci;                   // address on the bus, 0000:00:06.0; empty for an instance
   bool integrated = false;           // part of a system on a chip, by its name
-  bool memory_of_host = false;       // has no memory but the host's: the driver need not be asked again
-  double link_bytes_per_second = 0;  // what the PCIe link could carry at most
+  bool memory_of_host = false;       // uses the host's memory: the driver is not asked again
+  double link_bytes_per_second = 0;  // the PCIe link's capacity
   std::uint64_t refused_fields = 0;  // one bit per row of the field table
   std::shared_ptr<GpmState> gpm;
   ProcessState processes;
-  CounterState pcie_rx, pcie_tx, nvlink_rx, nvlink_tx, held_power, held_thermal;
+  CounterState pcie_rx, pcie_tx, nvlink_rx, nvlink_tx, throttled_power, throttled_thermal;
   SampleState power_samples, utilization_samples;
   bool throughput_read = false;  // at least once
   std::shared_ptr<XidState> xid;
   Monotonic last_work = monotonic_now();  // when it was last seen at work
 };
 
-// Context of every reader: the library, and which field numbers this driver means.
+// What all readers share: the library, and the version that decides on field numbers.
 struct Driver {
   std::shared_ptr<Api> api;
-  std::optional<MetricSet> only{};  // nothing else is asked for
+  std::optional<MetricSet> only{};  // read nothing else
   int major = 0, minor = 0;         // of the driver's version
   Sysroot root;
 };

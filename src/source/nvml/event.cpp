@@ -16,11 +16,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Short at first, to stop soon; ever longer while nothing happens, to cost nothing.
+// Waits are short at first, so that stop() is quick, and double while nothing happens.
 constexpr std::uint32_t kFirstWaitMs = 250;
 constexpr std::uint32_t kLongestWaitMs = 4000;
 constexpr auto kStopWithin = 5s;
-constexpr std::size_t kMostKept = 1024;
+constexpr std::size_t kMaxKept = 1024;
 
 constexpr std::uint64_t kWanted =
     event::kSingleBitEcc | event::kDoubleBitEcc | event::kXid | event::kPowerSource | event::kMigConfig;
@@ -84,7 +84,7 @@ struct EventListener::Shared {
       ++at->xid->total;
     }
     const std::lock_guard lock(mutex);
-    if (events.size() < kMostKept) events.push_back(describe_event(data.type, data.data, uuid));
+    if (events.size() < kMaxKept) events.push_back(describe_event(data.type, data.data, uuid));
   }
 
   void run() {
@@ -92,13 +92,13 @@ struct EventListener::Shared {
       EventData data{};
       const auto code = wait(data, wait_ms);
       if (code == Return::success) note(data);
-      // One lost GPU ends the listening to all, but they are not lost.
+      // One lost GPU ends the wait for all of them, but the others are not lost.
       const auto heard = code == Return::timeout       ? Return::success
                          : code == Return::gpu_is_lost ? Return::no_data
                                                        : code;
       for (const auto &device : devices) device.xid->listening = heard;
       std::unique_lock lock(mutex);
-      // Anything but "nothing happened" would come back at once: no spinning on a broken driver.
+      // Any other error would return at once: do not spin on a broken driver.
       if (code != Return::success && code != Return::timeout) ended.wait_for(lock, 1s, [&] { return stopping; });
       if (stopping) break;
     }

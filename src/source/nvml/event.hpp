@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listens for the driver's events (XID errors, memory errors, mode changes) on a thread of its own.
+// Listens for the driver's events (XID errors, memory errors, mode changes) on a thread of its own. The functions are
+// called by the source, one at a time.
 #pragma once
 
 #include <memory>
@@ -25,9 +26,9 @@ class EventListener {
   EventListener &operator=(const EventListener &) = delete;
   ~EventListener();
 
-  // Each device's XidState tells whether it is heard.
+  // Whether a device could be registered is in its XidState.
   void start(std::shared_ptr<Api> api, std::vector<Listened> devices);
-  // False when the thread is stuck in the driver: it was left behind, and the session must stay open.
+  // False when the thread is stuck in the driver and was left behind: the session must then stay open.
   bool stop();
   std::vector<Event> take();
 

@@ -18,8 +18,8 @@ Result<std::vector<ExcludedDevice>> excluded_devices() {
   std::vector<ExcludedDevice> all;
   std::uint32_t count = 0;
   if (count_of(&count) != Return::success) count = 0;
-  constexpr std::uint32_t kMost = 1024;
-  for (std::uint32_t i = 0; i < std::min(count, kMost); ++i) {
+  constexpr std::uint32_t kMax = 1024;
+  for (std::uint32_t i = 0; i < std::min(count, kMax); ++i) {
     ExcludedInfo info{};
     if (info_of(i, &info) == Return::success) all.push_back({text_of(info.pci.bus_id), text_of(info.uuid)});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A temporary folder that stands in for a machine with NVIDIA GPUs on its bus.
+// Test support: a temporary folder that stands in for a machine with NVIDIA GPUs on its bus.
 #pragma once
 
 #include <string>

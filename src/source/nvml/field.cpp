@@ -99,7 +99,8 @@ constexpr auto kSlowMetrics = batch_metrics<Batch::slow>();
 constexpr auto kSmoothingMetrics = batch_metrics<Batch::smoothing>();
 constexpr auto kModuleMetrics = batch_metrics<Batch::module>();
 constexpr auto kPcieMetrics = batch_metrics<Batch::pcie>();
-constexpr std::array kHeldMetrics{device_metric("throttled_power_percent"), device_metric("throttled_thermal_percent")};
+constexpr std::array kThrottleShareMetrics{device_metric("throttled_power_percent"),
+                                           device_metric("throttled_thermal_percent")};
 constexpr std::array kLinkMetrics{device_metric("pcie_rx_bytes_per_second"), device_metric("pcie_tx_bytes_per_second"),
                                   device_metric("nvlink_rx_bytes_per_second"),
                                   device_metric("nvlink_tx_bytes_per_second")};
@@ -124,8 +125,8 @@ double number_of(const FieldValue &value) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-// The three slowdown counters moved at 575.51 and back at 580.82; on older drivers their numbers mean other things.
-// 0: this driver has no such field.
+// The three slowdown counters were renumbered in 575.51 and back in 580.82; on older drivers the numbers mean something
+// else. 0: this driver has no such field.
 std::uint32_t number_on(const Driver &driver, std::uint32_t wanted) {
   if (wanted < field::kHeldSwThermal || wanted > field::kHeldHwPowerBrake) return wanted;
   const auto at_least = [&](int major, int minor) {
@@ -154,7 +155,7 @@ Outcome read_batch(Batch batch, const Driver &driver, DeviceData &device, Frame 
     asked[static_cast<std::size_t>(count)] = i;
     values[static_cast<std::size_t>(count)].field = number;
     values[static_cast<std::size_t>(count)].scope = kRows[i].scope;
-    // An answer that leaves the result alone is none.
+    // So that a field the driver leaves untouched does not pass for an answer.
     values[static_cast<std::size_t>(count++)].result = Return::no_data;
   }
   if (count == 0) return Outcome::unsupported;
@@ -185,7 +186,7 @@ Reading rate(CounterState &state, std::uint64_t value, double unit, Monotonic no
   state = {.value = value, .time = now, .known = true};
   if (!before.known) return Reason::not_sampled;
   const double seconds = Seconds(now - before.time).count();
-  // A counter that could have wrapped more than once in this time tells nothing.
+  // The counter could have wrapped more than once in this time.
   if (seconds <= 0 || (modulus != 0 && (most_per_second <= 0 || most_per_second * seconds >= double(modulus)))) {
     return Reason::not_sampled;
   }
@@ -202,7 +203,7 @@ struct Counter {
   MetricId metric{};
 };
 
-// How fast the counters move; `finish` makes a reading of it.
+// Reads the counters' rates; `finish` turns a rate into a reading.
 template <std::size_t N>
 Outcome read_rates(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame,
                    const std::array<Counter, N> &counters, const auto &finish) {
@@ -239,7 +240,7 @@ std::span<const MetricId> smoothing_field_metrics() { return kSmoothingMetrics; 
 std::span<const MetricId> module_field_metrics() { return kModuleMetrics; }
 std::span<const MetricId> pcie_field_metrics() { return kPcieMetrics; }
 std::span<const MetricId> link_counter_metrics() { return kLinkMetrics; }
-std::span<const MetricId> held_share_metrics() { return kHeldMetrics; }
+std::span<const MetricId> throttle_share_metrics() { return kThrottleShareMetrics; }
 
 Outcome read_fast_fields(const Driver &driver, DeviceData &device, Monotonic /*now*/, Frame &frame) {
   return read_batch(Batch::fast, driver, device, frame);
@@ -261,25 +262,30 @@ Outcome read_pcie_fields(const Driver &driver, DeviceData &device, Monotonic /*n
   return read_batch(Batch::pcie, driver, device, frame);
 }
 
-Outcome read_held_shares(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
-  const std::array counters{
-      Counter{.field = field::kHeldPower, .state = &device.held_power, .unit = kNano, .metric = kHeldMetrics[0]},
-      Counter{.field = field::kHeldThermal, .state = &device.held_thermal, .unit = kNano, .metric = kHeldMetrics[1]}};
-  // Seconds per second; the driver's clock runs a little apart from ours.
+Outcome read_throttle_shares(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
+  const std::array counters{Counter{.field = field::kHeldPower,
+                                    .state = &device.throttled_power,
+                                    .unit = kNano,
+                                    .metric = kThrottleShareMetrics[0]},
+                            Counter{.field = field::kHeldThermal,
+                                    .state = &device.throttled_thermal,
+                                    .unit = kNano,
+                                    .metric = kThrottleShareMetrics[1]}};
+  // Seconds per second. The driver's clock differs a little from ours, so the share can exceed 100 %.
   return read_rates(driver, device, now, frame, counters, [](const Counter &counter, double rate) {
     return plausible(counter.metric, std::min(100.0, 100 * rate));
   });
 }
 
 Outcome read_link_counters(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
-  if (device.gpm != nullptr) return Outcome::unsupported;  // GPM tells the same, and cannot wrap
+  if (device.gpm != nullptr) return Outcome::unsupported;  // GPM has the same, without wraps
   constexpr std::uint64_t kWrap = std::uint64_t{1} << 32U;
   const std::array counters{Counter{field::kPcieRxBytes, 0, &device.pcie_rx, 1, kWrap, kLinkMetrics[0]},
                             Counter{field::kPcieTxBytes, 0, &device.pcie_tx, 1, kWrap, kLinkMetrics[1]},
                             Counter{field::kNvlinkDataRx, kAllLinks, &device.nvlink_rx, 1024, 0, kLinkMetrics[2]},
                             Counter{field::kNvlinkDataTx, kAllLinks, &device.nvlink_tx, 1024, 0, kLinkMetrics[3]}};
   return read_rates(driver, device, now, frame, counters, [&](const Counter &counter, double rate) -> Reading {
-    // The clock that the counters follow is not ours: a little above what the link carries may be, but no more.
+    // The counters follow another clock than ours, so a rate may exceed the link's capacity, but only by a little.
     if (counter.modulus != 0 && rate > 1.1 * device.link_bytes_per_second) return Reason::out_of_range;
     return plausible(counter.metric, rate);
   });

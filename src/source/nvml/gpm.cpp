@@ -68,7 +68,7 @@ constexpr auto kFills = [] {
   return ids;
 }();
 
-// The library wants its samples this far apart; a little less is a timer's error, not a fault.
+// The library wants 100 ms between samples; the rest is slack for timers.
 constexpr auto kApart = 95ms;
 
 }  // namespace
@@ -84,7 +84,7 @@ GpmState::~GpmState() {
 Return GpmState::take(const DeviceData &device) {
   auto &sample = samples_[1 - newest_];
   if (sample == nullptr) {
-    if (!api_->gpm_free) return Return::function_not_found;  // not to take what cannot be given back
+    if (!api_->gpm_free) return Return::function_not_found;  // it could never be freed
     if (const auto code = api_->gpm_alloc(&sample); code != Return::success) {
       sample = nullptr;
       return code;
@@ -136,7 +136,7 @@ Outcome GpmState::read(const DeviceData &device, Monotonic now, Frame &frame) {
     code = fill(frame);
   }
   if (code != Return::success) {
-    // What the device does not have stays so, whatever happens to the rest.
+    // Metrics that the device does not have stay not_supported.
     for (std::size_t i = 0; i < kRows.size(); ++i) {
       if (!refused_[i]) frame.row[kRows[i].metric] = reason_of(code);
     }

@@ -15,7 +15,7 @@ namespace gpulse::nvml {
 struct Driver;
 struct DeviceData;
 
-// Two samples in turn: the newer one of this reading is the older one of the next.
+// Keeps two samples: the newer one of this reading is the older one of the next.
 class GpmState {
  public:
   explicit GpmState(std::shared_ptr<Api> api) : api_(std::move(api)) {}
@@ -37,7 +37,7 @@ class GpmState {
   std::bitset<64> refused_;  // one bit per row of the metric list
 };
 
-// What a GPM reading fills.
+// The metrics that a GPM reading fills.
 std::span<const MetricId> gpm_metrics();
 
 }  // namespace gpulse::nvml

@@ -105,14 +105,14 @@ std::string_view level_word(std::uint32_t level) {
   }
 }
 
-// NVLinks from one device to each PCI address; none when the driver does not tell.
+// The number of NVLinks from one device to each PCI address; none when the driver does not say.
 std::optional<std::map<std::string, int>> links_by_peer(const Api &api, Handle handle) {
   std::map<std::string, int> count;
-  constexpr std::uint32_t kMostLinks = 36;
-  for (std::uint32_t link = 0; link < kMostLinks; ++link) {
+  constexpr std::uint32_t kMaxLinks = 36;
+  for (std::uint32_t link = 0; link < kMaxLinks; ++link) {
     std::uint32_t state = 0;
     auto code = api.nvlink_state(handle, link, &state);
-    if (try_older(code)) break;  // the first link that is not there ends the list
+    if (try_older(code)) break;  // there are no more links
     PciInfo remote{};
     if (code == Return::success && state == 1) code = api.nvlink_remote(handle, link, &remote);
     if (code != Return::success && !try_older(code)) return std::nullopt;
@@ -186,7 +186,7 @@ bool is_integrated(std::string_view name) {
   const auto is_letter = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   };
-  // Whole words: GB102 would be another chip.
+  // Whole words only: GB102 would be another chip.
   while (!name.empty()) {
     const auto end = std::find_if_not(name.begin(), name.end(), is_letter);
     const std::string_view part(name.begin(), end);
@@ -212,7 +212,7 @@ std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &
     identity->label = at == std::string::npos ? fmt::format("{}/{}", device.gpu_instance, device.compute_instance)
                                               : identity->name.substr(at + 4);
   }
-  // A driver that does not tell the UUID still needs a name for the device that lasts.
+  // Without a UUID the device still needs a lasting name.
   if (identity->uuid.empty()) identity->uuid = "PCI-" + identity->pci;
   fill_texts(api, device.handle, versions, options, identity->texts);
   return identity;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a device is: what the driver tells once, when the device is found.
+// The identity of a device, read once when it is found.
 #pragma once
 
 #include <array>
@@ -24,26 +24,26 @@ struct Versions {
 
 // 13000 as "13.0".
 std::string cuda_text(int number);
-// `cuda`: also the CUDA version, for which the library may load another one.
+// `cuda`: also ask for the CUDA version, for which the library may load libcuda.
 Versions read_versions(const Api &api, bool cuda = true);
 
-// 0000:00:06.0, the form of the kernel; empty when the driver does not tell.
+// 0000:00:06.0, as the kernel writes it; empty when the driver does not know.
 std::string read_pci(const Api &api, Handle handle);
 
-// Whether the GPU is part of a system on a chip, by the name the driver gives it: "NVIDIA GB10", "Orin (nvgpu)".
+// Whether the GPU is part of a system on a chip, judging by its name: "NVIDIA GB10", "Orin (nvgpu)".
 bool is_integrated(std::string_view name);
-// Whether nvgpu runs it, for which the driver library knows a name and little else.
+// Whether its driver is nvgpu, for which the library knows little more than a name.
 bool is_of_nvgpu(std::string_view name);
 
-// With those texts that `options` want, each of which costs a call.
+// Reads only the texts that `options` ask for: each costs a call.
 std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &device, const Versions &versions,
                                               const SourceOptions &options);
 
-// How each device reaches the others, as text in the identities: "0 X, 1 NV18, 2 SYS".
+// Writes how each device is connected to the others into the identities: "0 X, 1 NV18, 2 SYS".
 void read_topology(const Api &api, const std::vector<DeviceData *> &devices,
                    const std::vector<std::shared_ptr<DeviceIdentity>> &identities);
 
-// The driver ends its texts with a zero; a broken one might not.
+// Does not rely on the terminating zero: a broken driver may omit it.
 template <std::size_t N>
 std::string text_of(const std::array<char, N> &buffer) {
   return printable(trim(std::string_view(buffer.data(), strnlen(buffer.data(), buffer.size()))));

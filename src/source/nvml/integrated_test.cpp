@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs that are part of a system on a chip, in the simulator. Their values are made by hand.
+// GPUs of systems on a chip, in the simulator. Their values are invented.
 #include <gtest/gtest.h>
 
 #include "sim/testing/sim_machine.hpp"
@@ -85,10 +85,10 @@ TEST_F(Integrated, ABoardThatRefusesIsNotShownTheHostsMemory) {
   const std::string window = "bar1_total_mib = \"not supported\"\nbar1_used_mib = \"not supported\"\n";
   auto now = sample("[[device]]\nprofile = \"h100\"\n" + none + window);
   for (const auto id : {kTotal, kUsed, kFree}) EXPECT_TRUE(now->devices.at(0).row[id].is(Reason::not_supported));
-  // Nor one with a window into memory of its own, whatever it is called.
+  // Nor does one that has a window into its own memory, whatever its name.
   now = sample("[[device]]\nprofile = \"h100\"\nname = \"NVIDIA Thor\"\n" + none);
   EXPECT_TRUE(now->devices.at(0).row[kTotal].is(Reason::not_supported));
-  // Nor is any other refusal taken for one of these.
+  // Nor does any other error mean that.
   now = sample("[[device]]\nprofile = \"gb10\"\n[[fault]]\ncall = \"nvmlDeviceGetMemoryInfo_v2\"\ncode = 4\n");
   EXPECT_TRUE(now->devices.at(0).row[kTotal].is(Reason::no_permission));
 }
@@ -101,7 +101,7 @@ TEST_F(Integrated, WhatNvgpuRunsIsLeftToItsFiles) {
   auto now = sample(orin);
   EXPECT_EQ(now->devices.size(), 0U);
   EXPECT_EQ(now->sources.at(0).problem, "");
-  // A board in a slot of such a machine is the driver library's as anywhere.
+  // A card in a slot of such a machine is read through the driver's library, as anywhere.
   now = sample(orin + "[[device]]\nprofile = \"h100\"\n");
   ASSERT_EQ(now->devices.size(), 1U);
   EXPECT_EQ(now->devices[0].identity->name, "NVIDIA H100 80GB HBM3");

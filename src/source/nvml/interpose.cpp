@@ -55,7 +55,7 @@ bool give_back(AddressRange pages) {
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-// What dlopen() goes on with; returned in two registers.
+// What dlopen() continues with; returned in two registers.
 struct DlopenCall {
   const char *file;
   void *libc_dlopen;
@@ -63,14 +63,14 @@ struct DlopenCall {
 
 // Called by the dlopen() below. dlsym() may be called here: dlopen() itself takes the same lock.
 extern "C" __attribute__((used, visibility("hidden"))) DlopenCall gpulse_prepare_dlopen(const char *file) noexcept {
-  // Fails at once, and dlerror() tells of it.
+  // Fails at once, with a message for dlerror().
   constexpr const char *kNowhere = "/dev/null/libcuda.so.1";
   const bool skip = FastStart::active && file != nullptr && std::string_view(file).starts_with("libcuda.so");
   return {skip ? kNowhere : file, ::dlsym(RTLD_NEXT, "dlopen")};
 }
 
-// In assembly, because no compiler flag promises a jump in place of the last call. Where there is none for the
-// processor, dlopen() is libc's and libcuda is loaded.
+// In assembly, because compilers do not guarantee a tail call. On other processors dlopen() is not interposed, and
+// libcuda is loaded.
 #ifdef __x86_64__
 asm(R"(
         .text

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's library, opened at run time. Every function is resolved on its own: one that an old driver lacks
-// answers function_not_found and takes nothing else with it.
+// The driver's library, loaded at run time. Every function is resolved on its own: one that an old driver lacks returns
+// function_not_found and affects nothing else.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace gpulse::nvml {
 
-// Hands out symbols and remembers what was asked for: tests and `gpulse doctor` want the list.
+// Looks symbols up and remembers them, for tests and `gpulse doctor`.
 class Resolver {
  public:
   explicit Resolver(SharedLibrary library) : library_(std::move(library)) {}
@@ -49,7 +49,7 @@ class Function<Return(Args...)> {
   Return (*call_)(Args...);
 };
 
-// One line per function that anything here calls.
+// One line per function that is called.
 struct Api {
   using U32 = std::uint32_t;
   using U64 = std::uint64_t;
@@ -186,7 +186,7 @@ struct Api {
 
   Function<Return(U32, char *, U32)> process_name{resolver, "nvmlSystemGetProcessName"};
 
-  // Details: asked for only by name.
+  // For details.
   Function<Return(Handle, PciInfoExt *)> pci_ext{resolver, "nvmlDeviceGetPciInfoExt"};
   Number board_id{resolver, "nvmlDeviceGetBoardId"};
   Number multi_gpu_board{resolver, "nvmlDeviceGetMultiGpuBoard"};
@@ -244,8 +244,8 @@ struct Api {
   Function<Return(EventSet, EventDataV1 *, U32)> event_wait{resolver, "nvmlEventSetWait"};
 };
 
-// The library by its run-time name only: the toolkit's stub has another one. WSL keeps it in a folder of its own, and
-// a distribution's driver must not shadow that one.
+// By its run-time name only, which the toolkit's stub does not have. WSL keeps it in a folder of its own, which comes
+// first, because a distribution's driver must not shadow it.
 Result<std::shared_ptr<Api>> load_library();
 
 }  // namespace gpulse::nvml

@@ -22,10 +22,10 @@ namespace gpulse::nvml {
 
 namespace {
 
-constexpr std::uint32_t kMostDevices = 1024;
-constexpr std::uint32_t kMostInstances = 64;
+constexpr std::uint32_t kMaxDevices = 1024;
+constexpr std::uint32_t kMaxInstances = 64;
 
-// An instance of a split device, as far as it takes to see that another has come.
+// An instance of a split device: enough to notice that it was replaced by another.
 struct Instance {
   Handle handle = nullptr;
   std::uint32_t gpu_instance = kNoInstance, compute_instance = kNoInstance;
@@ -81,15 +81,15 @@ class NvmlSource final : public Source {
   std::future<std::optional<int>> cuda_;
   Versions versions_;
   bool opened_ = false;
-  bool left_to_others_ = false;  // there is a GPU that another source shows
+  bool left_to_others_ = false;  // another source shows a GPU that the driver lists
   std::uint32_t count_ = 0;
   std::vector<PciGpu> listed_;
   std::vector<std::unique_ptr<DeviceData>> devices_;
   std::vector<IdentityPtr> identities_;
-  std::map<std::uint32_t, IdentityPtr> known_;             // by the driver's index: who a lost one was
-  std::map<std::string, IdentityPtr> known_at_;            // by PCI address: who a sleeping one was
-  std::map<Handle, std::vector<Instance>> instances_;      // of every device that can be split
-  std::map<std::string, std::shared_ptr<XidState>> xids_;  // outlives a device that comes and goes
+  std::map<std::uint32_t, IdentityPtr> known_by_index_;    // the driver's index; for devices that are lost
+  std::map<std::string, IdentityPtr> known_by_address_;    // on the PCI bus; for devices that are asleep
+  std::map<Handle, std::vector<Instance>> instances_;      // of every device
+  std::map<std::string, std::shared_ptr<XidState>> xids_;  // by UUID; kept when a device comes and goes
   EventListener listener_;
   IdleRelease idle_release_;  // of the session: the driver holds all devices, or none
 };
@@ -102,7 +102,7 @@ std::vector<PciGpu> NvmlSource::list() const {
 
 Return NvmlSource::open() {
   const auto &api = *driver_.api;
-  // The newer init attaches no GPU by itself, and does not fail because one of them is broken.
+  // The newer init does not attach GPUs, so it does not fail because one of them is broken.
   auto code = api.init_v2();
   if (try_older(code)) {
     if (const auto older = api.init(); older != Return::function_not_found) code = older;
@@ -127,7 +127,7 @@ Return NvmlSource::device_count(std::uint32_t &count) const {
   if (try_older(code)) {
     if (const auto older = driver_.api->count(&count); older != Return::function_not_found) code = older;
   }
-  count = code == Return::success ? std::min(count, kMostDevices) : 0;
+  count = code == Return::success ? std::min(count, kMaxDevices) : 0;
   return code;
 }
 
@@ -162,15 +162,15 @@ void NvmlSource::find_device(Handle handle, Discovery &found) {
   DeviceData device;
   device.handle = handle;
   auto identity = read_identity(*driver_.api, device, versions_, options_);
-  // The files of nvgpu tell more, and another source shows them.
+  // nvgpu's files say more, and another source reads them.
   if (is_of_nvgpu(identity->name) && tegra::find_gpu(root_)) {
     left_to_others_ = true;
     return;
   }
   device.integrated = is_integrated(identity->name);
   if (!identity->pci.empty()) {
-    // A UUID that the driver does not tell this time is still that of the device.
-    auto &known = known_at_[identity->pci];
+    // If the driver does not give the UUID this time, the known one is still right.
+    auto &known = known_by_address_[identity->pci];
     if (known != nullptr && identity->uuid == "PCI-" + identity->pci) identity->uuid = known->uuid;
     known = identity;
   }
@@ -179,7 +179,7 @@ void NvmlSource::find_device(Handle handle, Discovery &found) {
   if (wants_instances()) find_instances(devices_.size() - 1, found);
 }
 
-// The driver counts it, but does not hand it out: lost, or not for us.
+// The driver counts the device but gives no handle: it is lost, or we may not use it.
 void NvmlSource::find_unreachable(const std::string &which, IdentityPtr known, Return code, Discovery &found) {
   if (code == Return::gpu_is_lost || code == Return::reset_required || code == Return::unknown) {
     if (known == nullptr) {
@@ -200,7 +200,7 @@ void NvmlSource::find_unreachable(const std::string &which, IdentityPtr known, R
                                                       : "see the kernel log";
 }
 
-// None when the driver does not tell now.
+// None when the driver cannot say at the moment.
 std::optional<std::vector<Instance>> NvmlSource::list_instances(Handle parent) const {
   if (!may_have_instances(parent)) return std::vector<Instance>{};
   const auto &api = *driver_.api;
@@ -211,7 +211,7 @@ std::optional<std::vector<Instance>> NvmlSource::list_instances(Handle parent) c
   if (current == 0) return found;
   std::uint32_t slots = 0;
   if (api.mig_max_count(parent, &slots) != Return::success) return std::nullopt;
-  for (std::uint32_t slot = 0; slot < std::min(slots, kMostInstances); ++slot) {
+  for (std::uint32_t slot = 0; slot < std::min(slots, kMaxInstances); ++slot) {
     Instance one;
     // Slots are sparse: an empty one says "not found".
     if (api.mig_handle(parent, slot, &one.handle) != Return::success) continue;
@@ -223,7 +223,8 @@ std::optional<std::vector<Instance>> NvmlSource::list_instances(Handle parent) c
   return found;
 }
 
-// The kernel module lists a device's instances in files, which costs nothing; true also when it has no such files.
+// Whether asking the driver for instances is worthwhile: the kernel module's files, which are cheap, list them. True
+// when there are no such files.
 bool NvmlSource::may_have_instances(Handle handle) const {
   const std::string files = "/proc/driver/nvidia/capabilities";
   std::uint32_t minor = 0;
@@ -274,7 +275,7 @@ void NvmlSource::describe_topology() {
   read_topology(*driver_.api, whole, names);
 }
 
-// Loads the library, starts a session and counts the devices; else says in `found` what is wrong.
+// Loads the library, starts a session and counts the devices. False, with the problem in `found`, when that fails.
 bool NvmlSource::open_driver(Discovery &found) {
   const auto fail = [&](Problem problem) {
     found.problem = std::move(problem.what);
@@ -286,7 +287,7 @@ bool NvmlSource::open_driver(Discovery &found) {
   if (driver_.api == nullptr) {
     auto api = load_library();
     if (!api) return fail(no_library(root_, api.error().what));
-    // The simulator in the driver's place, with a scenario that it cannot play.
+    // This is the simulator, with a scenario that it cannot load.
     if (auto mistake = scenario_mistake((*api)->resolver.library()); !mistake.empty()) {
       found.mistake = true;
       return fail({std::move(mistake), ""});
@@ -297,7 +298,7 @@ bool NvmlSource::open_driver(Discovery &found) {
     versions_ = read_versions(*driver_.api, false);
     auto problem = no_init(root_, code, versions_.library, driver_.api->resolver.library().path());
     problem.code = code;
-    // A library loaded before an upgrade never matches the new module: load it anew next time.
+    // A library from before an upgrade never matches the new module, so reload it next time.
     driver_.api.reset();
     return fail(std::move(problem));
   }
@@ -319,18 +320,18 @@ void NvmlSource::find_by_index(Discovery &found) {
     if (const auto code = handle_at(index, handle); code == Return::success) {
       const auto place = identities_.size();
       find_device(handle, found);
-      if (place < identities_.size()) known_[index] = identities_[place];
+      if (place < identities_.size()) known_by_index_[index] = identities_[place];
     } else {
-      find_unreachable(std::to_string(index), known_[index], code, found);
+      find_unreachable(std::to_string(index), known_by_index_[index], code, found);
     }
   }
 }
 
-// By index would attach, and so wake, every GPU on the way.
+// Asking by index would attach, and so wake, every GPU with a lower one.
 void NvmlSource::find_by_address(Discovery &found) {
   for (const auto &gpu : listed_) {
     Handle handle = nullptr;
-    const auto known = known_at_.contains(gpu.pci) ? known_at_[gpu.pci] : nullptr;
+    const auto known = known_by_address_.contains(gpu.pci) ? known_by_address_[gpu.pci] : nullptr;
     if (gpu.suspended || idle_release_.is_released()) {
       add({}, known != nullptr ? known : identity_asleep(root_, gpu.pci), DeviceState::asleep, found);
     } else if (const auto code = handle_on(gpu.pci, handle); code == Return::success) {
@@ -372,7 +373,7 @@ Discovery NvmlSource::discover() {
   return found;
 }
 
-// Whose processes are whose cannot be told without the instances.
+// Without the instances processes cannot be assigned to them.
 bool NvmlSource::wants_instances() const {
   return !options_.only || options_.only->contains_any(process_metrics()) ||
          options_.only->contains(device_metric("mig_mode")) ||
@@ -398,7 +399,7 @@ bool NvmlSource::changed() {
   if (!opened_) return false;
   if (try_release(now)) return true;
   std::uint32_t count = 0;
-  // Not to be told now is no change: what is wrong shows in the readings.
+  // A failed call is not a change: the readings will show what is wrong.
   if (device_count(count) == Return::success && count != count_) return true;
   return std::any_of(instances_.begin(), instances_.end(), [&](const auto &known) {
     const auto listed = list_instances(known.first);

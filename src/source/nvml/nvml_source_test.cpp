@@ -23,7 +23,7 @@ std::string scenario_file(const std::string &name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Looks for devices at every sample, and after a failure soon.
+// Checks for devices at every sample, and soon after a failure.
 RunnerOptions watchful() {
   return {.call_deadline = 60s, .discover_deadline = 60s, .retry = 1ms, .check = 0ms, .tick = 1s};
 }
@@ -139,7 +139,7 @@ TEST_F(NvmlSource, ASleepingGpuIsLeftAlone) {
   EXPECT_EQ(now->devices[0].index, 0U);
   EXPECT_EQ(now->devices[0].row[kPower], Reading(612.0));
   const auto uuid = now->devices[0].identity->uuid;
-  // Asleep again it is still the same device, and the session is closed.
+  // When it sleeps again it is still the same device, and the session is closed.
   root_.add_gpu("0000:10:00.0", "suspended");
   now = sample();
   ASSERT_EQ(now->devices.size(), 1U);
@@ -286,7 +286,7 @@ TEST_F(NvmlSource, AMomentWithoutAUuidIsStillTheSameDevice) {
   start(full_device(58, 612));
   const auto uuid = sample()->devices[0].identity->uuid;
   sim_fault("nvmlDeviceGetUUID", 0, 999);
-  root_.add_gpu("0000:77:00.0");  // makes it look anew
+  root_.add_gpu("0000:77:00.0");  // triggers discovery
   const auto now = sample();
   ASSERT_EQ(now->devices.size(), 1U);
   EXPECT_EQ(now->devices[0].identity->uuid, uuid);
@@ -321,7 +321,7 @@ TEST_F(NvmlSource, AnXidIsCountedAndTold) {
   EXPECT_EQ(now->events[1].code, 31);
 }
 
-// Not to hear of any error is not to have none.
+// Not being able to listen for errors does not mean that there are none.
 TEST_F(NvmlSource, ADeviceWithoutEventsDoesNotSayZero) {
   start(full_device(58, 612) + "event_types = \"not supported\"\n" + full_device(61, 433), true);
   const auto now = sample();
@@ -334,7 +334,7 @@ struct Numbering {
   Reading wanted;
 };
 
-// 251 to 253 from 575.51 on, 269 to 271 from 580.82 on; before, these numbers mean other things.
+// 251 to 253 from 575.51 on, 269 to 271 from 580.82 on; before, these numbers mean something else.
 TEST_F(NvmlSource, SlowdownFieldsByDriverVersion) {
   for (const auto &[version, wanted] :
        {Numbering{"570.86.15", Reason::not_supported}, Numbering{"575.50", Reason::not_supported},
@@ -352,7 +352,7 @@ TEST_F(NvmlSource, SlowdownFieldsByDriverVersion) {
   }
 }
 
-// The driver takes its time for each of these metrics.
+// Each GPM metric costs the driver time.
 TEST_F(NvmlSource, OfTrueActivityWhatNobodyLooksAtStandsForAWhile) {
   constexpr auto kActive = device_metric("sm_active_percent"), kInteger = device_metric("integer_active_percent");
   start(
@@ -373,7 +373,7 @@ TEST_F(NvmlSource, OfTrueActivityWhatNobodyLooksAtStandsForAWhile) {
   EXPECT_EQ(at(22), std::pair(Reading(20.0), Reading(9.0)));
 }
 
-// What the device does not have stays so through a failure of the rest.
+// Metrics that the device does not have stay not_supported through a failure of the others.
 TEST_F(NvmlSource, AFailureThatPassesLeavesNoTrace) {
   start("[[device]]\nprofile = \"h200\"\n");
   sample();

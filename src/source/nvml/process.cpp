@@ -27,7 +27,7 @@ constexpr std::array kProcessMetrics{
 constexpr std::span kEngineMetrics = std::span(kProcessMetrics).subspan<2>();
 
 constexpr std::size_t kFirstRows = 64;
-constexpr std::size_t kMostRows = 1U << 16U;
+constexpr std::size_t kMaxRows = 1U << 16U;
 constexpr std::byte kUntouched{0xA5};
 
 struct ListedProcess {
@@ -36,13 +36,13 @@ struct ListedProcess {
   std::uint32_t gpu_instance;
 };
 
-// One process list in the three forms drivers have had.
+// One process list, in the three versions that drivers have had.
 struct ListCall {
   const Api::ProcessList &v3, &v2, &v1;
   ProcessType type;
 };
 
-// Rows of the _v3 call are 24 bytes, but 32 on drivers 535.43 to 535.86: the bytes it left alone tell.
+// Rows of the _v3 call have 24 bytes, but 32 on drivers 535.43 to 535.86: the bytes that it left untouched show which.
 std::size_t v3_stride(std::span<const std::byte> buffer, std::size_t rows) {
   const auto narrow = rows * sizeof(ProcessInfoV2);
   const auto wide = rows * sizeof(ProcessInfoV3Wide);
@@ -65,9 +65,9 @@ Return call_list(const Api::ProcessList &call, Handle handle, std::vector<std::b
       return code;
     }
     if (code != Return::insufficient_size) return code;
-    // New processes may come between two calls: ask for some more than it said.
+    // Processes may start between two calls, so leave room for more.
     const auto wanted = std::max<std::size_t>(rows, capacity) + kFirstRows;
-    if (wanted > kMostRows) return code;
+    if (wanted > kMaxRows) return code;
     buffer.resize(wanted * sizeof(ProcessInfoV3Wide));
   }
   return Return::insufficient_size;
@@ -95,7 +95,7 @@ void fill_engines(const DeviceData &device, std::uint32_t pid, Row &row) {
   if (known == device.processes.engines.end()) {
     const auto &reason = device.processes.engines_reason;
     for (const auto id : {kSm, kMemory, kEncoder, kDecoder}) row[id] = reason;
-    if (device.processes.tells_jpeg) row[kJpeg] = row[kOfa] = reason;
+    if (device.processes.has_jpeg) row[kJpeg] = row[kOfa] = reason;
     return;
   }
   const auto &engines = known->second;
@@ -108,7 +108,7 @@ void fill_engines(const DeviceData &device, std::uint32_t pid, Row &row) {
 }
 
 void add_process(const ListedProcess &listed, ProcessType type, const DeviceData &device, Frame &frame) {
-  // 0 is the driver's own; instances list their processes themselves.
+  // 0 is the driver's own entry; instances list their processes themselves.
   if (listed.pid == 0 || (device.split && listed.gpu_instance != kNoInstance)) return;
   auto at = std::find_if(frame.processes.begin(), frame.processes.end(),
                          [&](const ProcessUse &use) { return use.pid == listed.pid; });
@@ -120,11 +120,11 @@ void add_process(const ListedProcess &listed, ProcessType type, const DeviceData
   at->types |= static_cast<std::uint8_t>(type);
   auto &memory = at->row[process_metric("gpu_memory_bytes")];
   if (listed.memory == kValueUnknown) return;
-  // A process in two lists is shown with the same memory in both: not to be added up.
+  // A process in two lists has the same memory in both, so do not add it up.
   memory = std::max(memory.value_or(0), static_cast<double>(listed.memory));
 }
 
-// Adds what the device lists; `stride` bytes lie between two rows.
+// Adds the rows of one list, which are `stride` bytes apart.
 template <class Info>
 void add_rows(const ListCall &list, std::uint32_t rows, std::size_t stride, const DeviceData &device, Frame &frame) {
   const auto *buffer = device.processes.buffer.data();
@@ -134,7 +134,7 @@ void add_rows(const ListCall &list, std::uint32_t rows, std::size_t stride, cons
 Return list_processes(const ListCall &list, DeviceData &device, Frame &frame) {
   auto &buffer = device.processes.buffer;
   std::uint32_t rows = 0;
-  // _v2 has had one row size on every driver; _v3 comes last because it has had two.
+  // _v2 has the same row size on every driver; _v3 comes last because it has had two.
   auto code = call_list(list.v2, device.handle, buffer, rows);
   if (code == Return::success) {
     add_rows<ProcessInfoV2>(list, rows, sizeof(ProcessInfoV2), device, frame);
@@ -167,11 +167,11 @@ void keep_engines(ProcessState &state, const ProcessUtilizationInfo &row, Monoto
              .memory = row.memory,
              .encoder = row.encoder,
              .decoder = row.decoder,
-             .jpeg = state.tells_jpeg && row.jpeg <= 100 ? row.jpeg : ProcessEngines::kValueAbsent,
-             .ofa = state.tells_jpeg && row.ofa <= 100 ? row.ofa : ProcessEngines::kValueAbsent};
+             .jpeg = state.has_jpeg && row.jpeg <= 100 ? row.jpeg : ProcessEngines::kValueAbsent,
+             .ofa = state.has_jpeg && row.ofa <= 100 ? row.ofa : ProcessEngines::kValueAbsent};
 }
 
-// Asks for the rows newer than the newest seen; they lie at the start of state.engine_rows.
+// Reads the rows since the last call into the front of state.engine_rows.
 Return call_engines_info(const Api &api, Handle handle, ProcessState &state, std::size_t &rows) {
   if (!api.process_utilization_info) return Return::function_not_found;
   for (int attempt = 0; attempt < 4; ++attempt) {
@@ -181,7 +181,7 @@ Return call_engines_info(const Api &api, Handle handle, ProcessState &state, std
                                    .last_seen_us = state.last_seen_us,
                                    .processes = state.engine_rows.data()};
     const auto code = api.process_utilization_info(handle, &query);
-    if (code == Return::insufficient_size && query.count <= kMostRows) {
+    if (code == Return::insufficient_size && query.count <= kMaxRows) {
       state.engine_rows.resize(std::max<std::size_t>(query.count, state.engine_rows.size()) + kFirstRows);
       continue;
     }
@@ -194,13 +194,13 @@ Return call_engines_info(const Api &api, Handle handle, ProcessState &state, std
 Return call_engines_samples(const Api &api, Handle handle, ProcessState &state, std::size_t &rows) {
   if (!api.process_utilization) return Return::function_not_found;
   for (int attempt = 0; attempt < 4; ++attempt) {
-    // The call refuses a buffer smaller than its own: it says how many rows it wants.
+    // The call refuses a buffer smaller than its own, and says how many rows it needs.
     auto &samples = state.engine_samples;
     auto count = static_cast<std::uint32_t>(samples.size());
     const auto code =
         api.process_utilization(handle, count == 0 ? nullptr : samples.data(), &count, state.last_seen_us);
     const bool asked_size = code == Return::success && samples.empty() && count > 0;
-    if ((code == Return::insufficient_size || asked_size) && count <= kMostRows) {
+    if ((code == Return::insufficient_size || asked_size) && count <= kMaxRows) {
       samples.resize(std::max<std::size_t>(count, samples.size() + 1));
       continue;
     }
@@ -215,7 +215,7 @@ Return call_engines_samples(const Api &api, Handle handle, ProcessState &state, 
   return Return::insufficient_size;
 }
 
-// The driver's name for a process that our /proc does not show; asked once for each.
+// The driver's name for a process that /proc does not show; asked once per process.
 void fill_names(const Driver &driver, DeviceData &device, Frame &frame) {
   auto &names = device.processes.names;
   for (auto &use : frame.processes) {
@@ -263,7 +263,7 @@ Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic /*now
     if (!broken) failed = reason_of(code);
     broken = broken || !try_older(code);
   }
-  // A list that failed is not an empty one. Old drivers lack the others, but all have that of compute processes.
+  // A list that failed is not empty. Old drivers lack the others, but every driver has the list of compute processes.
   const bool whole = listed_compute && !broken;
   fill_names(driver, device, frame);
   frame.row[kCount] = whole ? Reading(static_cast<double>(frame.processes.size())) : failed;
@@ -275,8 +275,8 @@ Outcome read_process_engines(const Driver &driver, DeviceData &device, Monotonic
   constexpr std::uint64_t kSecond = 1'000'000;
   const auto wall_us = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(wall_now().time_since_epoch()).count());
-  // 0 would ask for a mean over the driver's whole buffer; a second back is what people mean by now. A newest row that
-  // lies ahead, be it broken or because the clock was set back, would hide all others.
+  // 0 would give a mean over the driver's whole buffer, so ask for the last second. A newest row in the future, broken
+  // or because the clock was set back, would hide all others.
   if (state.last_seen_us == 0 || state.last_seen_us > wall_us + kSecond) {
     state.last_seen_us = wall_us - kSecond;
     state.engines.clear();
@@ -284,7 +284,7 @@ Outcome read_process_engines(const Driver &driver, DeviceData &device, Monotonic
   const auto &api = *driver.api;
   std::size_t count = 0;
   auto code = call_engines_info(api, device.handle, state, count);
-  state.tells_jpeg = !try_older(code);
+  state.has_jpeg = !try_older(code);
   if (try_older(code)) {
     if (const auto older = call_engines_samples(api, device.handle, state, count);
         older != Return::function_not_found) {
@@ -298,7 +298,7 @@ Outcome read_process_engines(const Driver &driver, DeviceData &device, Monotonic
       if (believable(row)) state.last_seen_us = std::max(state.last_seen_us, row.time_us);
     }
   }
-  // "not found" is the driver's way to say that nothing newer happened.
+  // "not found" means that there is nothing newer.
   const bool answered = code == Return::success || code == Return::not_found;
   std::erase_if(state.engines, [&](const auto &entry) { return !answered || now - entry.second.seen > 1s; });
   state.engines_reason = answered ? Reading(0.0) : reason_of(code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processes use a device, and how much of its engines each.
+// Which processes use a device, and how busy each keeps its engines.
 #pragma once
 
 #include "source/api/source.hpp"
@@ -7,14 +7,14 @@
 
 namespace gpulse::nvml {
 
-// What a process list is read for: their number, their memory, and what the engines do for them.
+// The metrics for which the process lists are read: count, memory, and use of the engines.
 std::span<const MetricId> process_metrics();
 std::span<const MetricId> process_engine_metrics();
 
-// Compute, graphics and MPS lists merged by pid into frame.processes.
+// Merges the compute, graphics and MPS lists by pid into frame.processes.
 Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 
-// Each process's share of the engines, since the newest sample seen before.
+// Each process's share of the engines, from the driver's samples since the last call.
 Outcome read_process_engines(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 
 }  // namespace gpulse::nvml

@@ -21,7 +21,7 @@ std::string process(int pid, int mib, const std::string &more = "") {
   return "[[process]]\npid = " + std::to_string(pid) + "\nmemory_mib = " + std::to_string(mib) + "\n" + more;
 }
 
-// All forms of the process lists except the wanted one are hidden.
+// Hides all versions of the process lists except the wanted one.
 std::string driver_with_only(const std::string &suffix, int row_bytes = 24) {
   std::string missing;
   for (const std::string other : {"", "_v2", "_v3"}) {
@@ -147,7 +147,7 @@ TEST_F(Processes, NothingNewMeansIdleAfterASecond) {
   read("GetRunningProcesses");
   read("GetProcessUtilization");
   ASSERT_EQ(busy(7001), Reading(33.0));
-  // The scenario's clock stands: from now on the driver says 6.
+  // The scenario's clock stands still: from now on the driver answers 6 (not found).
   read("GetProcessUtilization", 900ms);
   EXPECT_EQ(busy(7001), Reading(33.0));
   read("GetProcessUtilization", 1100ms);
@@ -173,7 +173,7 @@ TEST_F(Processes, RowsThatCannotBeAreDropped) {
   EXPECT_EQ(busy(7003), Reading(40.0));
 }
 
-// A row from the future, or a clock set back, must not hide what comes after.
+// A row from the future, or a clock that was set back, must not hide later rows.
 TEST_F(Processes, ARowAheadOfTheClockHidesNothing) {
   load(kDevice + process(7001, 10, "sm = { steps = [[0, 33], [50, 44], [1000, 66]] }\n"));
   sim_time(1000);

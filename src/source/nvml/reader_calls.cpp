@@ -17,7 +17,7 @@ void fill(Row &row, std::span<const MetricId> ids, const Reading &reading) {
   for (const auto id : ids) row[id] = reading;
 }
 
-// A GPU that shares the host's memory: what a program could have of it is what the host could give.
+// For a GPU that shares the host's memory: what is available to programs is what the host has available.
 Outcome memory_of_host(const Driver &driver, Frame &frame) {
   constexpr auto kTotal = device_metric("memory_total_bytes");
   const auto text = driver.root.read("/proc/meminfo");
@@ -33,8 +33,8 @@ Outcome memory_of_host(const Driver &driver, Frame &frame) {
   return Outcome::ok;
 }
 
-// By what it is called and by having neither memory nor a window into it: a board of its own that merely refuses to
-// tell must not be shown the host's.
+// Judging by its name and by having no window into its own memory: a card that merely refuses to report its memory must
+// not show the host's.
 bool shares_memory(const Driver &driver, const DeviceData &device) {
   Bar1Memory window{};
   return device.integrated && driver.api->bar1(device.handle, &window) != Return::success;
@@ -74,7 +74,7 @@ Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame
     if (const auto older = driver.api->memory(device.handle, &old); older != Return::function_not_found) code = older;
     now = {.version = 0, .total = old.total, .reserved = 0, .free = old.free, .used = old.used};
   }
-  // Integrated devices do not support it, or answer with a total of 0: their memory is the host's.
+  // Integrated devices do not support it, or report a total of 0: their memory is the host's.
   const bool none = code == Return::not_supported || (code == Return::success && now.total == 0);
   if (none && shares_memory(driver, device)) {
     device.memory_of_host = true;
@@ -143,7 +143,7 @@ Outcome throttle(const Driver &driver, DeviceData &device, Monotonic, Frame &fra
   if (device.supported_reasons == 0) {
     auto asked = api.event_reasons_supported(device.handle, &device.supported_reasons);
     if (try_older(asked)) asked = api.throttle_reasons_supported(device.handle, &device.supported_reasons);
-    // Without a mask every bit counts.
+    // Without a mask every bit is valid.
     if (asked != Return::success || device.supported_reasons == 0) device.supported_reasons = ~std::uint64_t{0};
   }
   bits &= device.supported_reasons;
@@ -179,13 +179,13 @@ Outcome temperature_margin(const Driver &driver, DeviceData &device, Monotonic, 
 Outcome fans(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   constexpr auto kCount = device_metric("fan_count");
   constexpr auto kSpeed = device_metric("fan_speed_percent");
-  constexpr std::uint32_t kMostFans = 32;
+  constexpr std::uint32_t kMaxFans = 32;
   const auto &api = *driver.api;
   if (device.fans == 0) {
     const auto code = api.fan_count(device.handle, &device.fans);
     if (code != Return::success) device.fans = 0;
     frame.row[kCount] = code == Return::success ? plausible(kCount, device.fans) : reason_of(code);
-    device.fans = std::min(device.fans, kMostFans);
+    device.fans = std::min(device.fans, kMaxFans);
     if (code == Return::success && device.fans == 0) {
       frame.row[kSpeed] = Reason::not_supported;
       return Outcome::unsupported;
@@ -217,7 +217,7 @@ Outcome fan_rpm(const Driver &driver, DeviceData &device, Monotonic, Frame &fram
   return put(frame, device_metric("fan_speed_rpm"), code, fastest);
 }
 
-// What a lane carries in a second, in bytes, by generation 1 to 7.
+// Bytes per second of one lane, for generations 1 to 7.
 constexpr std::array kLaneBytesPerSecond{0.25e9, 0.5e9, 0.985e9, 1.97e9, 3.94e9, 7.56e9, 15.1e9};
 
 Outcome pcie_max(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -236,16 +236,16 @@ Outcome pcie_max(const Driver &driver, DeviceData &device, Monotonic, Frame &fra
 
 Outcome nvlinks(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   constexpr auto kId = device_metric("nvlink_links_active");
-  constexpr std::uint32_t kMostLinks = 36;
+  constexpr std::uint32_t kMaxLinks = 36;
   std::uint32_t active = 0;
-  for (std::uint32_t link = 0; link < kMostLinks; ++link) {
+  for (std::uint32_t link = 0; link < kMaxLinks; ++link) {
     std::uint32_t state = 0;
     const auto code = driver.api->nvlink_state(device.handle, link, &state);
     if (code == Return::success) {
       active += state == 1 ? 1 : 0;
       continue;
     }
-    // The first link that is not there ends the list; no link at all means that the device has none.
+    // There are no more links; if it is the first, the device has none.
     if (link == 0 || !try_older(code)) return put(frame, kId, code, 0);
     break;
   }
@@ -326,7 +326,7 @@ Outcome gpm(const Driver &driver, DeviceData &device, Monotonic now, Frame &fram
 
 namespace {
 
-// Folds the driver's samples since the last reading; `fold` gets the sum, the highest and the count.
+// Combines the driver's samples since the last reading; `fold` gets their sum, maximum and count.
 template <std::uint32_t Type, MetricId Id, SampleState DeviceData::*State, class Fold>
 Outcome fold_samples(const Driver &driver, DeviceData &device, Frame &frame, Fold fold) {
   auto &state = device.*State;
@@ -344,8 +344,8 @@ Outcome fold_samples(const Driver &driver, DeviceData &device, Frame &frame, Fol
     count = static_cast<std::uint32_t>(state.buffer.size());
   }
   code = call(state.last_us, count, state.buffer.data(), type);
-  if (code == Return::not_found) return Outcome::ok;            // nothing newer: the last reading stands
-  if (code == Return::insufficient_size) state.buffer.clear();  // its own has grown: ask for the size again
+  if (code == Return::not_found) return Outcome::ok;            // nothing newer: keep the last reading
+  if (code == Return::insufficient_size) state.buffer.clear();  // the driver's buffer has grown: ask for the size again
   if (code != Return::success) return put(frame, Id, code, 0);
   const bool first = state.last_us == 0;
   double sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reads that take more than one plain call: fallbacks to older forms, several metrics at once, what the driver gets
-// wrong. readers.cpp has the table they stand in.
+// Readers that need more than one plain call: fallbacks to older functions, several metrics at once, errors of the
+// driver. The table is in readers.cpp.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace gpulse::nvml {
 
 inline constexpr double kMilli = 1e-3;
 
-// The metrics as a list that lives as long as the program.
+// The metrics as a static array.
 template <MetricId... Ids>
 inline constexpr std::array<MetricId, sizeof...(Ids)> kList{Ids...};
 
@@ -20,7 +20,7 @@ inline constexpr auto kMemoryMetrics =
     kList<device_metric("memory_used_bytes"), device_metric("memory_total_bytes"), device_metric("memory_free_bytes"),
           device_metric("memory_reserved_bytes")>;
 
-// The threshold first: what else the call tells are details.
+// The threshold is a device metric; the others are details.
 inline constexpr auto kSramMetrics =
     kList<device_metric("ecc_sram_threshold_exceeded"), detail_metric("ecc_sram_parity_volatile_total"),
           detail_metric("ecc_sram_secded_volatile_total"), detail_metric("ecc_sram_parity_total"),
@@ -28,8 +28,7 @@ inline constexpr auto kSramMetrics =
           detail_metric("ecc_sram_in_sm_total"), detail_metric("ecc_sram_in_mcu_total"),
           detail_metric("ecc_sram_in_pcie_total"), detail_metric("ecc_sram_in_other_total")>;
 
-// Puts the number, or the reason why there is none, and tells whether to ask again. A detail that nobody asks for is
-// left out.
+// Puts the number into the frame, or the reason why there is none. Details that nobody asks for are dropped.
 Outcome put(Frame &frame, MetricId id, Return code, double value);
 
 Outcome utilization(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);

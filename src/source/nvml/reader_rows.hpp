@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms most rows of the tables of readers have: a call that gives one number or two, and what it fills.
+// Building blocks for the tables of readers: calls that give one or two numbers, and the rows for them.
 #pragma once
 
 #include "source/nvml/reader_calls.hpp"
@@ -33,7 +33,7 @@ Outcome pair(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) 
   return put(frame, Second, code, second * Scale);
 }
 
-// Errors of one kind in one part of the device.
+// ECC errors of one kind in one part of the device.
 template <std::uint32_t Type, std::uint32_t Counter, std::uint32_t Location, MetricId Id>
 Outcome ecc_location(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   std::uint64_t errors = 0;
@@ -44,7 +44,7 @@ Outcome ecc_location(const Driver &driver, DeviceData &device, Monotonic, Frame 
 inline constexpr std::uint32_t kCorrected = 0, kUncorrected = 1, kVolatile = 0, kAggregate = 1;
 inline constexpr std::uint32_t kL1 = 0, kL2 = 1, kDram = 2, kRegisterFile = 3, kTexture = 4, kCbu = 6, kSram = 7;
 
-// A row for a call that fills one metric, or some.
+// A row for a call that fills these metrics.
 template <MetricId... Ids>
 constexpr Reader row(std::string_view call, Tier tier,
                      Outcome (*read)(const Driver &, DeviceData &, Monotonic, Frame &)) {

@@ -13,13 +13,13 @@ namespace gpulse::nvml {
 
 namespace {
 
-// Of a slot and what is in it: part of a system on a chip answers too, but the link it tells of is none.
+// Integrated GPUs answer too, but have no PCIe link.
 template <Outcome (*Read)(const Driver &, DeviceData &, Monotonic, Frame &)>
 Outcome of_link(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
   return device.integrated ? Outcome::unsupported : Read(driver, device, now, frame);
 }
 
-// Utilisation of an engine; the second number is the driver's window, which nobody needs.
+// Utilisation of an engine; the second number, the driver's window, is not used.
 template <Api::Pair Api::*Call, MetricId Id>
 Outcome engine(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   std::uint32_t percent = 0;
@@ -39,7 +39,7 @@ template <std::uint32_t Cause, MetricId Id>
 Outcome retired_pages(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   std::uint32_t count = 0;
   auto code = driver.api->retired_pages(device.handle, Cause, &count, nullptr);
-  // Asked for the number only: that there is no room for the list is no error.
+  // Only the count is wanted, so "insufficient size" is not an error.
   if (code == Return::insufficient_size && count > 0) code = Return::success;
   return put(frame, Id, code, count);
 }
@@ -69,7 +69,7 @@ constexpr Reader ecc_row(std::string_view call) {
   return row<Id>(call, Tier::slow, ecc_total<Type, Counter, Id>);
 }
 
-// A command that names what it needs shows the distance to a limit where the device tells it, and the limit elsewhere.
+// A command that names its metrics gets the margin to a limit if the device reports it, and the limit otherwise.
 template <std::uint32_t Type, MetricId Id, MetricId Margin>
 Outcome limit(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
   if (driver.only && frame.row[Margin].has_value()) return Outcome::unsupported;
@@ -112,7 +112,7 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
       engine_row<&Api::ofa, device_metric("ofa_utilization_percent")>("GetOfaUtilization"),
       link_row<&Api::pcie_generation, device_metric("pcie_link_generation")>("GetCurrPcieLinkGeneration", Tier::second),
       link_row<&Api::pcie_width, device_metric("pcie_link_width")>("GetCurrPcieLinkWidth", Tier::second),
-      // Also for those who ask only what the processes do: without the list there is nobody to tell it of.
+      // Also when only the use by processes is asked for: without the list there is no process to fill.
       {{.call = "GetRunningProcesses", .fills = process_metrics()}, read_processes},
       row<device_metric("xid_last"), device_metric("xid_total")>("EventSetWait", Tier::tick, xids),
 
@@ -220,11 +220,11 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
                                                                                            of_link<pcie_max>),
       link_row<&Api::pcie_generation_device, device_metric("pcie_link_generation_device_max")>(
           "GetGpuMaxPcieLinkGeneration", Tier::once),
-      // After the link's width is known: it bounds what the counters can tell.
+      // After the link's width, which limits the counters' plausible rates.
       differential({{.call = "GetFieldValues link counters", .tier = Tier::second, .fills = {}}, read_link_counters},
                    link_counter_metrics()),
-      differential({{.call = "GetFieldValues throttle shares", .tier = Tier::slow, .fills = {}}, read_held_shares},
-                   held_share_metrics()),
+      differential({{.call = "GetFieldValues throttle shares", .tier = Tier::slow, .fills = {}}, read_throttle_shares},
+                   throttle_share_metrics()),
       simple<&Api::virtualization_mode, device_metric("virtualization_mode")>("GetVirtualizationMode", Tier::once),
       simple<&Api::minor_number, device_metric("minor_number")>("GetMinorNumber", Tier::once),
       simple<&Api::cores, device_metric("cuda_core_count")>("GetNumGpuCores", Tier::once),

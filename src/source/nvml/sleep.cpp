@@ -23,7 +23,7 @@ bool may_suspend(const Sysroot &root, const PciGpu &gpu) { return sysfs::may_sus
 
 std::vector<PciGpu> list_gpus(const Sysroot &root) {
   std::vector<PciGpu> gpus;
-  // The loaded driver's own list spares a look at every device on the bus.
+  // The kernel module's own list saves searching the whole bus.
   for (const auto &pci : root.list("/proc/driver/nvidia/gpus")) gpus.push_back(look_at(root, pci));
   if (!gpus.empty()) return gpus;
   for (const auto &pci : root.list(kPciDevices)) {
@@ -33,7 +33,7 @@ std::vector<PciGpu> list_gpus(const Sysroot &root) {
     gpus.push_back(look_at(root, pci));
   }
   if (!gpus.empty()) return gpus;
-  // A recorded machine may hold no more than its cards.
+  // A recorded machine may have nothing but its cards.
   for (const auto &card : drm::list_cards(root, [](std::string_view driver) { return driver == "nvidia"; })) {
     if (!card.pci.empty()) gpus.push_back({card.pci, card.asleep});
   }
@@ -56,7 +56,7 @@ std::shared_ptr<DeviceIdentity> identity_asleep(const Sysroot &root, const std::
     if (colon == std::string_view::npos) continue;
     const auto value = printable(trim(line.substr(colon + 1)));
     if (line.starts_with("Model")) identity->name = value;
-    // The driver writes question marks while it does not know.
+    // The driver writes question marks until it knows the UUID.
     if (line.starts_with("GPU UUID") && !value.contains('?')) identity->uuid = value;
   }
   return identity;

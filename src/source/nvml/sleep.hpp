@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA GPUs as the kernel lists them, without touching the driver: whether they sleep is read here first.
+// NVIDIA GPUs as the kernel lists them. Does not call the driver's library, which would wake them.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ std::vector<PciGpu> list_gpus(const Sysroot &root);
 // Whether the kernel would suspend it if nobody held it.
 bool may_suspend(const Sysroot &root, const PciGpu &gpu);
 
-// What the kernel module's own files tell of a sleeping device.
+// The identity of a sleeping device, from the kernel module's files.
 std::shared_ptr<DeviceIdentity> identity_asleep(const Sysroot &root, const std::string &pci);
 
 }  // namespace gpulse::nvml

@@ -19,7 +19,7 @@ struct AddressRange {
 };
 
 // The whole pages inside the range; empty when there is none, or when the page size is not known (0). madvise() rounds
-// a length up to whole pages, so that a page size smaller than the kernel's would clear what lies behind the range.
+// a length up to whole pages, so a page size smaller than the kernel's would clear variables after the range.
 constexpr AddressRange whole_pages(AddressRange range, std::uintptr_t page_size) {
   if (page_size == 0 || range.empty()) return {};
   const auto end = range.end / page_size * page_size;
@@ -36,7 +36,7 @@ class PublishedRange {
   void store(AddressRange range) {
     const auto units = whole_pages(range, kUnit);
     const std::uint64_t first = units.begin / kUnit;
-    const std::uint64_t count = std::min<std::uint64_t>(units.size() / kUnit, kMostUnits);
+    const std::uint64_t count = std::min<std::uint64_t>(units.size() / kUnit, kMaxUnits);
     packed_.store(first < kFirstLimit ? first << kCountBits | count : 0, std::memory_order_release);
   }
   void clear() { packed_.store(0, std::memory_order_release); }
@@ -44,12 +44,12 @@ class PublishedRange {
   AddressRange load() const {
     const auto packed = packed_.load(std::memory_order_acquire);
     const auto begin = static_cast<std::uintptr_t>((packed >> kCountBits) * kUnit);
-    return {begin, begin + static_cast<std::uintptr_t>((packed & kMostUnits) * kUnit)};
+    return {begin, begin + static_cast<std::uintptr_t>((packed & kMaxUnits) * kUnit)};
   }
 
  private:
   static constexpr unsigned kCountBits = 20;
-  static constexpr std::uint64_t kMostUnits = (std::uint64_t{1} << kCountBits) - 1;
+  static constexpr std::uint64_t kMaxUnits = (std::uint64_t{1} << kCountBits) - 1;
   static constexpr std::uint64_t kFirstLimit = std::uint64_t{1} << (64 - kCountBits);
   static constexpr std::uintptr_t kUnit = 4096;  // no kernel has smaller pages
 

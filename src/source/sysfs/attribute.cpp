@@ -11,12 +11,12 @@ namespace gpulse::sysfs {
 
 namespace {
 
-constexpr std::size_t kMostText = 4096;
+constexpr std::size_t kMaxText = 4096;
 
 }  // namespace
 
 std::string_view bare(std::string_view text) {
-  // The library's search for one of several bytes makes a call for each byte, and this is done for every line.
+  // By hand, because find_first_not_of() calls memchr() for each byte, and this runs for every line.
   const auto is_around = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0'; };
   while (!text.empty() && is_around(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_around(text.back())) text.remove_suffix(1);
@@ -33,17 +33,17 @@ Reading parse_attribute(std::string_view text, MetricId metric, double scale) {
 }
 
 Reading read_attribute(const Sysroot &root, std::string_view path, MetricId metric, double scale, std::string &buffer) {
-  if (!root.read_piece(buffer, path, kMostText)) return refusal_of_device(errno);
+  if (!root.read_piece(buffer, path, kMaxText)) return refusal_of_device(errno);
   return parse_attribute(buffer, metric, scale);
 }
 
 std::string read_word(const Sysroot &root, std::string_view path) {
-  const auto text = root.read(path, kMostText);
+  const auto text = root.read(path, kMaxText);
   return text ? printable(bare(*text)) : std::string();
 }
 
 std::string read_uevent(const Sysroot &root, const std::string &device, std::string_view key) {
-  const auto text = root.read(device + "/uevent", kMostText).value_or("");
+  const auto text = root.read(device + "/uevent", kMaxText).value_or("");
   std::string_view rest = bare(text);
   while (!rest.empty()) {
     auto value = next_piece(rest, '\n');

@@ -11,24 +11,24 @@
 
 namespace gpulse::sysfs {
 
-// A file's text without the blanks, line ends and NUL bytes around it: copied trees pad files to a whole page.
+// The text without blanks, line ends and NUL bytes around it: copies of /sys pad files to a whole page.
 std::string_view bare(std::string_view text);
 
-// The text's number times `scale`, as a reading of the metric. A blank file is a driver's way to say that the chip has
-// no such thing.
+// The text's number times `scale`, as a reading of the metric. An empty file is a driver's way to say that the chip
+// does not have it.
 Reading parse_attribute(std::string_view text, MetricId metric, double scale);
 
-// The file's number times `scale`, as a reading of the metric; a reason where it cannot be read or cannot be true.
+// The file's number times `scale`, as a reading of the metric; a reason when it cannot be read or is implausible.
 // `buffer` is the caller's, so that a reading allocates nothing.
 Reading read_attribute(const Sysroot &root, std::string_view path, MetricId metric, double scale, std::string &buffer);
 
-// One short text; empty when there is none.
+// The file's text on one line; empty when it cannot be read.
 std::string read_word(const Sysroot &root, std::string_view path);
 
-// What the device's uevent file says of the key, "OF_COMPATIBLE_0" for one; empty when nothing.
+// The value of a key in the device's uevent file, e.g. "OF_COMPATIBLE_0"; empty when there is none.
 std::string read_uevent(const Sysroot &root, const std::string &device, std::string_view key);
 
-// Why the kernel refused. Drivers answer so for a device that fell asleep since it was last looked at.
+// The reason for an errno of a device's file. EBUSY is what drivers answer for a device that has fallen asleep.
 Reason refusal_of_device(int error);
 
 }  // namespace gpulse::sysfs

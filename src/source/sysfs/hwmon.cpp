@@ -16,7 +16,7 @@ std::string find_hwmon(const Sysroot &root, const std::string &device, std::stri
     auto folder = device + "/hwmon/" + entry;
     const auto own = read_word(root, folder + "/name");
     if (own == name) return folder;
-    // Below the device itself, sensors that do not say whose they are can only be its own.
+    // Sensors without a name in the device's own folder can only be its own.
     if (own.empty()) unnamed = std::move(folder);
   }
   return unnamed;

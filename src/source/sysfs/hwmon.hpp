@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's sensors as the kernel's hwmon shows them. Their numbers differ from card to card: go by the label.
+// A device's sensors as the kernel's hwmon shows them. Their numbers differ from card to card, so go by the label.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct Sensor {
   std::string label;  // "junction"; empty where the driver gives none
 };
 
-// "temp" and 2 of "temp2_input"; none where the file is no sensor's. Points into the name.
+// "temp" and 2 for "temp2_input"; none when the file is not a sensor's. Points into the name.
 struct SensorName {
   std::string_view kind;
   int number = 0;

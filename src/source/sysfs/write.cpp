@@ -18,7 +18,7 @@ SettingFailure failure_of(int error) {
     case ENOTDIR:
     case ENODEV:
     case ENXIO:
-    case ENOTTY:  // the device has no reset method
+    case ENOTTY:  // the kernel has no way to reset the device
     case EOPNOTSUPP:
       return SettingFailure::not_supported;
     case EINVAL:

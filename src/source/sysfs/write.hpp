@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes a setting by writing to one of the kernel's files.
+// Changes a setting by writing to a file in /sys.
 #pragma once
 
 #include <string_view>

@@ -16,10 +16,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Newer kernels call every one of them "gpu".
+// Newer kernels call all of them "gpu".
 constexpr std::array kChips{"gpu"sv, "ga10b"sv, "gv11b"sv, "gp10b"sv, "gm20b"sv};
 
-// The rail for the GPU alone comes first; the last ones feed other parts too.
+// Rails for the GPU alone come first; the last ones feed other parts too.
 constexpr std::array kRails{"VDD_GPU"sv, "GPU"sv, "VDD_SYS_GPU"sv, "POM_5V_GPU"sv, "VDD_GPU_SOC"sv, "VDD_CPU_GPU_CV"sv};
 
 std::string lower(std::string text) {
@@ -34,7 +34,7 @@ bool is_gpu_name(std::string_view name) {
   return dot != std::string_view::npos && std::find(kChips.begin(), kChips.end(), name.substr(dot + 1)) != kChips.end();
 }
 
-// Other makers' GPUs are platform devices of the same name.
+// Other vendors' GPUs are platform devices with the same name.
 std::string chip_of(const Sysroot &root, const std::string &device) {
   constexpr std::string_view kMaker = "nvidia,";
   const auto name = sysfs::read_uevent(root, device, "OF_COMPATIBLE_0");
@@ -94,7 +94,7 @@ void look_at_hwmon(const Sysroot &root, const std::string &folder, Found &found)
   }
 }
 
-// Kernels up to 4.9 have a driver of NVIDIA's own for the same chip.
+// Kernels up to 4.9 use NVIDIA's own driver for the same sensor chip.
 void look_at_iio(const Sysroot &root, const std::string &folder, Found &found) {
   for (const auto &name : root.list(folder)) {
     if (!name.starts_with("iio:device")) continue;
@@ -109,7 +109,7 @@ void look_at_iio(const Sysroot &root, const std::string &folder, Found &found) {
 }  // namespace
 
 std::optional<Gpu> find_gpu(const Sysroot &root) {
-  // Every other machine is done with here, at the cost of two look-ups.
+  // On every other machine the search ends here, after two look-ups.
   if (!root.exists("/proc/device-tree") && !root.exists("/sys/devices/gpu.0")) return std::nullopt;
   for (const auto &device : candidates(root)) {
     if (!root.exists(device + "/load")) continue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU of an NVIDIA system on a chip (Jetson) under the driver nvgpu, which shows it in files instead of on a bus.
+// Finds the GPU of an NVIDIA system on a chip (Jetson). Its driver, nvgpu, is a platform driver: there is no PCI
+// device.
 #pragma once
 
 #include <optional>
@@ -20,10 +21,10 @@ struct Gpu {
 
 std::optional<Gpu> find_gpu(const Sysroot &root);
 
-// What measures the rail that feeds the GPU; on small modules it feeds the processors as well. Empty: nothing does.
+// The sensor of the GPU's power rail, which on small modules feeds the CPU too. Empty: there is none.
 struct Rail {
   std::string millivolts, milliamperes;  // files
-  std::string milliwatts;                // or this one, with the kernels up to 4.9
+  std::string milliwatts;                // instead, on kernels up to 4.9
   bool operator==(const Rail &) const = default;
 };
 Rail find_rail(const Sysroot &root);

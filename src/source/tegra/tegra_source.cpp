@@ -22,7 +22,7 @@ constexpr double kMilli = 1e-3, kMega = 1e6;
 struct State {
   Gpu gpu;
   Rail rail;
-  bool off = false;  // the driver cuts the power of a GPU that has nothing to do
+  bool off = false;  // the driver powers an idle GPU down
 };
 
 struct Context {
@@ -36,7 +36,7 @@ struct Context {
   }
 };
 
-// A GPU without power is not busy: the driver itself says so, and to ask it while there is power keeps it on.
+// A GPU that is powered down is idle. Reading its load while it is on would keep it on.
 void read_load(const Context &in) {
   constexpr auto kId = device_metric("gpu_utilization_percent");
   constexpr double kTenths = 0.1;
@@ -57,7 +57,7 @@ void read_clock(const Context &in) {
   in.row[device_metric("clock_sm_mhz")] = clock;  // one clock drives both
 }
 
-// "NvMapMemUsed:    1234 kB": what the GPU and the other engines hold of the memory they share with the processors.
+// "NvMapMemUsed:    1234 kB" is what the GPU and other engines hold of the memory that they share with the CPU.
 Reading mapped_bytes(std::string_view text) {
   constexpr auto kId = device_metric("memory_gtt_used_bytes");
   while (!text.empty()) {
@@ -89,7 +89,7 @@ void read_memory(const Context &in) {
 
 void read_temperature(const Context &in) {
   constexpr auto kId = device_metric("temperature_gpu_celsius");
-  // Without power the sensor answers with an error, or with -256.
+  // Without power the sensor gives an error, or -256.
   constexpr double kColdest = -100;
   auto &reading = in.row[kId];
   reading = in.state.gpu.zone.empty() ? Reason::not_supported : in.number(in.state.gpu.zone + "/temp", kId, kMilli);
@@ -111,7 +111,7 @@ Reading rail_power(const Context &in) {
 void read_power(const Context &in) {
   auto &reading = in.row[device_metric("power_draw_watts")];
   reading = rail_power(in);
-  // The sensor's number changes when its driver is loaded anew.
+  // The sensor's number changes when its driver is reloaded.
   if (!reading.is(Reason::not_supported) || in.state.rail == Rail{}) return;
   in.state.rail = find_rail(in.root);
   reading = rail_power(in);
@@ -165,7 +165,7 @@ std::string architecture(std::string_view chip) {
   return {};
 }
 
-// "# R36 (release), REVISION: 4.3, GCID: …" of the board's software as "nvgpu 36.4.3".
+// Turns "# R36 (release), REVISION: 4.3, GCID: …" into "nvgpu 36.4.3".
 std::string driver_text(const Sysroot &root) {
   const auto text = root.read("/etc/nv_tegra_release", 4096).value_or("");
   const auto words = split_words(std::string_view(text).substr(0, text.find('\n')));

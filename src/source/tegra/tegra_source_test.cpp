@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jetsons as folders of files. No board was at hand: places are those of public documents, values are made by hand.
+// Made-up Jetsons. No board was at hand: the paths are from public documents, the values are invented.
 #include "source/tegra/tegra_source.hpp"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST_F(TegraTest, OtherMachinesHaveNone) {
   EXPECT_TRUE(discover().entities.empty());
   EXPECT_TRUE(discover().problem.empty());
   EXPECT_FALSE(source->changed());
-  // A board of another maker with a GPU in the same place.
+  // Another vendor's board with a GPU in the same place.
   folder.write("/proc/device-tree/compatible", "rockchip,rk3588\0"sv);
   folder.write("/sys/devices/platform/fb000000.gpu/load", "12\n");
   folder.write("/sys/devices/platform/fb000000.gpu/uevent", "OF_COMPATIBLE_0=arm,mali-bifrost\n");
