@@ -327,6 +327,7 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
   const auto begun = monotonic_now();
   self.begin(place, begun);
   std::vector<std::size_t> due;
+  due.reserve(infos.size());
   std::shared_ptr<const MetricSet> focus;
   {
     const std::lock_guard lock(mutex);
@@ -342,12 +343,13 @@ bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &enti
   for (const auto i : due) {
     self.call_started = before.time_since_epoch().count();
     auto &turn = entity->turns[i];
-    entity->frame.due = turn.due_metrics(focus.get(), begun);
+    const bool full = focus == nullptr || turn.is_full_due(begun);
+    if (focus != nullptr) entity->frame.due = full ? nullptr : focus.get();
     const auto outcome = source->read(*entity->place, i, before, entity->frame);
     if (self.left_behind) break;
     const auto after = monotonic_now();
     measured.emplace_back(i, after - before);
-    turn.note(outcome, entity->frame.due == nullptr, begun);
+    turn.note(outcome, full, begun);
     note_outcome(*entity, i, outcome, state);
     before = after;
     if (state != DeviceState::ok) break;

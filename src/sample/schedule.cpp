@@ -57,20 +57,6 @@ void ReaderCost::update_tier(std::chrono::nanoseconds tick, std::size_t entities
   deferred_ = !in_focus_ && mean_ns_ * static_cast<double>(entities) > kNearlyFree * every;
 }
 
-const MetricSet *ReaderTurn::due_metrics(const MetricSet *in_focus, Monotonic now) const {
-  return last_full && now - *last_full < kSlowPeriod ? in_focus : nullptr;
-}
-
-void ReaderTurn::note(Outcome outcome, bool full, Monotonic now) {
-  last = now;
-  read_once = true;
-  if (outcome == Outcome::not_yet) {
-    last_full.reset();
-  } else if (full) {
-    last_full = now;
-  }
-}
-
 bool ReaderTurn::due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now) const {
   if (refused) return false;
   switch (pass) {

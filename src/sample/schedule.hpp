@@ -54,15 +54,25 @@ class ReaderCost {
 
 // One reader on one entity.
 struct ReaderTurn {
+  static constexpr Monotonic kNever = Monotonic::min();
+
   Monotonic last{};
   bool read_once = false;
-  bool refused = false;                  // for good: the driver does not support it
-  std::optional<Monotonic> last_full{};  // when it last filled all it can, and not only what is in focus
+  bool refused = false;          // for good: the driver does not support it
+  Monotonic last_full = kNever;  // when it last filled all it can, and not only what is in focus
 
   bool due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now) const;
-  // What a reading at `now` is for: what is in focus, and every kSlowPeriod everything (null).
-  const MetricSet *due_metrics(const MetricSet *in_focus, Monotonic now) const;
-  void note(Outcome outcome, bool full, Monotonic now);
+  // Whether a reading at `now` is for everything, and not only for what is in focus.
+  bool is_full_due(Monotonic now) const { return last_full == kNever || now - last_full >= kSlowPeriod; }
+  void note(Outcome outcome, bool full, Monotonic now) {
+    last = now;
+    read_once = true;
+    if (outcome == Outcome::not_yet) {
+      last_full = kNever;
+    } else if (full) {
+      last_full = now;
+    }
+  }
 };
 
 std::chrono::nanoseconds period(Tier tier);

@@ -159,25 +159,22 @@ TEST(Cost, AReaderThatBecomesCheapMovesUpAgain) {
 }
 
 // What is not in focus is due every ten seconds.
-TEST(Turn, OutOfFocusIsDueNowAndThen) {
-  const MetricSet focus{device_metric("sm_active_percent")};
+TEST(Schedule, AFullReadingIsDueNowAndThen) {
   ReaderTurn turn;
-  EXPECT_EQ(turn.due_metrics(&focus, kStart), nullptr) << "the first time everything is";
+  EXPECT_TRUE(turn.is_full_due(kStart));
   turn.note(Outcome::ok, true, kStart);
-  EXPECT_EQ(turn.due_metrics(nullptr, kStart + 1s), nullptr) << "without a focus everything is";
-  EXPECT_EQ(turn.due_metrics(&focus, kStart + 1s), &focus);
+  EXPECT_FALSE(turn.is_full_due(kStart + 1s));
   turn.note(Outcome::ok, false, kStart + 1s);
-  EXPECT_EQ(turn.due_metrics(&focus, kStart + 9s), &focus);
-  EXPECT_EQ(turn.due_metrics(&focus, kStart + 10s), nullptr);
+  EXPECT_FALSE(turn.is_full_due(kStart + 9s));
+  EXPECT_TRUE(turn.is_full_due(kStart + 10s));
 }
 
-TEST(Turn, AFirstSampleFillsNothing) {
-  const MetricSet focus{device_metric("sm_active_percent")};
+TEST(Schedule, AFirstSampleIsNoFullReading) {
   ReaderTurn turn;
   turn.note(Outcome::not_yet, true, kStart);
-  EXPECT_EQ(turn.due_metrics(&focus, kStart + 1s), nullptr);
+  EXPECT_TRUE(turn.is_full_due(kStart + 1s));
   turn.note(Outcome::ok, true, kStart + 1s);
-  EXPECT_EQ(turn.due_metrics(&focus, kStart + 2s), &focus);
+  EXPECT_FALSE(turn.is_full_due(kStart + 2s));
 }
 
 }  // namespace
