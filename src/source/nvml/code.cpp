@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/nvml/code.hpp"
 
-#include <array>
+#include "model/nvml_error.hpp"
 
 namespace gpulse::nvml {
 
@@ -49,42 +49,6 @@ Outcome outcome_of(Return code) {
   }
 }
 
-std::string_view code_text(Return code) {
-  static constexpr std::array<std::string_view, 31> kTexts{
-      "success",
-      "not initialised",
-      "invalid argument",
-      "not supported",
-      "no permission",
-      "already initialised",
-      "not found",
-      "insufficient size",
-      "power cable not attached",
-      "driver not loaded",
-      "timeout",
-      "interrupt problem",
-      "library not found",
-      "function not found",
-      "infoROM corrupted",
-      "GPU is lost",
-      "GPU requires a reset",
-      "blocked by the operating system",
-      "driver and library versions differ",
-      "in use",
-      "out of memory",
-      "no data",
-      "not supported on this vGPU",
-      "out of resources",
-      "frequency not supported",
-      "argument version mismatch",
-      "deprecated",
-      "not ready",
-      "GPU not found",
-      "invalid state",
-      "reset type not supported",
-  };
-  const auto number = static_cast<std::size_t>(code);
-  return number < kTexts.size() ? kTexts[number] : "unknown error";
-}
+std::string_view code_text(Return code) { return nvml_error(static_cast<std::uint32_t>(code)).text; }
 
 }  // namespace gpulse::nvml

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
+#include "model/nvml_error.hpp"
 
 namespace gpulse::view::smi {
 
@@ -54,57 +55,20 @@ std::string Cell::with(std::string_view unit) const {
 
 Cell not_available() { return {std::string(kNotAvailable), false}; }
 
-std::string_view driver_words(std::uint16_t code) {
-  static constexpr std::array<std::string_view, 31> kWords{
-      "Success",
-      "Uninitialized",
-      "Invalid Argument",
-      "Not Supported",
-      "Insufficient Permissions",
-      "Already Initialized",
-      "Not Found",
-      "Insufficient Size",
-      "Insufficient External Power",
-      "Driver Not Loaded",
-      "Timeout",
-      "Interrupt Request Issue",
-      "NVML Shared Library Not Found",
-      "Function Not Found",
-      "Corrupted infoROM",
-      "GPU is lost",
-      "GPU requires reset",
-      "GPU access blocked by the operating system",
-      "Driver/library version mismatch",
-      "In use by another client",
-      "Insufficient Memory",
-      "No data",
-      "vGPU ECC Not Supported",
-      "Insufficient Resources",
-      "Frequency Not Supported",
-      "Argument Version Mismatch",
-      "Requested functionality has been deprecated",
-      "System is not in ready state",
-      "No GPUs were found",
-      "Invalid State",
-      "Reset Type Not Supported",
-  };
-  if (code < kWords.size()) return kWords[code];
-  return "Unknown Error";
-}
+std::string_view driver_words(std::uint16_t code) { return nvml_error(code).smi_words; }
 
 Cell in_words(Reason reason, std::uint16_t code) {
-  constexpr std::uint16_t kPermission = 4, kTimeout = 10, kLost = 15, kReset = 16, kDeprecated = 26;
   switch (reason) {
     case Reason::no_permission:
-      return {std::string(driver_words(kPermission)), false};
+      return {std::string(driver_words(nvml_code::kNoPermission)), false};
     case Reason::lost:
-      return {std::string(driver_words(kLost)), false};
+      return {std::string(driver_words(nvml_code::kLost)), false};
     case Reason::not_responding:
-      return {std::string(driver_words(kTimeout)), false};
+      return {std::string(driver_words(nvml_code::kTimeout)), false};
     case Reason::reset_required:
-      return {std::string(driver_words(kReset)), false};
+      return {std::string(driver_words(nvml_code::kResetRequired)), false};
     case Reason::deprecated:
-      return {std::string(driver_words(kDeprecated)), false};
+      return {std::string(driver_words(nvml_code::kDeprecated)), false};
     case Reason::error:
       return {std::string(driver_words(code)), false};
     default:
