@@ -14,7 +14,7 @@ from harness import GPULSE, MIB, ROOT, Result, environment, gpulse, only_line
 from smi_log_values import LOGS, NO
 
 FIXTURES = ROOT.parent / "shared" / "fixtures" / "nvidia-smi"
-OURS = ROOT / "src" / "record"
+OURS = ROOT / "src" / "smi"
 # The exporter leaves microseconds as they are.
 PROMETHEUS_SCALE = {"_hz": 1e-6, "_ratio": 100.0, "_average_latency": 1e-6}
 
@@ -84,7 +84,7 @@ def test_processes() -> None:
 
 
 def test_our_own_h200() -> None:
-    document = read(OURS / "smi_xml_corpus" / "h200_load.xml")
+    document = read(OURS / "read_xml_corpus" / "h200_load.xml")
     assert document["time"] == "2026-11-15T02:31:18.000Z"
     (device,) = document["devices"]
     check(
@@ -112,14 +112,14 @@ def test_our_own_h200() -> None:
 
 
 def test_a_log_in_every_view() -> None:
-    log = OURS / "smi_xml_corpus" / "h200_load.xml"
+    log = OURS / "read_xml_corpus" / "h200_load.xml"
     assert gpulse("--replay", log, TZ="UTC").out.startswith("[LOG] Sun 2026-11-15 02:31:18  nvidia 580.159.04\n")
     table = gpulse("--replay", log, "--csv", "--fields", "index,power.draw,utilization.gpu").csv
     assert [list(row.values()) for row in table] == [["0", "692.7", "84"]]
 
 
 def test_the_standard_input() -> None:
-    log = OURS / "smi_xml_corpus" / "h200_load.xml"
+    log = OURS / "read_xml_corpus" / "h200_load.xml"
     command = [GPULSE, "--replay", "-", "--json"]
     piped = subprocess.run(command, input=log.read_bytes(), capture_output=True, env=environment(TZ="UTC"), check=True)
     assert piped.stdout.decode() == parse(log).out
@@ -127,7 +127,7 @@ def test_the_standard_input() -> None:
 
 def test_a_real_log_comes_back_as_it_was() -> None:
     """Read, and printed in nvidia-smi's own form: all that gpulse has a metric for is the same."""
-    log = OURS / "smi_xml_corpus" / "h200_load.xml"
+    log = OURS / "read_xml_corpus" / "h200_load.xml"
     back = gpulse("smi", "--replay", log, "-q", "-x", TZ="UTC").lines
     differing = {line.strip() for line in set(log.read_text().splitlines()) - set(back)}
     assert differing == {
@@ -240,7 +240,7 @@ def test_csv_without_units() -> None:
 
 
 def test_all_columns_of_our_own_h200() -> None:
-    (device,) = read(OURS / "smi_csv_corpus" / "h200_query_gpu.csv")["devices"]
+    (device,) = read(OURS / "read_csv_corpus" / "h200_query_gpu.csv")["devices"]
     check(
         device,
         {

@@ -3,7 +3,7 @@
 
 #include "cli/output.hpp"
 #include "codec/byte_source.hpp"
-#include "record/smi_log.hpp"
+#include "smi/read_log.hpp"
 #include "view/json.hpp"
 
 namespace gpulse::cli {
@@ -12,8 +12,8 @@ int run_parse(const std::string &file) {
   auto bytes = codec::ByteSource::open(file);
   if (!bytes) return fail(bytes.error());
   // One more than is read: then it is known to be too large.
-  const auto content = bytes->view(0, record::kLargestSmiLog + 1);
-  const auto log = record::read_smi_log({reinterpret_cast<const char *>(content.data()), content.size()},
+  const auto content = bytes->view(0, smi::kLargestLog + 1);
+  const auto log = smi::read_log({reinterpret_cast<const char *>(content.data()), content.size()},
                                         file == "-" ? "standard input" : file);
   if (!log) return fail(log.error());
   const bool pretty = log->size() == 1 && ::isatty(STDOUT_FILENO) == 1;

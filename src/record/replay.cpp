@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "record/demo.hpp"
-#include "record/smi_log.hpp"
+#include "smi/read_log.hpp"
 #include "record/trace.hpp"
 
 namespace gpulse::record {
@@ -49,10 +49,10 @@ Result<Replay> Replay::open(const std::string &path) {
     if (trace->empty()) return no_sample();
     return Replay(std::move(*trace));
   }
-  if (!is_recording(start) && is_smi_log(characters(start))) {
+  if (!is_recording(start) && smi::is_log(characters(start))) {
     const auto size =
-        std::min<std::uint64_t>(bytes->size(), kLargestSmiLog + 1);  // one more: it says that it is too large
-    auto log = read_smi_log(characters(bytes->view(0, static_cast<std::size_t>(size))), path);
+        std::min<std::uint64_t>(bytes->size(), smi::kLargestLog + 1);  // one more: it says that it is too large
+    auto log = smi::read_log(characters(bytes->view(0, static_cast<std::size_t>(size))), path);
     if (!log) return std::unexpected(log.error());
     return Replay(std::move(*log));
   }

@@ -7,16 +7,16 @@
 #include <iterator>
 #include <random>
 
-#include "record/smi_fuzz.hpp"
-#include "record/smi_log.hpp"
+#include "smi/fuzz_checks.hpp"
+#include "smi/read_log.hpp"
 
-namespace gpulse::record {
+namespace gpulse::smi {
 namespace {
 
 std::vector<std::string> logs() {
   std::vector<std::string> texts;
   for (const auto *folder :
-       {"/../shared/fixtures/nvidia-smi/xml", "/src/record/smi_xml_corpus", "/src/record/smi_csv_corpus"}) {
+       {"/../shared/fixtures/nvidia-smi/xml", "/src/smi/read_xml_corpus", "/src/smi/read_csv_corpus"}) {
     const std::filesystem::path path(GPULSE_SOURCE_DIR + std::string(folder));
     if (!std::filesystem::is_directory(path)) continue;
     for (const auto &entry : std::filesystem::directory_iterator(path)) {
@@ -30,17 +30,17 @@ std::vector<std::string> logs() {
 TEST(SmiLog, IsReadWhole) {
   ASSERT_GE(logs().size(), 6U);
   for (const auto &text : logs()) {
-    const auto log = read_smi_log(text, "log");
+    const auto log = read_log(text, "log");
     ASSERT_TRUE(log) << log.error().line();
-    smi::must_be_sound(log);
+    must_be_sound(log);
   }
 }
 
 TEST(SmiLog, CutAnywhere) {
   for (const auto &text : logs()) {
     for (std::size_t part = 0; part < 100; ++part) {
-      const auto log = read_smi_log(std::string_view(text).substr(0, text.size() * part / 100), "log");
-      smi::must_be_sound(log);
+      const auto log = read_log(std::string_view(text).substr(0, text.size() * part / 100), "log");
+      must_be_sound(log);
       // An XML document without its end is none.
       EXPECT_TRUE(!log || text.find("</nvidia_smi_log>") == std::string::npos);
     }
@@ -56,10 +56,10 @@ TEST(SmiLog, WithBrokenBytes) {
         auto &byte = broken[random() % broken.size()];
         byte = random() % 2 == 0 ? static_cast<char>(byte ^ (1 << random() % 8)) : static_cast<char>(random());
       }
-      smi::must_be_sound(read_smi_log(broken, "log"));
+      must_be_sound(read_log(broken, "log"));
     }
   }
 }
 
 }  // namespace
-}  // namespace gpulse::record
+}  // namespace gpulse::smi

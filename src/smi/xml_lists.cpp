@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/smi_xml_lists.hpp"
+#include "smi/xml_lists.hpp"
 
 #include <optional>
 #include <string_view>
 
 #include "base/text.hpp"
 #include "metric/state_names.hpp"
-#include "record/smi_value.hpp"
-#include "record/smi_xml_tree.hpp"
+#include "smi/value.hpp"
+#include "smi/xml_tree.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 namespace {
 
@@ -158,4 +158,4 @@ void fill_lists(pugi::xml_node gpu, DeviceDetails &details) {
       profiles_of(profiles.child("power_profile_enforced_profiles"));
 }
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "model/snapshot.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 inline constexpr std::size_t kMostDevices = 1024;  // whole ones
 inline constexpr std::size_t kMostInstances = 8192;
@@ -46,4 +46,4 @@ Result<std::vector<SnapshotPtr>> read_csv(std::string_view text, const std::stri
 bool is_csv_header(std::string_view line);
 bool is_csv_row(std::string_view line);
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

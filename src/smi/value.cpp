@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/smi_value.hpp"
+#include "smi/value.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "metric/state_names.hpp"
 #include "model/plausible.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 namespace {
 
@@ -336,4 +336,4 @@ std::string pci_address(std::string_view text) {
   return fmt::format("{:04x}:{:02x}:{:02x}.{}", *domain, *bus, *device, *function);
 }
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

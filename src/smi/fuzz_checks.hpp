@@ -8,7 +8,7 @@
 
 #include "codec/snapshot_codec.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 inline void must(bool holds) {
   if (!holds) std::abort();
@@ -44,4 +44,4 @@ inline void must_be_sound(const Result<std::vector<SnapshotPtr>> &log) {
   }
 }
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "record/smi_log.hpp"
+#include "smi/read_log.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 inline constexpr double kMiB = 1048576;
 
@@ -16,7 +16,7 @@ inline std::string document(const std::string &inside) {
 }
 
 inline Snapshot read(const std::string &inside) {
-  const auto log = read_smi_log(document(inside), "log");
+  const auto log = read_log(document(inside), "log");
   EXPECT_TRUE(log) << log.error().line();
   if (!log || log->size() != 1) return {};
   return *log->front();
@@ -29,7 +29,7 @@ inline Device gpu(const std::string &inside) {
 }
 
 inline std::string refusal(const std::string &text) {
-  const auto log = read_smi_log(text, "log");
+  const auto log = read_log(text, "log");
   EXPECT_FALSE(log);
   return log ? "" : log.error().line();
 }
@@ -39,4 +39,4 @@ inline Reading number(const Device &device, std::string_view key) {
   return device.details->row[find_metric(Scope::detail, key).value()];
 }
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "metric/state_names.hpp"
-#include "record/smi_testing.hpp"
+#include "smi/testing.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 namespace {
 
 TEST(SmiXmlValues, QuantitiesGetOurUnits) {
@@ -179,4 +179,4 @@ TEST(SmiXmlValues, TheFirstOfTwoEqualElementsCounts) {
 }
 
 }  // namespace
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

@@ -9,11 +9,11 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "record/smi_csv_columns.hpp"
-#include "record/smi_parts.hpp"
-#include "record/smi_value.hpp"
+#include "smi/csv_columns.hpp"
+#include "smi/snapshot_parts.hpp"
+#include "smi/value.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 namespace {
 
@@ -255,4 +255,4 @@ Result<std::vector<SnapshotPtr>> read_csv(std::string_view text, const std::stri
   return CsvLog(name).run(text);
 }
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

@@ -16,14 +16,14 @@
 #include "base/result.hpp"
 #include "model/snapshot.hpp"
 
-namespace gpulse::record {
+namespace gpulse::smi {
 
-inline constexpr std::size_t kLargestSmiLog = std::size_t{1} << 26U;
+inline constexpr std::size_t kLargestLog = std::size_t{1} << 26U;
 
 // Whether a text begins as a log of nvidia-smi does.
-bool is_smi_log(std::string_view start);
+bool is_log(std::string_view start);
 
 // At least one snapshot. `name` stands for the text in messages.
-Result<std::vector<SnapshotPtr>> read_smi_log(std::string_view text, const std::string &name);
+Result<std::vector<SnapshotPtr>> read_log(std::string_view text, const std::string &name);
 
-}  // namespace gpulse::record
+}  // namespace gpulse::smi

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/smi_csv_columns.hpp"
+#include "smi/csv_columns.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
 
 #include "base/text.hpp"
-#include "record/smi_parts.hpp"
-#include "record/smi_value.hpp"
+#include "smi/snapshot_parts.hpp"
+#include "smi/value.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 namespace {
 
@@ -147,4 +147,4 @@ bool is_csv_row(std::string_view line) {
   });
 }
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes are a log of nvidia-smi or an error in one line.
-#include "record/smi_fuzz.hpp"
-#include "record/smi_log.hpp"
+#include "smi/fuzz_checks.hpp"
+#include "smi/read_log.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char *>(data), size);
-  (void)gpulse::record::is_smi_log(text);
-  gpulse::record::smi::must_be_sound(gpulse::record::read_smi_log(text, "fuzz"));
+  (void)gpulse::smi::is_log(text);
+  gpulse::smi::must_be_sound(gpulse::smi::read_log(text, "fuzz"));
   return 0;
 }

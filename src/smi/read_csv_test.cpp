@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "metric/state_names.hpp"
-#include "record/smi_testing.hpp"
+#include "smi/testing.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 namespace {
 
 using ::testing::HasSubstr;
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 std::vector<SnapshotPtr> read_csv(const std::string &text) {
   ::setenv("TZ", "UTC", 1);
   ::tzset();
-  auto log = read_smi_log(text, "log");
+  auto log = read_log(text, "log");
   EXPECT_TRUE(log) << log.error().line();
   return log ? std::move(*log) : std::vector<SnapshotPtr>{};
 }
@@ -169,12 +169,12 @@ TEST(SmiCsv, RefusedInOneLine) {
 }
 
 TEST(SmiCsv, IsRecognisedByItsFirstLine) {
-  EXPECT_TRUE(is_smi_log("index, memory.used [MiB]\n0, 1 MiB\n"));
-  EXPECT_TRUE(is_smi_log("0, NVIDIA H200\n"));
-  EXPECT_FALSE(is_smi_log("Dear Sir,\nyours"));
-  EXPECT_FALSE(is_smi_log("name,age\n"));
-  EXPECT_FALSE(is_smi_log(""));
+  EXPECT_TRUE(is_log("index, memory.used [MiB]\n0, 1 MiB\n"));
+  EXPECT_TRUE(is_log("0, NVIDIA H200\n"));
+  EXPECT_FALSE(is_log("Dear Sir,\nyours"));
+  EXPECT_FALSE(is_log("name,age\n"));
+  EXPECT_FALSE(is_log(""));
 }
 
 }  // namespace
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

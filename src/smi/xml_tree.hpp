@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "model/snapshot.hpp"
-#include "record/smi_xml_rows.hpp"
+#include "smi/xml_rows.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 // The text of an element that holds nothing else; none where it holds elements, or is not there.
 std::optional<std::string_view> plain_text(pugi::xml_node node);
@@ -23,4 +23,4 @@ std::optional<std::string_view> child_text(pugi::xml_node node, const char *name
 // Fills rows and texts of a device and its details.
 void fill_device(pugi::xml_node node, std::span<const XmlRow> rows, Row &row, TextRow &texts, DeviceDetails &details);
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

@@ -7,12 +7,12 @@
 #include <pugixml.hpp>
 
 #include "base/text.hpp"
-#include "record/smi_parts.hpp"
-#include "record/smi_value.hpp"
-#include "record/smi_xml_lists.hpp"
-#include "record/smi_xml_tree.hpp"
+#include "smi/snapshot_parts.hpp"
+#include "smi/value.hpp"
+#include "smi/xml_lists.hpp"
+#include "smi/xml_tree.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 namespace {
 
@@ -248,4 +248,4 @@ Result<std::vector<SnapshotPtr>> read_xml(std::string_view text, const std::stri
   return snapshots;
 }
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

@@ -6,7 +6,7 @@
 
 #include "model/device_details.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 // The reasons in force, and those the device can tell.
 void fill_event_reasons(pugi::xml_node gpu, Row &row, Row &details);
@@ -14,4 +14,4 @@ void fill_event_reasons(pugi::xml_node gpu, Row &row, Row &details);
 // The lists of the details, with the number of entries or the reason why there is none.
 void fill_lists(pugi::xml_node gpu, DeviceDetails &details);
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "record/smi_testing.hpp"
+#include "smi/testing.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 namespace {
 
 using ::testing::HasSubstr;
@@ -202,7 +202,7 @@ TEST(SmiXml, NoGpuIsNoError) {
 }
 
 TEST(SmiXml, ALogMadeInALoopHoldsSeveralMoments) {
-  const auto log = read_smi_log(document("<gpu/>") + document("<gpu/><gpu/>"), "log");
+  const auto log = read_log(document("<gpu/>") + document("<gpu/><gpu/>"), "log");
   ASSERT_TRUE(log);
   ASSERT_EQ(log->size(), 2U);
   EXPECT_EQ((*log)[1]->devices.size(), 2U);
@@ -215,11 +215,11 @@ TEST(SmiXml, RefusedInOneLine) {
   EXPECT_THAT(refusal("<html\x1b[2J><body/></html\x1b[2J>"), ::testing::Not(HasSubstr("\x1b")));
   EXPECT_THAT(refusal("<?xml version=\"1.0\"?>"), HasSubstr("bad XML"));
   EXPECT_THAT(refusal(""), HasSubstr("log: empty"));
-  EXPECT_THAT(refusal(std::string(kLargestSmiLog + 1, ' ')), HasSubstr("too large"));
+  EXPECT_THAT(refusal(std::string(kLargestLog + 1, ' ')), HasSubstr("too large"));
 }
 
 TEST(SmiXml, EntitiesAreNotExpanded) {
-  const auto log = read_smi_log(
+  const auto log = read_log(
       "<!DOCTYPE nvidia_smi_log [<!ENTITY a \"ha\"><!ENTITY b SYSTEM \"file:///etc/hostname\">]>"
       "<nvidia_smi_log><gpu><product_name>&a;&b;&amp;</product_name></gpu></nvidia_smi_log>",
       "log");
@@ -254,12 +254,12 @@ TEST(SmiXml, OtherEncodingsAndWhatStandsBefore) {
   std::string wide = "\xFF\xFE";
   for (const char c : text) wide += std::string(1, c) + '\0';
   for (const auto &form : {wide, "\xEF\xBB\xBF" + text, "WARNING: infoROM is corrupted at gpu 0000:02:00.0\n" + text}) {
-    EXPECT_TRUE(is_smi_log(form));
-    const auto log = read_smi_log(form, "log");
+    EXPECT_TRUE(is_log(form));
+    const auto log = read_log(form, "log");
     ASSERT_TRUE(log) << log.error().line();
     EXPECT_EQ(log->front()->devices.at(0).identity->name, "A");
   }
 }
 
 }  // namespace
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/smi_xml_tree.hpp"
+#include "smi/xml_tree.hpp"
 
 #include <map>
 #include <vector>
 
 #include "base/text.hpp"
-#include "record/smi_value.hpp"
+#include "smi/value.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 namespace {
 
@@ -132,4 +132,4 @@ void fill_device(pugi::xml_node node, std::span<const XmlRow> rows, Row &row, Te
   }
 }
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

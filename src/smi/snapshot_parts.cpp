@@ -1,96 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/smi_log.hpp"
+#include "smi/snapshot_parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/text.hpp"
-#include "record/smi_parts.hpp"
-#include "record/smi_value.hpp"
+#include "smi/value.hpp"
 
-namespace gpulse::record {
-
-namespace {
-
-constexpr std::string_view kRoot = "<nvidia_smi_log";
-
-std::string_view first_line(std::string_view text) { return trim(text.substr(0, text.find('\n'))); }
-
-void add_utf8(std::string &out, std::uint32_t character) {
-  const auto byte = [&](std::uint32_t value) { out += static_cast<char>(value); };
-  if (character < 0x80) {
-    byte(character);
-  } else if (character < 0x800) {
-    byte(0xC0U | character >> 6U);
-    byte(0x80U | (character & 0x3FU));
-  } else if (character < 0x10000) {
-    byte(0xE0U | character >> 12U);
-    byte(0x80U | (character >> 6U & 0x3FU));
-    byte(0x80U | (character & 0x3FU));
-  } else {
-    byte(0xF0U | character >> 18U);
-    byte(0x80U | (character >> 12U & 0x3FU));
-    byte(0x80U | (character >> 6U & 0x3FU));
-    byte(0x80U | (character & 0x3FU));
-  }
-}
-
-// What PowerShell makes of `nvidia-smi … > FILE`. Half a pair of surrogates is left to printable().
-std::string from_utf16(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  const auto unit = [&](std::size_t at) -> std::uint32_t {
-    return static_cast<unsigned char>(text[at]) | static_cast<std::uint32_t>(static_cast<unsigned char>(text[at + 1]))
-                                                      << 8U;
-  };
-  for (std::size_t at = 0; at + 1 < text.size(); at += 2) {
-    auto character = unit(at);
-    if ((character & 0xFC00U) == 0xD800U && at + 3 < text.size() && (unit(at + 2) & 0xFC00U) == 0xDC00U) {
-      character = 0x10000U + ((character & 0x3FFU) << 10U) + (unit(at + 2) & 0x3FFU);
-      at += 2;
-    }
-    add_utf8(out, character);
-  }
-  return out;
-}
-
-// As UTF-8 without a byte order mark; `store` holds it where it had to be made.
-std::string_view as_utf8(std::string_view text, std::string &store) {
-  if (text.starts_with("\xFF\xFE")) {
-    store = from_utf16(text.substr(2));
-    return store;
-  }
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  return text;
-}
-
-// A warning may come before the document.
-bool is_xml(std::string_view text) {
-  return trim(text.substr(0, 1024)).starts_with('<') || text.find(kRoot) != std::string_view::npos;
-}
-
-}  // namespace
-
-bool is_smi_log(std::string_view start) {
-  std::string store;
-  start = as_utf8(start, store);
-  if (is_xml(start)) return true;
-  const auto line = first_line(start);
-  return smi::is_csv_header(line) || smi::is_csv_row(line);
-}
-
-Result<std::vector<SnapshotPtr>> read_smi_log(std::string_view text, const std::string &name) {
-  if (text.size() > kLargestSmiLog) {
-    return failure(fmt::format("{}: too large for a log of nvidia-smi", name), "at most 64 MiB are read: cut it");
-  }
-  std::string store;
-  text = as_utf8(text, store);
-  if (trim(text).empty()) return failure(fmt::format("{}: empty", name), "make it with nvidia-smi -q -x");
-  return is_xml(text) ? smi::read_xml(text, name) : smi::read_csv(text, name);
-}
-
-namespace smi {
+namespace gpulse::smi {
 
 std::shared_ptr<Snapshot> new_snapshot() {
   auto snapshot = std::make_shared<Snapshot>();
@@ -171,6 +88,4 @@ void finish(Snapshot &snapshot) {
                               .devices = static_cast<std::uint32_t>(snapshot.devices.size())});
 }
 
-}  // namespace smi
-
-}  // namespace gpulse::record
+}  // namespace gpulse::smi

@@ -10,7 +10,7 @@
 #include "metric/table.hpp"
 #include "model/row.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 // The reason that "N/A", "[Not Supported]", "GPU is lost" or no text at all stands for; none where the text is a value.
 std::optional<Reading> reason_in(std::string_view text);
@@ -39,4 +39,4 @@ std::optional<WallTime> read_time(std::string_view text);
 // 00000000:2D:00.0 as 0000:2d:00.0; empty where it is no address.
 std::string pci_address(std::string_view text);
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

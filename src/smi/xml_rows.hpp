@@ -7,7 +7,7 @@
 
 #include "metric/table.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 inline constexpr std::size_t kMostPaths = 4;
 
@@ -314,4 +314,4 @@ inline constexpr std::array kInstance{
 
 }  // namespace xml_rows
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi

@@ -9,7 +9,7 @@
 
 #include "metric/table.hpp"
 
-namespace gpulse::record::smi {
+namespace gpulse::smi {
 
 inline constexpr std::size_t kMostColumns = 1024;
 
@@ -40,4 +40,4 @@ struct Column {
 
 std::vector<Column> csv_columns(const std::vector<std::string_view> &titles);
 
-}  // namespace gpulse::record::smi
+}  // namespace gpulse::smi
