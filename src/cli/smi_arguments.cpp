@@ -14,7 +14,7 @@ namespace gpulse::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using view::smi::QueryKind;
+using smi::QueryKind;
 using Mode = SmiCommand::Mode;
 
 enum class Takes : std::uint8_t { nothing, value, maybe };

@@ -29,8 +29,8 @@ struct SmiCommand {
   std::optional<std::chrono::milliseconds> loop;
   std::uint32_t sections = 0;
   bool xml = false;
-  view::smi::QueryKind kind = view::smi::QueryKind::gpu;
-  std::vector<const view::smi::QueryField *> fields;
+  smi::QueryKind kind = smi::QueryKind::gpu;
+  std::vector<const smi::QueryField *> fields;
   view::smi::QueryStyle style;
   SmiSetting setting;
   bool yes = false;  // change settings without asking

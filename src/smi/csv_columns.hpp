@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The titles of nvidia-smi's CSV: its names for metrics are in the metric table, further ones here.
+// What the columns of nvidia-smi's CSV hold, by their titles.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "metric/table.hpp"
+#include "smi/query_row.hpp"
 
 namespace gpulse::smi {
 
@@ -17,25 +16,19 @@ struct Column {
   enum class What : std::uint8_t {
     ignored,
     metric,
-    event_reason,  // one of the reasons for lower clocks
-    timestamp,
-    index,
-    name,
-    uuid,
-    pci,
-    driver,
-    pid,
-    process_name,
-    process_memory,
+    fact,
     other_query,  // of a list that is not read
   };
   What what = What::ignored;
+  Fact fact = Fact::none;
   MetricId metric{};
+  std::uint64_t mask = 0;  // the bits of the metric that it tells; 0: all
+  Form form = {};
   std::string_view unit = {};  // of cells that have none
-  std::uint64_t bit = 0;
 
+  bool is(Fact which) const { return what == What::fact && fact == which; }
   // Whether it tells one device from another.
-  bool is_key() const { return what == What::index || what == What::uuid || what == What::pci; }
+  bool is_key() const { return is(Fact::index) || is(Fact::uuid) || is(Fact::bus_id); }
 };
 
 std::vector<Column> csv_columns(const std::vector<std::string_view> &titles);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -36,14 +37,15 @@ class CsvLog {
   Result<void> read_header(std::string_view line);
   Result<void> read_row(std::string_view line);
   Result<Cells> split_row(std::string_view line) const;
-  std::string_view cell(const Cells &cells, Column::What what) const;
+  std::string_view cell(const Cells &cells, Fact fact) const;
   void begin_moment(std::optional<WallTime> time);
   void end_moment();
   Result<Device *> device_of(const Cells &cells, const std::string &key);
   void fill(const Cells &cells, Device &device) const;
+  void fill_sets(const Cells &cells, Row &row, std::shared_ptr<DeviceDetails> &details) const;
   Result<void> add_process(const Cells &cells, const Device &device);
-  bool has(Column::What what) const {
-    return std::any_of(columns_.begin(), columns_.end(), [&](const Column &column) { return column.what == what; });
+  bool has(Fact fact) const {
+    return std::any_of(columns_.begin(), columns_.end(), [&](const Column &column) { return column.is(fact); });
   }
 
   std::string name_;
@@ -92,15 +94,16 @@ Result<void> CsvLog::read_header(std::string_view line) {
   }
   const auto titles = split(line, ',');
   columns_ = csv_columns(titles);
-  if (has(Column::What::other_query)) {
+  const auto is_other = [](const Column &column) { return column.what == Column::What::other_query; };
+  if (std::any_of(columns_.begin(), columns_.end(), is_other)) {
     return failure(fmt::format("{}: a list that is not read", name_), kRemedy);
   }
   return {};
 }
 
-std::string_view CsvLog::cell(const Cells &cells, Column::What what) const {
+std::string_view CsvLog::cell(const Cells &cells, Fact fact) const {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].what == what) return cells[i];
+    if (columns_[i].is(fact)) return cells[i];
   }
   return {};
 }
@@ -110,8 +113,8 @@ Result<Cells> CsvLog::split_row(std::string_view line) const {
   auto cells = split(line, ',');
   const auto size = columns_.size();
   if (cells.size() > size) {
-    const auto at = std::find_if(columns_.begin(), columns_.end(),
-                                 [](const Column &column) { return column.what == Column::What::process_name; });
+    const auto at =
+        std::find_if(columns_.begin(), columns_.end(), [](const Column &column) { return column.is(Fact::program); });
     if (at != columns_.end()) {
       const auto first = static_cast<std::size_t>(at - columns_.begin());
       const auto last = first + cells.size() - size;
@@ -151,19 +154,19 @@ Result<void> CsvLog::read_row(std::string_view line) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].is_key()) key.append((*cells)[i]).append(",");
   }
-  const auto time = read_time(cell(*cells, Column::What::timestamp));
-  const auto pid = cell(*cells, Column::What::pid);
+  const auto time = read_time(cell(*cells, Fact::timestamp));
+  const auto pid = cell(*cells, Fact::pid);
   if (now_ != nullptr) {
     const auto known = devices_.find(key);
     const bool again = !key.empty() && known != devices_.end() &&
-                       (!has(Column::What::pid) || processes_.contains({known->second, std::string(pid)}));
+                       (!has(Fact::pid) || processes_.contains({known->second, std::string(pid)}));
     if (again || (key.empty() && time && *time - now_->time >= kSweep)) end_moment();
   }
   if (now_ == nullptr) begin_moment(time);
   if (key.empty()) key = fmt::format("row {}", line_);
   auto device = device_of(*cells, key);
   if (!device) return std::unexpected(device.error());
-  return has(Column::What::pid) ? add_process(*cells, **device) : Result<void>{};
+  return has(Fact::pid) ? add_process(*cells, **device) : Result<void>{};
 }
 
 Result<Device *> CsvLog::device_of(const Cells &cells, const std::string &key) {
@@ -174,7 +177,7 @@ Result<Device *> CsvLog::device_of(const Cells &cells, const std::string &key) {
   }
   auto device = new_device(static_cast<std::uint32_t>(now_->devices.size()));
   // nvidia-smi's own number, unless it is taken.
-  const auto index_text = cell(cells, Column::What::index);
+  const auto index_text = cell(cells, Fact::index);
   const auto index = parse_integer<std::uint32_t>(index_text);
   if (!index && !reason_in(index_text)) return wrong("the index is no number", "is the file whole?");
   const auto taken = [&](std::uint32_t number) {
@@ -185,7 +188,7 @@ Result<Device *> CsvLog::device_of(const Cells &cells, const std::string &key) {
   fill(cells, device);
   devices_[key] = now_->devices.size();
   now_->devices.push_back(std::move(device));
-  if (now_->time == WallTime{}) now_->time = read_time(cell(cells, Column::What::timestamp)).value_or(WallTime{});
+  if (now_->time == WallTime{}) now_->time = read_time(cell(cells, Fact::timestamp)).value_or(WallTime{});
   auto identity = std::make_shared<DeviceIdentity>(*now_->devices.back().identity);
   identity->uuid = uuids_.give(identity->uuid, identity->pci, now_->devices.back().index);
   now_->devices.back().identity = std::move(identity);
@@ -197,20 +200,13 @@ void CsvLog::fill(const Cells &cells, Device &device) const {
   std::shared_ptr<DeviceDetails> details;
   identity->source = "nvidia-smi";
   identity->vendor = "nvidia";
-  identity->name = read_text(cell(cells, Column::What::name)).value_or("NVIDIA GPU");
-  identity->uuid = read_text(cell(cells, Column::What::uuid)).value_or("");
-  identity->pci = pci_address(cell(cells, Column::What::pci));
-  identity->driver = read_text(cell(cells, Column::What::driver)).value_or("");
-  std::uint64_t active = 0;
-  std::uint64_t told = 0;
+  identity->name = read_text(cell(cells, Fact::name)).value_or("NVIDIA GPU");
+  identity->uuid = read_text(cell(cells, Fact::uuid)).value_or("");
+  identity->pci = pci_address(cell(cells, Fact::bus_id));
+  identity->driver = read_text(cell(cells, Fact::driver)).value_or("");
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const auto &column = columns_[i];
-    if (column.what == Column::What::event_reason) {
-      const auto flag = read_flag(cells[i]);
-      if (flag) told |= column.bit;
-      if (flag && *flag) active |= column.bit;
-    }
-    if (column.what != Column::What::metric) continue;
+    if (column.what != Column::What::metric || column.mask != 0) continue;
     const auto id = column.metric;
     const bool detail = describe(id).scope == Scope::detail;
     if (detail && details == nullptr) details = std::make_shared<DeviceDetails>();
@@ -220,16 +216,34 @@ void CsvLog::fill(const Cells &cells, Device &device) const {
     }
     auto &reading = (detail ? details->row : device.row)[id];
     // Two names of one metric: what one tells the other does not take back.
-    if (!reading) reading = read_number(id, cells[i], column.unit);
+    if (!reading) reading = read(id, column.form, cells[i], column.unit);
   }
-  auto &reasons = device.row[device_metric("throttle_reasons")];
-  if (!reasons && told != 0) reasons = static_cast<double>(active);
+  fill_sets(cells, device.row, details);
   device.identity = std::move(identity);
   device.details = std::move(details);
 }
 
+// Sets whose bits have a column each, unless the whole set has one.
+void CsvLog::fill_sets(const Cells &cells, Row &row, std::shared_ptr<DeviceDetails> &details) const {
+  std::map<std::uint16_t, std::uint64_t> sets;  // by metric
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto &column = columns_[i];
+    if (column.mask == 0) continue;
+    if (const auto value = column.form.parse(cells[i], {})) {
+      sets[column.metric.index] |= static_cast<std::uint64_t>(*value) << std::countr_zero(column.mask) & column.mask;
+    }
+  }
+  for (const auto &[index, bits] : sets) {
+    const MetricId id{index};
+    const bool detail = describe(id).scope == Scope::detail;
+    if (detail && details == nullptr) details = std::make_shared<DeviceDetails>();
+    auto &reading = (detail ? details->row : row)[id];
+    if (!reading) reading = static_cast<double>(bits);
+  }
+}
+
 Result<void> CsvLog::add_process(const Cells &cells, const Device &device) {
-  const auto text = cell(cells, Column::What::pid);
+  const auto text = cell(cells, Fact::pid);
   const auto pid = parse_integer<std::uint32_t>(text);
   if (!pid) {
     if (reason_in(text)) return {};
@@ -237,12 +251,12 @@ Result<void> CsvLog::add_process(const Cells &cells, const Device &device) {
   }
   if (now_->processes.size() >= kMostProcesses) return wrong(fmt::format("more than {} processes", kMostProcesses));
   // The query lists those that compute; it has no column for the type.
-  auto process = new_process(*pid, "C", cell(cells, Column::What::process_name));
+  auto process = new_process(*pid, "C", cell(cells, Fact::program));
   process.device = device.index;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].what != Column::What::process_memory) continue;
+    if (!columns_[i].is(Fact::process_memory)) continue;
     process.row[process_metric("gpu_memory_bytes")] =
-        read_number(process_metric("gpu_memory_bytes"), cells[i], columns_[i].unit);
+        read(process_metric("gpu_memory_bytes"), kMib, cells[i], columns_[i].unit);
   }
   processes_.emplace(static_cast<std::size_t>(&device - now_->devices.data()), std::string(text));
   now_->processes.push_back(std::move(process));

@@ -7,6 +7,7 @@
 #include <pugixml.hpp>
 
 #include "base/text.hpp"
+#include "smi/form.hpp"
 #include "smi/snapshot_parts.hpp"
 #include "smi/value.hpp"
 #include "smi/xml_lists.hpp"
@@ -127,7 +128,7 @@ Result<void> XmlLog::add_device(pugi::xml_node gpu) {
   identity->pci = pci_address(gpu.attribute("id").value());
   if (identity->pci.empty()) identity->pci = pci_address(child_text(gpu.child("pci"), "pci_bus_id").value_or(""));
   identity->uuid = uuids_.give(text_or(gpu, "uuid", ""), identity->pci, device.index);
-  fill_device(gpu, xml_rows::kDevice, device.row, identity->texts, *details);
+  fill_device(gpu, XmlPart::device, device.row, identity->texts, *details);
   identity->texts[device_metric("cuda_version")] = versions_.cuda;
   add_sums(device.row, details->row);
   fill_event_reasons(gpu, device.row, details->row);
@@ -159,7 +160,7 @@ void XmlLog::add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std
     // The log has none; this is the form that drivers before 470 used.
     identity->uuid = uuids_.give("MIG-" + parent.uuid + "/" + identity->label, {}, index);
     identity->texts[device_metric("cuda_version")] = versions_.cuda;
-    fill_device(node, xml_rows::kInstance, instance.device.row, identity->texts, *details);
+    fill_device(node, XmlPart::instance, instance.device.row, identity->texts, *details);
     instance.device.parent = index;
     instance.device.identity = std::move(identity);
     instance.device.details = std::move(details);
@@ -200,7 +201,7 @@ Result<void> XmlLog::add_processes(pugi::xml_node gpu, std::uint32_t index) {
     if (const auto memory = node.child("used_memory")) {
       const auto used = plain_text(memory);
       process.row[process_metric("gpu_memory_bytes")] =
-          used ? read_number(process_metric("gpu_memory_bytes"), *used) : Reading(Reason::error);
+          used ? read(process_metric("gpu_memory_bytes"), kMib, *used) : Reading(Reason::error);
     }
     snapshot_->processes.push_back(std::move(process));
     if (snapshot_->processes.size() > kMostProcesses) {

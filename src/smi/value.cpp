@@ -9,8 +9,7 @@
 #include <ctime>
 
 #include "base/text.hpp"
-#include "metric/state_names.hpp"
-#include "model/plausible.hpp"
+#include "model/nvml_error.hpp"
 
 namespace gpulse::smi {
 
@@ -18,6 +17,8 @@ namespace {
 
 constexpr std::size_t kLongestText = 4096;
 constexpr std::size_t kLongestWord = 80;  // what nvidia-smi says in place of a value is shorter
+
+bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -27,49 +28,43 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// Letters and digits alone: "Exclusive_Process" and "exclusive process" are the same word.
-std::string bare(std::string_view text) {
-  auto out = lower(text.substr(0, kLongestWord));
-  std::erase_if(out, [](char c) { return (c < 'a' || c > 'z') && (c < '0' || c > '9'); });
-  return out;
-}
-
-// CSV puts what is no value into brackets.
-std::string_view unbracketed(std::string_view text) {
-  text = trim(text);
-  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') text = trim(text.substr(1, text.size() - 2));
-  return text;
-}
-
-// As NVML words its errors, and what nvidia-smi says by itself.
+// What nvidia-smi says in place of a value, beside NVML's errors.
 struct ReasonWords {
   std::string_view words;
   Reason reason;
-  std::uint16_t code = 0;
 };
 constexpr std::array kReasons{
     ReasonWords{"", Reason::not_supported},
     ReasonWords{"n/a", Reason::not_supported},
-    ReasonWords{"not supported", Reason::not_supported},
     ReasonWords{"not available", Reason::not_supported},
     ReasonWords{"not available in wddm driver model", Reason::not_supported},
-    ReasonWords{"not found", Reason::not_supported},
-    ReasonWords{"function not found", Reason::not_supported},
-    ReasonWords{"requested functionality has been deprecated", Reason::deprecated},
-    ReasonWords{"insufficient permissions", Reason::no_permission},
     ReasonWords{"no permission", Reason::no_permission},
-    ReasonWords{"gpu is lost", Reason::lost},
     ReasonWords{"lost", Reason::lost},
-    ReasonWords{"gpu requires reset", Reason::reset_required},
     ReasonWords{"reset required", Reason::reset_required},
-    ReasonWords{"no data", Reason::not_sampled},
-    ReasonWords{"unknown error", Reason::error, 999},
-    ReasonWords{"timeout", Reason::error, 10},
-    ReasonWords{"interrupt request issue", Reason::error, 11},
-    ReasonWords{"corrupted inforom", Reason::error, 14},
     ReasonWords{"err!", Reason::error},
     ReasonWords{"error", Reason::error},
 };
+
+Reading reason_of(const NvmlError &error) {
+  switch (error.code) {
+    case nvml_code::kNotSupported:
+    case nvml_code::kNotFound:
+    case nvml_code::kFunctionNotFound:
+      return Reason::not_supported;
+    case nvml_code::kDeprecated:
+      return Reason::deprecated;
+    case nvml_code::kNoPermission:
+      return Reason::no_permission;
+    case nvml_code::kLost:
+      return Reason::lost;
+    case nvml_code::kResetRequired:
+      return Reason::reset_required;
+    case nvml_code::kNoData:
+      return Reason::not_sampled;
+    default:
+      return {Reason::error, error.code};
+  }
+}
 
 struct UnitWord {
   std::string_view word;
@@ -108,76 +103,7 @@ const UnitWord *find_unit(Unit unit, std::string_view word) {
   return nullptr;
 }
 
-// Words for numbers that have none in the metric table.
-struct NumberWord {
-  MetricId metric;
-  std::string_view word;
-  double value;
-};
-constexpr std::array kNumberWords{
-    NumberWord{detail_metric("fabric_status"), "success", 0},
-    NumberWord{detail_metric("fabric_health_summary"), "healthy", 1},
-    NumberWord{detail_metric("fabric_health_summary"), "unhealthy", 2},
-    NumberWord{detail_metric("fabric_health_summary"), "limitedcapacity", 3},
-};
-
-// nvidia-smi's words for states that we call otherwise.
-struct OtherWord {
-  std::string_view theirs, ours;
-};
-constexpr std::array kOtherWords{
-    OtherWord{"vgpu", "guest"},
-    OtherWord{"gpureset", "reset"},
-    OtherWord{"nodereboot", "reboot"},
-    OtherWord{"directconnected", "direct"},
-    OtherWord{"switchconnected", "switch"},
-};
-
-std::optional<double> state_of(const Metric &metric, std::string_view text) {
-  if (metric.words.data() == state_names::kOffOn.data() || metric.words.data() == state_names::kNoYes.data()) {
-    const auto flag = read_flag(text);
-    return flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
-  }
-  auto word = bare(text);
-  for (std::size_t i = 0; i < metric.words.size(); ++i) {
-    if (word == bare(metric.words[i])) return static_cast<double>(i);
-  }
-  for (const auto &[theirs, ours] : kOtherWords) {
-    if (word != theirs) continue;
-    for (std::size_t i = 0; i < metric.words.size(); ++i) {
-      if (metric.words[i] == ours) return static_cast<double>(i);
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text, int base) {
-  if (text.starts_with("0x") || text.starts_with("0X")) return parse_integer<std::uint64_t>(text.substr(2), 16);
-  return parse_integer<std::uint64_t>(text, base);
-}
-
-// The words of a mask, in the order of its bits.
-Reading read_atomics(std::string_view text) {
-  static constexpr std::array<std::string_view, 9> kNames{
-      "FETCHADD_32", "FETCHADD_64", "SWAP_32", "SWAP_64", "CAS_32", "CAS_64", "CAS_128", "FETCHADD_128", "SWAP_128"};
-  std::uint64_t bits = 0;
-  for (const auto name : split_words(text)) {
-    const auto *const at = std::find(kNames.begin(), kNames.end(), name);
-    if (at == kNames.end()) return Reason::error;
-    bits |= std::uint64_t{1} << static_cast<unsigned>(at - kNames.begin());
-  }
-  return static_cast<double>(bits);
-}
-
-Reading read_set(MetricId id, std::string_view text) {
-  constexpr std::uint64_t kNamed = 0x1FF;  // the driver's bits are in the order of the words
-  const auto bits = whole_number(text, 16);
-  if (!bits) return Reason::error;
-  return plausible(
-      id, static_cast<double>((*bits & kNamed) | ((*bits & ~kNamed) != 0 ? state_names::throttle_bit("other") : 0)));
-}
-
-std::optional<WallTime> local_time(int year, int month, int day, std::string_view clock) {
+std::optional<WallTime> from_local_time(int year, int month, int day, std::string_view clock) {
   constexpr int kFirstYear = 1970;
   constexpr int kLastYear = 2200;  // nanoseconds since 1970 last until 2262
   const auto parts = split(clock, ':');
@@ -202,53 +128,47 @@ std::optional<WallTime> local_time(int year, int month, int day, std::string_vie
 
 }  // namespace
 
+std::string_view unbracketed(std::string_view text) {
+  text = trim(text);
+  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') text = trim(text.substr(1, text.size() - 2));
+  return text;
+}
+
+bool same_word(std::string_view a, std::string_view b) {
+  const auto next = [](std::string_view &text) {
+    while (!text.empty() && !is_letter_or_digit(text.front())) text.remove_prefix(1);
+    const char c = text.empty() ? '\0' : text.front();
+    if (!text.empty()) text.remove_prefix(1);
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  if (b.size() > kLongestWord) return false;
+  while (true) {
+    const char one = next(a);
+    if (one != next(b)) return false;
+    if (one == '\0') return true;
+  }
+}
+
 std::optional<Reading> reason_in(std::string_view text) {
   text = unbracketed(text);
   if (text.size() > kLongestWord) return std::nullopt;
   const auto words = lower(text);
   for (const auto &known : kReasons) {
-    if (words == known.words) return Reading(known.reason, known.code);
+    if (words == known.words) return Reading(known.reason);
   }
-  return std::nullopt;
+  const auto *const error = find_nvml_error(text);
+  return error != nullptr && error->code != 0 ? std::optional(reason_of(*error)) : std::nullopt;
 }
 
-Reading read_quantity(Unit kind, std::string_view text, std::string_view unit) {
+std::optional<double> quantity(Unit kind, std::string_view text, std::string_view unit) {
   text = trim(text);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || !std::isfinite(value)) return Reason::error;
+  if (error != std::errc{} || !std::isfinite(value)) return std::nullopt;
   const auto own = trim(text.substr(static_cast<std::size_t>(end - text.data())));
   const auto *scale = find_unit(kind, own.empty() ? trim(unit) : own);
-  if (scale == nullptr) return Reason::error;
+  if (scale == nullptr) return std::nullopt;
   return value * scale->times / scale->over;
-}
-
-Reading read_number(MetricId id, std::string_view text, std::string_view unit, int base) {
-  const auto &metric = describe(id);
-  text = unbracketed(text);
-  // Before the reasons: "Not Supported" is a state of the fabric.
-  if (metric.kind == Kind::state) {
-    if (const auto state = state_of(metric, text)) return *state;
-  }
-  if (const auto reason = reason_in(text)) return *reason;
-  if (metric.kind == Kind::set) return read_set(id, text);
-  for (const auto &known : kNumberWords) {
-    if (known.metric == id && bare(text) == known.word) return known.value;
-  }
-  if (id == detail_metric("pcie_atomics_outbound") || id == detail_metric("pcie_atomics_inbound")) {
-    return read_atomics(text);
-  }
-  if (id == detail_metric("inforom_flush_time_seconds")) {
-    const auto time = read_time(text);
-    if (!time) return Reason::error;
-    return std::chrono::floor<Seconds>(time->time_since_epoch()).count();
-  }
-  if (metric.unit == Unit::none && (base != 10 || text.starts_with("0x"))) {
-    const auto number = whole_number(text, base);
-    return number ? plausible(id, static_cast<double>(*number)) : Reason::error;
-  }
-  const auto value = read_quantity(metric.unit, text, unit);
-  return value ? plausible(id, value.value()) : value;
 }
 
 TextReading read_text(std::string_view text) {
@@ -268,38 +188,14 @@ std::string short_text(std::string_view text) {
 }
 
 std::optional<bool> read_flag(std::string_view text) {
-  const auto word = bare(unbracketed(text));
-  for (const auto *yes : {"enabled", "active", "yes", "on", "supported", "1"}) {
-    if (word == yes) return true;
+  text = unbracketed(text);
+  for (const auto *yes : {"Enabled", "Active", "Yes", "On", "Supported", "1"}) {
+    if (same_word(yes, text)) return true;
   }
-  for (const auto *no : {"disabled", "notactive", "no", "off", "0"}) {
-    if (word == no) return false;
+  for (const auto *no : {"Disabled", "Not Active", "No", "Off", "0"}) {
+    if (same_word(no, text)) return false;
   }
   return std::nullopt;
-}
-
-std::uint64_t event_reason_bit(std::string_view name) {
-  struct Known {
-    std::string_view name;
-    std::uint64_t bit;
-  };
-  static constexpr std::array kKnown{
-      Known{"gpu_idle", state_names::throttle_bit("idle")},
-      Known{"applications_clocks_setting", state_names::throttle_bit("application clocks")},
-      Known{"user_defined_clocks", state_names::throttle_bit("application clocks")},
-      Known{"sw_power_cap", state_names::throttle_bit("power cap")},
-      Known{"hw_slowdown", state_names::throttle_bit("hw slowdown")},
-      Known{"sync_boost", state_names::throttle_bit("sync boost")},
-      Known{"sw_thermal_slowdown", state_names::throttle_bit("sw thermal")},
-      Known{"hw_thermal_slowdown", state_names::throttle_bit("hw thermal")},
-      Known{"hw_power_brake_slowdown", state_names::throttle_bit("power brake")},
-      Known{"display_clocks_setting", state_names::throttle_bit("display clocks")},
-      Known{"unknown", state_names::throttle_bit("other")},
-  };
-  for (const auto &known : kKnown) {
-    if (known.name == name) return known.bit;
-  }
-  return 0;
 }
 
 std::optional<WallTime> read_time(std::string_view text) {
@@ -311,7 +207,7 @@ std::optional<WallTime> read_time(std::string_view text) {
     const auto day = parse_integer<int>(parts[2]);
     const auto year = parse_integer<int>(parts[4]);
     if (month == kMonths.end() || !day || !year) return std::nullopt;
-    return local_time(*year, static_cast<int>(month - kMonths.begin()) + 1, *day, parts[3]);
+    return from_local_time(*year, static_cast<int>(month - kMonths.begin()) + 1, *day, parts[3]);
   }
   if (parts.size() != 2) return std::nullopt;
   const auto date = split(parts[0], '/');
@@ -319,7 +215,7 @@ std::optional<WallTime> read_time(std::string_view text) {
   const auto year = parse_integer<int>(date[0]);
   const auto month = parse_integer<int>(date[1]);
   const auto day = parse_integer<int>(date[2]);
-  return year && month && day ? local_time(*year, *month, *day, parts[1]) : std::nullopt;
+  return year && month && day ? from_local_time(*year, *month, *day, parts[1]) : std::nullopt;
 }
 
 std::string pci_address(std::string_view text) {
@@ -334,6 +230,13 @@ std::string pci_address(std::string_view text) {
   const auto function = parse_integer<std::uint8_t>(slot[1], 16);
   if (!domain || !bus || !device || !function || *device > 31 || *function > 7) return {};
   return fmt::format("{:04x}:{:02x}:{:02x}.{}", *domain, *bus, *device, *function);
+}
+
+std::string long_time(WallTime time) { return local_time(time, "%a %b %e %H:%M:%S %Y"); }
+
+std::string stamp(WallTime time) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count() % 1000;
+  return fmt::format("{}.{:03}", local_time(time, "%Y/%m/%d %H:%M:%S"), ms);
 }
 
 }  // namespace gpulse::smi

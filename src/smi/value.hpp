@@ -12,15 +12,20 @@
 
 namespace gpulse::smi {
 
+inline constexpr std::string_view kNotAvailable = "N/A";
+
+// CSV puts what is no value into brackets.
+std::string_view unbracketed(std::string_view text);
+
+// Letters and digits alone count: "Exclusive_Process" and "exclusive process" are the same word.
+bool same_word(std::string_view a, std::string_view b);
+
 // The reason that "N/A", "[Not Supported]", "GPU is lost" or no text at all stands for; none where the text is a value.
 std::optional<Reading> reason_in(std::string_view text);
 
 // "143771 MiB" of a quantity of that unit, in our units. Where the text has no unit it is in `unit`, and where that is
 // empty too, in the one nvidia-smi leaves out.
-Reading read_quantity(Unit kind, std::string_view text, std::string_view unit = {});
-
-// The metric's value, if it can be one: a quantity, one of its words, a set of bits.
-Reading read_number(MetricId metric, std::string_view text, std::string_view unit = {}, int base = 10);
+std::optional<double> quantity(Unit kind, std::string_view text, std::string_view unit = {});
 
 TextReading read_text(std::string_view text);
 
@@ -30,11 +35,10 @@ std::string short_text(std::string_view text);
 // "Active" or "Yes" against "Not Active" or "No".
 std::optional<bool> read_flag(std::string_view text);
 
-// The bit in throttle_reasons of "sw_power_cap" and the like; 0: no such reason.
-std::uint64_t event_reason_bit(std::string_view name);
-
 // "Sun Nov 15 02:31:18 2026" or "2026/11/15 02:31:18.730", local time.
 std::optional<WallTime> read_time(std::string_view text);
+std::string long_time(WallTime time);
+std::string stamp(WallTime time);
 
 // 00000000:2D:00.0 as 0000:2d:00.0; empty where it is no address.
 std::string pci_address(std::string_view text);

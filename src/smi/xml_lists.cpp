@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "metric/state_names.hpp"
+#include "smi/log_row.hpp"
 #include "smi/value.hpp"
 #include "smi/xml_tree.hpp"
 
@@ -26,13 +27,13 @@ void fill_clocks(pugi::xml_node gpu, DeviceDetails &details) {
   const auto list = gpu.child("supported_clocks");
   std::size_t pairs = 0;
   for (const auto node : list.children("supported_mem_clock")) {
-    const auto memory = read_quantity(Unit::mhz, child_text(node, "value").value_or(""));
+    const auto memory = quantity(Unit::mhz, child_text(node, "value").value_or(""));
     if (!memory) continue;
     auto &clocks = details.clocks.emplace_back();
-    clocks.memory_mhz = memory.value();
+    clocks.memory_mhz = *memory;
     for (const auto graphics : node.children("supported_graphics_clock")) {
-      const auto clock = read_quantity(Unit::mhz, plain_text(graphics).value_or(""));
-      if (clock) clocks.graphics_mhz.push_back(clock.value());
+      const auto clock = quantity(Unit::mhz, plain_text(graphics).value_or(""));
+      if (clock) clocks.graphics_mhz.push_back(*clock);
     }
     pairs += clocks.graphics_mhz.size();
   }
@@ -83,30 +84,27 @@ void fill_accounted(pugi::xml_node gpu, DeviceDetails &details) {
   for (const auto node : list.children("accounted_process_info")) {
     const auto pid = parse_integer<std::uint32_t>(trim(child_text(node, "pid").value_or("")));
     if (!pid) continue;
-    const auto quantity = [&](const char *name, Unit unit, std::string_view default_unit = {}) -> Reading {
-      const auto text = child_text(node, name).value_or("");
-      if (const auto reason = reason_in(text)) return *reason;
-      return read_quantity(unit, text, default_unit);
-    };
-    details.accounted.push_back({.pid = *pid,
-                                 .gpu_percent = quantity("gpu_util", Unit::percent),
-                                 .memory_percent = quantity("memory_util", Unit::percent),
-                                 .memory_max_bytes = quantity("max_memory_usage", Unit::bytes),
-                                 .running_seconds = quantity("time", Unit::seconds, "ms"),
-                                 .running = read_flag(child_text(node, "is_running").value_or("")).value_or(false)});
+    auto &process = details.accounted.emplace_back();
+    process.pid = *pid;
+    process.running = read_flag(child_text(node, "is_running").value_or("")).value_or(false);
+    for (const auto &row : accounted_rows()) {
+      const auto text = child_text(node, row.tag.data()).value_or("");
+      const auto value = row.form.parse(text, {});
+      process.*row.value = value ? Reading(*value) : reason_in(text).value_or(Reason::error);
+    }
   }
   details.row[detail_metric("accounted_process_count")] = count_of(list, details.accounted.size());
 }
 
-TextReading profiles_of(pugi::xml_node list) {
-  if (!list) return Reason::not_supported;
-  if (const auto text = plain_text(list)) return read_text(*text);
+// Newer logs have an element for each profile; a list that is a text is a row of the table.
+void fill_profiles(pugi::xml_node list, TextReading &profiles) {
+  if (!list || plain_text(list)) return;
   std::string joined;
   for (const auto node : list.children()) {
     const auto text = plain_text(node);
     if (text && !trim(*text).empty()) joined += (joined.empty() ? "" : ", ") + std::string(trim(*text));
   }
-  return read_text(joined);
+  profiles = read_text(joined);
 }
 
 }  // namespace
@@ -152,10 +150,10 @@ void fill_lists(pugi::xml_node gpu, DeviceDetails &details) {
   fill_retired_pages(gpu, details);
   fill_accounted(gpu, details);
   const auto profiles = gpu.child("power_profiles");
-  details.texts[detail_metric("workload_profiles_requested")] =
-      profiles_of(profiles.child("power_profile_requested_profiles"));
-  details.texts[detail_metric("workload_profiles_enforced")] =
-      profiles_of(profiles.child("power_profile_enforced_profiles"));
+  fill_profiles(profiles.child("power_profile_requested_profiles"),
+                details.texts[detail_metric("workload_profiles_requested")]);
+  fill_profiles(profiles.child("power_profile_enforced_profiles"),
+                details.texts[detail_metric("workload_profiles_enforced")]);
 }
 
 }  // namespace gpulse::smi

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "smi/xml_tree.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <map>
+#include <span>
+#include <tuple>
 #include <vector>
 
 #include "base/text.hpp"
+#include "smi/log_row.hpp"
 #include "smi/value.hpp"
 
 namespace gpulse::smi {
@@ -13,48 +18,94 @@ namespace {
 
 constexpr std::size_t kLongestName = 128;
 
-// What the document says at the paths of a row.
+// One of the elements that tell a metric.
+struct Element {
+  MetricId metric;
+  Form form;
+  std::uint64_t mask = 0;  // the bits that it tells; 0: all
+  int rank = 0;            // which one is read first, where several tell the same
+};
+
+// What the document says at the place of an element.
 struct Found {
   enum class What : std::uint8_t { absent, text, elements };
   What what = What::absent;
   std::string_view text;
 };
+using AllFound = std::vector<Found>;
 
-// The tables' paths as a tree of names, made once for each table.
+// The table's elements as a tree of names.
 struct Branch {
   std::map<std::string, Branch, std::less<>> below;
-  struct Target {
-    std::size_t row, path;
-  };
-  std::vector<Target> targets;
+  std::vector<std::size_t> elements;
 };
 
-Branch make_tree(std::span<const XmlRow> rows) {
-  Branch root;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    for (std::size_t path = 0; path < kMostPaths; ++path) {
-      if (rows[row].paths[path].empty()) break;
-      auto *branch = &root;
-      for (const auto name : split(rows[row].paths[path], '/')) branch = &branch->below[std::string(name)];
-      branch->targets.push_back({row, path});
+class Tree {
+ public:
+  Tree(std::span<const LogRow> rows, std::span<const ReadOnlyElement> read_only) {
+    add(rows);
+    for (const auto &element : read_only) {
+      for (int i = 0; i < static_cast<int>(element.paths.size()); ++i) {
+        const auto path = element.paths[static_cast<std::size_t>(i)];
+        if (!path.empty()) add(path, {.metric = element.metric, .form = element.form, .rank = i});
+      }
+    }
+    for (std::size_t i = 0; i < elements_.size(); ++i) order_.push_back(i);
+    const auto key = [&](std::size_t i) { return std::tuple(elements_[i].metric.index, elements_[i].rank, i); };
+    std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  }
+
+  const Branch &root() const { return root_; }
+  const std::vector<Element> &elements() const { return elements_; }
+  // Elements of one metric stand together, the one to be read first before the others.
+  const std::vector<std::size_t> &order() const { return order_; }
+
+ private:
+  void add(std::span<const LogRow> rows) {
+    constexpr int kOlder = 1, kLast = 2;
+    std::vector<Branch *> above{&root_};  // by depth
+    const auto top = rows.front().depth;
+    for (const auto &row : rows) {
+      if (row.tag.empty() || row.kind == RowKind::list) continue;
+      // Below a value the text is deeper, the XML is not.
+      above.resize(std::min(above.size(), std::size_t{1} + row.depth - top));
+      auto &branch = above.back()->below[std::string(row.tag)];
+      if (row.kind != RowKind::value) above.push_back(&branch);
+      // A reason that no row names must count too: fill_event_reasons reads them.
+      if (!row.metric || row.metric == device_metric("throttle_reasons")) continue;
+      const Element element{.metric = *row.metric, .form = row.form_in_xml(), .mask = row.mask};
+      add(branch, element, row.read_last ? kLast : 0);
+      if (!row.older.empty()) add(row.older, element, kOlder);
     }
   }
-  return root;
-}
+  void add(std::string_view path, const Element &element, int rank) {
+    auto *branch = &root_;
+    for (const auto name : split(path, '/')) branch = &branch->below[std::string(name)];
+    add(*branch, element, rank);
+  }
+  void add(std::string_view path, const Element &element) { add(path, element, element.rank); }
+  void add(Branch &branch, Element element, int rank) {
+    element.rank = rank;
+    branch.elements.push_back(elements_.size());
+    elements_.push_back(element);
+  }
 
-const Branch &tree_of(std::span<const XmlRow> rows) {
-  static const Branch kDevice = make_tree(xml_rows::kDevice);
-  static const Branch kInstance = make_tree(xml_rows::kInstance);
-  return rows.data() == xml_rows::kDevice.data() ? kDevice : kInstance;
-}
+  Branch root_;
+  std::vector<Element> elements_;
+  std::vector<std::size_t> order_;
+};
 
-using AllFound = std::vector<std::array<Found, kMostPaths>>;
+const Tree &tree_of(XmlPart part) {
+  static const Tree kDevice(log_rows(), read_only_elements());
+  static const Tree kInstance(instance_rows(), read_only_instance_elements());
+  return part == XmlPart::device ? kDevice : kInstance;
+}
 
 // "N/A" in place of elements is said of all of them.
 void found_above(const Branch &branch, std::string_view text, AllFound &all) {
   for (const auto &[name, below] : branch.below) {
-    for (const auto &[row, path] : below.targets) {
-      if (all[row][path].what == Found::What::absent) all[row][path] = {Found::What::text, text};
+    for (const auto element : below.elements) {
+      if (all[element].what == Found::What::absent) all[element] = {Found::What::text, text};
     }
     found_above(below, text, all);
   }
@@ -68,8 +119,8 @@ void walk(pugi::xml_node node, const Branch &branch, AllFound &all) {
     const auto at = branch.below.find(name);
     if (at == branch.below.end()) continue;
     const auto text = plain_text(child);
-    for (const auto &[row, path] : at->second.targets) {
-      auto &found = all[row][path];
+    for (const auto element : at->second.elements) {
+      auto &found = all[element];
       // An element that is there twice: the first counts.
       if (found.what != Found::What::absent) continue;
       found = text ? Found{Found::What::text, *text} : Found{Found::What::elements, {}};
@@ -80,27 +131,60 @@ void walk(pugi::xml_node node, const Branch &branch, AllFound &all) {
   }
 }
 
-Reading number_of(const XmlRow &row, const std::array<Found, kMostPaths> &all) {
-  std::optional<Reading> first;
-  for (const auto &found : all) {
-    if (found.what == Found::What::absent) continue;
-    const auto reading =
-        found.what == Found::What::text ? read_number(row.metric, found.text, {}, row.base) : Reading(Reason::error);
-    if (reading) return reading;
-    if (!first) first = reading;
+// The elements of one metric, and what was found in their places.
+struct Told {
+  const Tree &tree;
+  const AllFound &all;
+  std::span<const std::size_t> elements;
+
+  // Calls visit(element, found) until it returns true.
+  void each(const auto &visit) const {
+    for (const auto i : elements) {
+      if (all[i].what != Found::What::absent && visit(tree.elements()[i], all[i])) return;
+    }
   }
-  return first.value_or(Reason::not_supported);
+};
+
+Reading read_element(const Element &element, const Found &found) {
+  return found.what == Found::What::text ? read(element.metric, element.form, found.text) : Reading(Reason::error);
 }
 
-TextReading text_of(const std::array<Found, kMostPaths> &all) {
-  TextReading first = Reason::not_supported;
-  for (const auto &found : all) {
-    if (found.what == Found::What::absent) continue;
-    auto reading = found.what == Found::What::text ? read_text(found.text) : TextReading(Reason::error);
-    if (reading) return reading;
-    if (first.reason() == Reason::not_supported) first = std::move(reading);
-  }
-  return first;
+Reading number_of(const Told &told) {
+  std::optional<Reading> reading;
+  told.each([&](const Element &element, const Found &found) {
+    const auto now = read_element(element, found);
+    if (now || !reading) reading = now;
+    return now.has_value();
+  });
+  return reading.value_or(Reason::not_supported);
+}
+
+// Of a set whose bits have an element each.
+Reading set_of(const Told &told) {
+  std::optional<std::uint64_t> bits;
+  Reading reason = Reason::not_supported;
+  told.each([&](const Element &element, const Found &found) {
+    const auto now = read_element(element, found);
+    if (!now) {
+      if (!reason.is(Reason::error)) reason = now;
+      return false;
+    }
+    bits =
+        bits.value_or(0) | (static_cast<std::uint64_t>(now.value()) << std::countr_zero(element.mask) & element.mask);
+    return false;
+  });
+  return bits && !reason.is(Reason::error) ? Reading(static_cast<double>(*bits)) : reason;
+}
+
+TextReading text_of(const Told &told) {
+  TextReading reading = Reason::not_supported;
+  told.each([&](const Element &, const Found &found) {
+    auto now = found.what == Found::What::text ? read_text(found.text) : TextReading(Reason::error);
+    const bool good = now.has_value();
+    if (good || reading.reason() == Reason::not_supported) reading = std::move(now);
+    return good;
+  });
+  return reading;
 }
 
 }  // namespace
@@ -118,16 +202,20 @@ std::optional<std::string_view> child_text(pugi::xml_node node, const char *name
   return plain_text(node.child(name));
 }
 
-void fill_device(pugi::xml_node node, std::span<const XmlRow> rows, Row &row, TextRow &texts, DeviceDetails &details) {
-  AllFound all(rows.size());
-  walk(node, tree_of(rows), all);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto id = rows[i].metric;
-    const bool detail = describe(id).scope == Scope::detail;
-    if (is_text(describe(id))) {
-      (detail ? details.texts : texts)[id] = text_of(all[i]);
+void fill_device(pugi::xml_node node, XmlPart part, Row &row, TextRow &texts, DeviceDetails &details) {
+  const auto &tree = tree_of(part);
+  AllFound all(tree.elements().size());
+  walk(node, tree.root(), all);
+  const std::span order(tree.order());
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    const auto &first = tree.elements()[order[begin]];
+    while (end < order.size() && tree.elements()[order[end]].metric == first.metric) ++end;
+    const Told told{.tree = tree, .all = all, .elements = order.subspan(begin, end - begin)};
+    const bool detail = describe(first.metric).scope == Scope::detail;
+    if (is_text(describe(first.metric))) {
+      (detail ? details.texts : texts)[first.metric] = text_of(told);
     } else {
-      (detail ? details.row : row)[id] = number_of(rows[i], all[i]);
+      (detail ? details.row : row)[first.metric] = first.mask != 0 ? set_of(told) : number_of(told);
     }
   }
 }

@@ -4,26 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cctype>
 #include <cmath>
 
-#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "model/nvml_error.hpp"
 
 namespace gpulse::view::smi {
 
 namespace {
-
-constexpr double kMib = 1024.0 * 1024.0;
-constexpr std::string_view kNotAvailable = "N/A";
-
-template <std::size_t N>
-std::string pick(const std::array<std::string_view, N> &names, double value) {
-  const auto place = static_cast<std::size_t>(std::max(0.0, value));
-  return place < N ? std::string(names[place]) : fmt::format("{:.0f}", value);
-}
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -76,71 +66,6 @@ Cell in_words(Reason reason, std::uint16_t code) {
   }
 }
 
-namespace form {
-
-std::string integer(double value) { return fmt::format("{:.0f}", value); }
-std::string two_digits(double value) { return fmt::format("{:.2f}", value); }
-std::string mib_up(double bytes) { return fmt::format("{:.0f}", std::ceil(bytes / kMib)); }
-std::string mib_down(double bytes) { return fmt::format("{:.0f}", std::floor(bytes / kMib)); }
-std::string kilobytes(double bytes) { return fmt::format("{:.0f}", bytes / 1000); }
-std::string micro(double seconds) { return fmt::format("{:.0f}", seconds * 1e6); }
-std::string milli(double seconds) { return fmt::format("{:.0f}", seconds * 1e3); }
-std::string lanes(double value) { return fmt::format("{:.0f}x", value); }
-std::string enabled(double value) { return value != 0 ? "Enabled" : "Disabled"; }
-std::string enabled_low(double value) { return value != 0 ? "enabled" : "disabled"; }
-std::string yes_no(double value) { return value != 0 ? "Yes" : "No"; }
-std::string performance(double value) { return fmt::format("P{:.0f}", value); }
-std::string compute_mode(double value) {
-  static constexpr std::array<std::string_view, 4> kNames{"Default", "Exclusive_Thread", "Prohibited",
-                                                          "Exclusive_Process"};
-  return pick(kNames, value);
-}
-std::string addressing(double value) {
-  static constexpr std::array<std::string_view, 3> kNames{"None", "HMM", "ATS"};
-  return pick(kNames, value);
-}
-std::string validity(double value) { return value != 0 ? "valid" : "invalid"; }
-std::string recovery(double value) {
-  static constexpr std::array<std::string_view, 5> kNames{"None", "Reset", "Reboot", "Drain P2P", "Drain and Reset"};
-  return pick(kNames, value);
-}
-std::string operation_mode(double value) {
-  static constexpr std::array<std::string_view, 3> kNames{"All On", "Compute", "Low Double Precision"};
-  return pick(kNames, value);
-}
-std::string virtualization(double value) {
-  static constexpr std::array<std::string_view, 5> kNames{"None", "Pass-Through", "VGPU", "Host VGPU", "Host VSGA"};
-  return pick(kNames, value);
-}
-std::string peer_type(double value) { return value != 0 ? "Switch Connected" : "Direct Connected"; }
-std::string fabric_state(double value) {
-  static constexpr std::array<std::string_view, 4> kNames{"N/A", "Not Started", "In Progress", "Completed"};
-  return pick(kNames, value);
-}
-std::string fabric_status(double value) { return std::string(driver_words(static_cast<std::uint16_t>(value))); }
-std::string health_summary(double value) {
-  static constexpr std::array<std::string_view, 4> kNames{"N/A", "Healthy", "Unhealthy", "Limited Capacity"};
-  return pick(kNames, value);
-}
-std::string hex(double value) { return fmt::format("0x{:x}", static_cast<std::uint64_t>(value)); }
-std::string hex8(double value) { return fmt::format("0x{:08X}", static_cast<std::uint64_t>(value)); }
-std::string hex16(double value) { return fmt::format("0x{:016X}", static_cast<std::uint64_t>(value)); }
-std::string bare_hex(double value) { return fmt::format("{:X}", static_cast<std::uint64_t>(value)); }
-std::string bare_hex8(double value) { return fmt::format("{:08X}", static_cast<std::uint64_t>(value)); }
-std::string atomics(double mask) {
-  static constexpr std::array<std::string_view, 9> kNames{
-      "FETCHADD_32", "FETCHADD_64", "SWAP_32", "SWAP_64", "CAS_32", "CAS_64", "CAS_128", "FETCHADD_128", "SWAP_128"};
-  std::string out;
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if ((static_cast<std::uint64_t>(mask) >> i & 1U) == 0) continue;
-    out += out.empty() ? "" : " ";
-    out += kNames[i];
-  }
-  return out.empty() ? std::string(kNotAvailable) : out;
-}
-
-}  // namespace form
-
 Reading reading(const Device &device, MetricId id) {
   if (describe(id).scope == Scope::device) return device.row[id];
   return device.details != nullptr ? device.details->row[id] : Reading(Reason::not_supported);
@@ -151,28 +76,78 @@ TextReading text_reading(const Device &device, MetricId id) {
   return device.details != nullptr ? device.details->texts[id] : TextReading(Reason::not_supported);
 }
 
-Cell cell(const Device &device, MetricId id, const Form &form) {
+Cell cell(const Reading &value, const Form &form) {
+  if (!value) return in_words(value.reason(), value.code());
+  return {form.print(value.value())};
+}
+
+Cell cell(const Device &device, MetricId id, const Form &form, std::uint64_t mask) {
   if (is_text(describe(id))) {
     const auto text = text_reading(device, id);
     return text ? Cell{text.value()} : in_words(text.reason(), text.code());
   }
   const auto value = reading(device, id);
-  if (!value) return in_words(value.reason(), value.code());
-  return {form.text(value.value())};
+  if (mask == 0 || !value) return cell(value, form);
+  const auto bits = (static_cast<std::uint64_t>(value.value()) & mask) >> std::countr_zero(mask);
+  return {form.print(static_cast<double>(bits))};
 }
 
-Cell bit(const Device &device, MetricId id, std::uint64_t mask) {
-  const auto value = reading(device, id);
-  if (!value) return in_words(value.reason(), value.code());
-  return {(static_cast<std::uint64_t>(value.value()) & mask) != 0 ? "Active" : "Not Active"};
+namespace {
+
+Cell pci_number(const Device &device, unsigned PciAddress::*part, int digits) {
+  const auto at = pci_address(device);
+  return at ? Cell{fmt::format("0x{:0{}X}", (*at).*part, digits)} : not_available();
 }
 
-Cell fabric_health(const Device &device, unsigned place) {
-  const auto mask = reading(device, detail_metric("fabric_health"));
-  if (!mask) return in_words(mask.reason(), mask.code());
-  const auto value = static_cast<std::uint64_t>(mask.value()) >> (2 * place) & 3U;
-  if (value == 0) return not_available();
-  return {value == 1 ? "True" : "False"};
+// nvidia-smi subtracts what it prints for a device, and rounds the difference for an instance.
+Cell bar1_free(const Device &device, bool instance) {
+  const auto total = reading(device, device_metric("bar1_total_bytes"));
+  const auto used = reading(device, device_metric("bar1_used_bytes"));
+  if (!total || !used) return cell(total ? used : total, kMib);
+  if (instance) return {print::mib_up(total.value() - used.value())};
+  constexpr double kMibBytes = 1024.0 * 1024.0;
+  return {print::integer(std::floor(total.value() / kMibBytes) - std::floor(used.value() / kMibBytes))};
+}
+
+std::size_t instance_index(const Snapshot &snapshot, const Device &device) {
+  std::size_t before = 0;
+  for (const auto &other : snapshot.devices) {
+    if (&other == &device) break;
+    if (other.parent == device.parent) ++before;
+  }
+  return before;
+}
+
+}  // namespace
+
+Cell cell(const Snapshot &snapshot, const Device &device, Fact fact) {
+  switch (fact) {
+    case Fact::deprecated:
+      return in_words(Reason::deprecated, 0);
+    case Fact::name:
+      return {device.identity->name};
+    case Fact::uuid:
+      return {device.identity->uuid};
+    case Fact::bus_id:
+      return {bus_id(device)};
+    case Fact::driver:
+      return device.identity->driver.empty() ? not_available() : Cell{device.identity->driver};
+    case Fact::index:
+      return {fmt::format("{}", device.index)};
+    case Fact::pci_domain:
+      return pci_number(device, &PciAddress::domain, 4);
+    case Fact::pci_bus:
+      return pci_number(device, &PciAddress::bus, 2);
+    case Fact::pci_device:
+      return pci_number(device, &PciAddress::device, 2);
+    case Fact::bar1_free:
+    case Fact::instance_bar1_free:
+      return bar1_free(device, fact == Fact::instance_bar1_free);
+    case Fact::instance_index:
+      return {fmt::format("{}", instance_index(snapshot, device))};
+    default:
+      return not_available();
+  }
 }
 
 std::optional<PciAddress> pci_address(const Device &device) {
@@ -185,13 +160,6 @@ std::string bus_id(const Device &device) {
   const auto at = pci_address(device);
   if (!at) return device.identity->pci.empty() ? std::string(kNotAvailable) : device.identity->pci;
   return fmt::format("{:08X}:{:02X}:{:02X}.0", at->domain, at->bus, at->device);
-}
-
-std::string long_time(WallTime time) { return local_time(time, "%a %b %e %H:%M:%S %Y"); }
-
-std::string stamp(WallTime time) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count() % 1000;
-  return fmt::format("{}.{:03}", local_time(time, "%Y/%m/%d %H:%M:%S"), ms);
 }
 
 std::optional<Scene> choose(const Snapshot &snapshot, std::string_view which) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "view/smi/log_nodes.hpp"
+#include "view/smi/log_lists.hpp"
 
 namespace gpulse::view::smi {
 
@@ -42,97 +42,49 @@ constexpr std::array kSectionNames{
     SectionName{"POWER_PROFILES", section::kPowerProfiles},
 };
 
-bool in_text(const Node &node, std::uint32_t sections) {
-  if (node.label.empty() && node.text_list == nullptr) return false;
-  return sections == 0 ? !node.filtered : (node.sections & sections) != 0;
+bool in_text(const LogRow &row, std::uint32_t sections) {
+  if (row.label.empty()) return false;
+  return sections == 0 ? !row.on_request : (row.sections & sections) != 0;
 }
 
-bool in_xml(const Node &node) { return !node.tag.empty() || node.xml_list != nullptr; }
+bool in_xml(const LogRow &row) { return !row.tag.empty(); }
 
-Cell value_of(const Node &node, const Snapshot &snapshot, const Device &device) {
-  if (node.special != nullptr) return node.special(snapshot, device);
-  return cell(device, *node.metric, node.form);
+// Devices that tell how far they are from their limits tell the limits as distances too.
+bool left_out(const LogRow &row, const Device &device) {
+  if (row.condition != Condition::limits && row.condition != Condition::margins) return false;
+  return reading(device, kMarginMetric).has_value() != (row.condition == Condition::margins);
 }
 
-// The lines that belong to the group at `at`: those deeper than it.
-std::size_t end_of(std::span<const Node> nodes, std::size_t at) {
+bool has_place_in_rack(const Device &device) {
+  const auto guid = text_reading(device, kRackMetric);
+  return guid && guid.value().find_first_not_of("0x") != std::string::npos;
+}
+
+Cell value_of(const LogRow &row, const Form &form, const Snapshot &snapshot, const Device &device) {
+  if (row.fact != Fact::none) return cell(snapshot, device, row.fact);
+  if (row.condition == Condition::rack && !has_place_in_rack(device)) return not_available();
+  return cell(device, *row.metric, form, row.mask);
+}
+
+std::string xml_value(const LogRow &row, const Snapshot &snapshot, const Device &device) {
+  const auto &form = row.form_in_xml();
+  auto value = value_of(row, form, snapshot, device);
+  if (row.bare_in_xml && value.known) value.text.erase(0, std::string_view("0x").size());
+  return xml_escape(value.with(form.unit));
+}
+
+// The rows that belong to the group at `at`: those deeper than it.
+std::size_t end_of(std::span<const LogRow> rows, std::size_t at) {
   auto next = at + 1;
-  while (next < nodes.size() && nodes[next].depth > nodes[at].depth) ++next;
+  while (next < rows.size() && rows[next].depth > rows[at].depth) ++next;
   return next;
 }
 
-bool has_values(std::span<const Node> nodes, std::size_t at, const Snapshot &snapshot, const Device &device) {
-  const auto lines = nodes.subspan(at + 1, end_of(nodes, at) - at - 1);
-  return std::any_of(lines.begin(), lines.end(), [&](const Node &node) {
-    return node.kind == NodeKind::value && value_of(node, snapshot, device).known;
+bool has_values(std::span<const LogRow> rows, std::size_t at, const Snapshot &snapshot, const Device &device) {
+  const auto inside = rows.subspan(at + 1, end_of(rows, at) - at - 1);
+  return std::any_of(inside.begin(), inside.end(), [&](const LogRow &row) {
+    return row.kind == RowKind::value && value_of(row, row.form, snapshot, device).known;
   });
-}
-
-void text_of(const Snapshot &snapshot, const Device &device, std::uint32_t sections, std::string &out) {
-  const auto nodes = log_nodes();
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const auto &node = nodes[i];
-    if (!in_text(node, sections)) continue;
-    switch (node.kind) {
-      case NodeKind::value:
-        out += text_line(node.depth, node.label, value_of(node, snapshot, device).with(node.form.unit));
-        break;
-      case NodeKind::list:
-        node.text_list(snapshot, device, out);
-        break;
-      case NodeKind::folded:
-        if (!has_values(nodes, i, snapshot, device)) {
-          out += text_line(node.depth, node.label, not_available().text);
-          i = end_of(nodes, i) - 1;
-          break;
-        }
-        [[fallthrough]];
-      case NodeKind::group:
-        out += fmt::format("{:{}}{}\n", "", 4 * node.depth, node.label);
-        break;
-    }
-  }
-}
-
-void xml_of(const Snapshot &snapshot, const Device &device, std::string &out) {
-  const auto nodes = log_nodes();
-  std::vector<const Node *> open;
-  const auto indent = [&] { return std::string(2 + open.size(), '\t'); };
-  const auto close_to = [&](std::size_t depth) {
-    while (!open.empty() && open.back()->depth >= depth) {
-      const auto *group = open.back();
-      open.pop_back();
-      out += fmt::format("{}</{}>\n", indent(), group->tag);
-    }
-  };
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const auto &node = nodes[i];
-    close_to(node.depth);
-    if (!in_xml(node)) continue;
-    switch (node.kind) {
-      case NodeKind::value: {
-        auto form = node.xml_form.text != nullptr ? node.xml_form : node.form;
-        const auto value = node.special != nullptr ? node.special(snapshot, device) : cell(device, *node.metric, form);
-        out += fmt::format("{0}<{1}>{2}</{1}>\n", indent(), node.tag, xml_escape(value.with(form.unit)));
-        break;
-      }
-      case NodeKind::list:
-        node.xml_list(snapshot, device, out);
-        break;
-      case NodeKind::folded:
-        if (!has_values(nodes, i, snapshot, device)) {
-          out += fmt::format("{0}<{1}>{2}</{1}>\n", indent(), node.tag, not_available().text);
-          i = end_of(nodes, i) - 1;
-          break;
-        }
-        [[fallthrough]];
-      case NodeKind::group:
-        out += fmt::format("{}<{}>\n", indent(), node.tag);
-        open.push_back(&node);
-        break;
-    }
-  }
-  close_to(0);
 }
 
 }  // namespace
@@ -162,6 +114,70 @@ std::string xml_escape(std::string_view text) {
   return out;
 }
 
+void text_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Device &device, std::uint32_t sections,
+               std::string &out) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto &row = rows[i];
+    if (!in_text(row, sections) || left_out(row, device)) continue;
+    switch (row.kind) {
+      case RowKind::value:
+        out += text_line(row.depth, row.label, value_of(row, row.form, snapshot, device).with(row.form.unit));
+        break;
+      case RowKind::list:
+        text_list(row, snapshot, device, out);
+        break;
+      case RowKind::folded:
+        if (!has_values(rows, i, snapshot, device)) {
+          out += text_line(row.depth, row.label, kNotAvailable);
+          i = end_of(rows, i) - 1;
+          break;
+        }
+        [[fallthrough]];
+      case RowKind::group:
+        out += fmt::format("{:{}}{}\n", "", 4 * row.depth, row.label);
+        break;
+    }
+  }
+}
+
+void xml_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Device &device, std::string &out) {
+  const std::size_t top = rows.front().depth;
+  std::vector<const LogRow *> open;
+  const auto indent = [&] { return std::string(2 * top + open.size(), '\t'); };
+  const auto close_to = [&](std::size_t depth) {
+    while (!open.empty() && open.back()->depth >= depth) {
+      const auto *group = open.back();
+      open.pop_back();
+      out += fmt::format("{}</{}>\n", indent(), group->tag);
+    }
+  };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto &row = rows[i];
+    close_to(row.depth);
+    if (!in_xml(row) || left_out(row, device)) continue;
+    switch (row.kind) {
+      case RowKind::value:
+        out += fmt::format("{0}<{1}>{2}</{1}>\n", indent(), row.tag, xml_value(row, snapshot, device));
+        break;
+      case RowKind::list:
+        xml_list(row, snapshot, device, out);
+        break;
+      case RowKind::folded:
+        if (!has_values(rows, i, snapshot, device)) {
+          out += fmt::format("{0}<{1}>{2}</{1}>\n", indent(), row.tag, kNotAvailable);
+          i = end_of(rows, i) - 1;
+          break;
+        }
+        [[fallthrough]];
+      case RowKind::group:
+        out += fmt::format("{}<{}>\n", indent(), row.tag);
+        open.push_back(&row);
+        break;
+    }
+  }
+  close_to(0);
+}
+
 std::optional<std::uint32_t> parse_sections(std::string_view list) {
   std::uint32_t sections = 0;
   while (!list.empty()) {
@@ -177,10 +193,10 @@ std::optional<std::uint32_t> parse_sections(std::string_view list) {
 
 MetricSet needs_of_log(std::uint32_t sections, bool xml) {
   MetricSet set{device_metric("cuda_version")};
-  for (const auto &node : log_nodes()) {
-    if (!(xml ? in_xml(node) : in_text(node, sections))) continue;
-    if (node.metric) set.add(*node.metric);
-    for (const auto &id : node.more) {
+  for (const auto &row : log_rows()) {
+    if (!(xml ? in_xml(row) : in_text(row, sections))) continue;
+    if (row.metric) set.add(*row.metric);
+    for (const auto &id : row.more) {
       if (id) set.add(*id);
     }
   }
@@ -196,7 +212,7 @@ std::string log_text(const Scene &scene, std::uint32_t sections) {
   out += text_line(0, "Attached GPUs", fmt::format("{}", scene.attached));
   for (const auto *device : scene.devices) {
     out += fmt::format("GPU {}\n", bus_id(*device));
-    text_of(*scene.snapshot, *device, sections, out);
+    text_rows(log_rows(), *scene.snapshot, *device, sections, out);
     out += '\n';
   }
   return out;
@@ -210,7 +226,7 @@ std::string log_xml(const Scene &scene) {
   out += fmt::format("\t<attached_gpus>{}</attached_gpus>\n", scene.attached);
   for (const auto *device : scene.devices) {
     out += fmt::format("\t<gpu id=\"{}\">\n", xml_escape(bus_id(*device)));
-    xml_of(*scene.snapshot, *device, out);
+    xml_rows(log_rows(), *scene.snapshot, *device, out);
     out += "\t</gpu>\n\n";
   }
   out += "</nvidia_smi_log>\n";

@@ -12,13 +12,23 @@ namespace gpulse::view::smi {
 
 namespace {
 
-using Rows = std::vector<QueryRow>;
+// What a line speaks of, beside its device.
+struct Line {
+  const Scene *scene = nullptr;
+  const Device *device = nullptr;
+  const Process *process = nullptr;
+  const AccountedProcess *accounted = nullptr;
+  const RetiredPage *page = nullptr;
+  bool double_bit = false;
+  double memory_mhz = 0, graphics_mhz = 0;
+};
+using Lines = std::vector<Line>;
 
-bool asks_for(std::span<const QueryField *const> fields, std::string_view name) {
-  return std::any_of(fields.begin(), fields.end(), [&](const QueryField *field) { return field->name == name; });
+bool asks_for(std::span<const QueryField *const> fields, Fact fact) {
+  return std::any_of(fields.begin(), fields.end(), [&](const QueryField *field) { return field->fact == fact; });
 }
 
-void add_processes(const QueryRow &base, Rows &rows) {
+void add_processes(const Line &base, Lines &lines) {
   auto all = holders(*base.scene->snapshot, *base.device);
   // Here they come as the driver lists them.
   std::sort(all.begin(), all.end(),
@@ -27,82 +37,121 @@ void add_processes(const QueryRow &base, Rows &rows) {
     constexpr auto kWorks =
         static_cast<std::uint8_t>(ProcessType::compute) | static_cast<std::uint8_t>(ProcessType::mps);
     if ((holder.process->types & kWorks) == 0) continue;
-    auto row = base;
-    row.process = holder.process;
-    rows.push_back(row);
+    auto line = base;
+    line.process = holder.process;
+    lines.push_back(line);
   }
 }
 
-void add_accounted(const QueryRow &base, Rows &rows) {
+void add_accounted(const Line &base, Lines &lines) {
   if (base.device->details == nullptr) return;
   for (const auto &process : base.device->details->accounted) {
-    auto row = base;
-    row.accounted = &process;
-    rows.push_back(row);
+    auto line = base;
+    line.accounted = &process;
+    lines.push_back(line);
   }
 }
 
-void add_pages(const QueryRow &base, Rows &rows) {
+void add_pages(const Line &base, Lines &lines) {
   const auto count = reading(*base.device, detail_metric("retired_page_count"));
   for (const bool double_bit : {false, true}) {
-    auto row = base;
-    row.double_bit = double_bit;
+    auto line = base;
+    line.double_bit = double_bit;
     // A device that keeps no list still has its two lines.
-    if (!count) rows.push_back(row);
+    if (!count) lines.push_back(line);
     if (!count || base.device->details == nullptr) continue;
     for (const auto &page : base.device->details->retired_pages) {
       if (page.double_bit != double_bit) continue;
-      row.page = &page;
-      rows.push_back(row);
+      line.page = &page;
+      lines.push_back(line);
     }
   }
 }
 
-void add_clocks(const QueryRow &base, bool graphics, Rows &rows) {
+void add_clocks(const Line &base, bool graphics, Lines &lines) {
   if (base.device->details == nullptr) return;
   for (const auto &clocks : base.device->details->clocks) {
-    auto row = base;
-    row.memory_mhz = clocks.memory_mhz;
+    auto line = base;
+    line.memory_mhz = clocks.memory_mhz;
     if (!graphics) {
-      rows.push_back(row);
+      lines.push_back(line);
       continue;
     }
     for (const auto mhz : clocks.graphics_mhz) {
-      row.graphics_mhz = mhz;
-      rows.push_back(row);
+      line.graphics_mhz = mhz;
+      lines.push_back(line);
     }
   }
 }
 
-Rows rows_of(QueryKind kind, std::span<const QueryField *const> fields, const Scene &scene) {
-  Rows rows;
+Lines lines_of(QueryKind kind, std::span<const QueryField *const> fields, const Scene &scene) {
+  Lines lines;
   for (const auto *device : scene.devices) {
-    const QueryRow base{.scene = &scene, .device = device};
+    const Line base{.scene = &scene, .device = device};
     switch (kind) {
       case QueryKind::gpu:
       case QueryKind::remapped_rows:
-        rows.push_back(base);
+        lines.push_back(base);
         break;
       case QueryKind::compute_apps:
-        add_processes(base, rows);
+        add_processes(base, lines);
         break;
       case QueryKind::accounted_apps:
-        add_accounted(base, rows);
+        add_accounted(base, lines);
         break;
       case QueryKind::retired_pages:
-        add_pages(base, rows);
+        add_pages(base, lines);
         break;
       case QueryKind::supported_clocks:
-        add_clocks(base, asks_for(fields, "graphics"), rows);
+        add_clocks(base, asks_for(fields, Fact::graphics_clock), lines);
         break;
     }
   }
-  return rows;
+  return lines;
 }
 
-Cell value_of(const QueryField &field, const QueryRow &row) {
-  if (field.special != nullptr) return field.special(row);
-  return cell(*row.device, *field.metric, {field.unit, field.form});
+Cell page_cell(Fact fact, const Line &line) {
+  if (fact == Fact::page_cause) return {line.double_bit ? "Double Bit ECC" : "Single Bit ECC"};
+  if (line.page == nullptr) return not_available();
+  if (fact == Fact::page_address) return {fmt::format("0x{:016x}", line.page->address)};
+  return line.page->time != 0 ? Cell{long_time(WallTime(std::chrono::seconds(line.page->time)))} : not_available();
+}
+
+Cell fact_cell(const QueryField &field, const Line &line) {
+  switch (field.fact) {
+    case Fact::timestamp:
+      return {stamp(line.scene->snapshot->time)};
+    case Fact::count:
+      return {fmt::format("{}", line.scene->attached)};
+    case Fact::pid:
+      return {fmt::format("{}", line.process != nullptr ? line.process->pid : line.accounted->pid)};
+    case Fact::program:
+      return {program(*line.process)};
+    case Fact::process_memory:
+      return cell(line.process->row[process_metric("gpu_memory_bytes")], field.form);
+    case Fact::accounted_gpu_use:
+      return cell(line.accounted->gpu_percent, field.form);
+    case Fact::accounted_memory_use:
+      return cell(line.accounted->memory_percent, field.form);
+    case Fact::accounted_memory:
+      return cell(line.accounted->memory_max_bytes, field.form);
+    case Fact::accounted_time:
+      return cell(line.accounted->running_seconds, field.form);
+    case Fact::page_address:
+    case Fact::page_time:
+    case Fact::page_cause:
+      return page_cell(field.fact, line);
+    case Fact::memory_clock:
+      return cell(line.memory_mhz, field.form);
+    case Fact::graphics_clock:
+      return cell(line.graphics_mhz, field.form);
+    default:
+      return cell(*line.scene->snapshot, *line.device, field.fact);
+  }
+}
+
+Cell value_of(const QueryField &field, const Line &line) {
+  return field.metric ? cell(*line.device, *field.metric, field.form, field.mask) : fact_cell(field, line);
 }
 
 }  // namespace
@@ -157,7 +206,7 @@ std::string query_header(std::span<const QueryField *const> fields) {
   std::string out;
   for (const auto *field : fields) {
     out += fmt::format("{}{}", out.empty() ? "" : ", ", field->name);
-    if (!field->unit.empty()) out += fmt::format(" [{}]", field->unit);
+    if (!field->form.unit.empty()) out += fmt::format(" [{}]", field->form.unit);
   }
   return out + '\n';
 }
@@ -165,12 +214,12 @@ std::string query_header(std::span<const QueryField *const> fields) {
 std::string query_rows(QueryKind kind, std::span<const QueryField *const> fields, const Scene &scene,
                        const QueryStyle &style) {
   std::string out;
-  for (const auto &row : rows_of(kind, fields, scene)) {
+  for (const auto &line : lines_of(kind, fields, scene)) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      const auto value = value_of(*fields[i], row);
+      const auto value = value_of(*fields[i], line);
       if (i > 0) out += ", ";
       if (value.known) {
-        out += value.with(style.units ? fields[i]->unit : "");
+        out += value.with(style.units ? fields[i]->form.unit : "");
       } else {
         out += fields[i]->bare ? value.text : fmt::format("[{}]", value.text);
       }

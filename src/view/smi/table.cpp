@@ -66,8 +66,8 @@ std::string on_off(double value) { return value != 0 ? "On" : "Off"; }
 std::string percent(double value) { return fmt::format("{:.0f}%", value); }
 std::string celsius(double value) { return fmt::format("{:.0f}C", value); }
 std::string watts(double value) { return fmt::format("{:.0f}W", std::floor(value)); }
-std::string mib(double value) { return form::mib_up(value) + "MiB"; }
-std::string mib_down(double value) { return form::mib_down(value) + "MiB"; }
+std::string mib(double value) { return print::mib_up(value) + "MiB"; }
+std::string mib_down(double value) { return print::mib_down(value) + "MiB"; }
 std::string compute_mode(double value) {
   static constexpr std::array<std::string_view, 4> kNames{"Default", "E. Thread", "Prohibited", "E. Process"};
   return value < kNames.size() ? std::string(kNames[static_cast<std::size_t>(value)]) : "N/A";
@@ -75,11 +75,11 @@ std::string compute_mode(double value) {
 
 std::string ecc_cell(const Device &device) {
   const auto mode = reading(device, device_metric("ecc_mode"));
-  if (!mode) return in_cell(mode, form::integer);
+  if (!mode) return in_cell(mode, print::integer);
   if (mode.value() == 0) return "Off";
   // A device in parts counts in its instances.
   if (reading(device, device_metric("mig_mode")).value_or(0) != 0) return "On";
-  return in_cell(device, device_metric("ecc_uncorrected_volatile_total"), form::integer);
+  return in_cell(device, device_metric("ecc_uncorrected_volatile_total"), print::integer);
 }
 
 void add_device(const Device &device, std::string &out) {
@@ -93,12 +93,12 @@ void add_device(const Device &device, std::string &out) {
   out += fmt::format("|{:>4} {:>5}    {:<3}      {:>9} / {:>5} | {:>10} / {:>9} |{:>8} {:>12} |\n",
                      in_cell(device, device_metric("fan_speed_percent"), percent),
                      in_cell(device, device_metric("temperature_gpu_celsius"), celsius),
-                     in_cell(device, device_metric("performance_state"), form::performance),
+                     in_cell(device, device_metric("performance_state"), print::performance),
                      in_cell(device, device_metric("power_draw_watts"), watts),
                      in_cell(device, device_metric("power_limit_watts"), watts), used, total,
                      in_cell(device, device_metric("gpu_utilization_percent"), percent),
                      in_cell(device, device_metric("compute_mode"), compute_mode));
-  out += fmt::format("|{:41}|{:24}| {:>20} |\n", "", "", in_cell(device, device_metric("mig_mode"), form::enabled));
+  out += fmt::format("|{:41}|{:24}| {:>20} |\n", "", "", in_cell(device, device_metric("mig_mode"), print::enabled));
 }
 
 void add_instances(const Scene &scene, std::string &out) {
@@ -118,7 +118,7 @@ void add_instances(const Scene &scene, std::string &out) {
             "|==================+==================================+===========+=======================|\n";
         first = false;
       }
-      const auto part = [&](MetricId id) { return in_cell(*instance, id, form::integer); };
+      const auto part = [&](MetricId id) { return in_cell(*instance, id, print::integer); };
       out += fmt::format(
           "|{:>3}  {:>3} {:>3} {:>3}  |  {:>17} / {:>8}    |{:>3}  {:>5} | {:>2} {:>3}  {:>3}  {:>3}  {:>3} |\n",
           device->index, part(detail_metric("gpu_instance_id")), part(detail_metric("compute_instance_id")), place++,
@@ -147,7 +147,7 @@ void add_processes(const Scene &scene, std::string &out) {
   for (const auto *device : scene.devices) {
     for (const auto &[process, on] : holders(*scene.snapshot, *device)) {
       const auto id = [&](MetricId metric, int columns) {
-        const auto text = on->parent ? in_cell(*on, metric, form::integer) : "N/A";
+        const auto text = on->parent ? in_cell(*on, metric, print::integer) : "N/A";
         return text == "N/A" ? fmt::format("{:>{}} ", text, columns + 1) : fmt::format("{:>{}}  ", text, columns);
       };
       constexpr int kNameColumns = 32;

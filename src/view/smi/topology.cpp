@@ -21,7 +21,7 @@ std::string way(const Device &from, std::size_t place, std::size_t to) {
   return "N/A";
 }
 
-std::string word_of(const Device &device, MetricId id) { return cell(device, id, {"", form::integer}).text; }
+std::string word_of(const Device &device, MetricId id) { return cell(device, id, kCount).text; }
 
 }  // namespace
 

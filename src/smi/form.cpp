@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "smi/form.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "base/text.hpp"
+#include "metric/state_names.hpp"
+#include "model/nvml_error.hpp"
+#include "model/plausible.hpp"
+#include "smi/value.hpp"
+
+namespace gpulse::smi {
+
+namespace {
+
+constexpr double kMibBytes = 1024.0 * 1024.0;
+
+using Names = std::span<const std::string_view>;
+
+// A word that other versions of nvidia-smi have for a number.
+struct OtherWord {
+  std::string_view word;
+  double value;
+};
+
+// The name of a state; the number itself where it has none.
+std::string name_of(Names names, double value) {
+  const auto place = static_cast<std::size_t>(std::max(0.0, value));
+  return place < names.size() ? std::string(names[place]) : fmt::format("{:.0f}", value);
+}
+
+// "N/A" among the names is no name: it is read as the reason that it stands for everywhere else.
+parse::Value value_of(Names names, std::string_view text, std::span<const OtherWord> others = {}) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] != kNotAvailable && same_word(names[i], text)) return static_cast<double>(i);
+  }
+  for (const auto &other : others) {
+    if (same_word(other.word, text)) return other.value;
+  }
+  return parse::count(text, {});
+}
+
+}  // namespace
+
+Reading read(MetricId metric, const Form &form, std::string_view text, std::string_view unit) {
+  text = unbracketed(text);
+  // Values before reasons: "Not Supported" is a state of the fabric.
+  if (const auto value = form.parse(text, unit)) return plausible(metric, *value);
+  return reason_in(text).value_or(Reason::error);
+}
+
+// Numbers
+
+std::string print::integer(double value) { return fmt::format("{:.0f}", value); }
+std::string print::lanes(double value) { return fmt::format("{:.0f}x", value); }
+parse::Value parse::count(std::string_view text, std::string_view unit) {
+  return text.starts_with("0x") ? hex(text, unit) : quantity(Unit::none, text, unit);
+}
+
+parse::Value parse::percent(std::string_view text, std::string_view unit) {
+  return quantity(Unit::percent, text, unit);
+}
+
+std::string print::mib_up(double bytes) { return fmt::format("{:.0f}", std::ceil(bytes / kMibBytes)); }
+std::string print::mib_down(double bytes) { return fmt::format("{:.0f}", std::floor(bytes / kMibBytes)); }
+parse::Value parse::bytes(std::string_view text, std::string_view unit) { return quantity(Unit::bytes, text, unit); }
+
+std::string print::kilobytes(double bytes) { return fmt::format("{:.0f}", bytes / 1000); }
+parse::Value parse::bytes_per_second(std::string_view text, std::string_view unit) {
+  return quantity(Unit::bytes_per_second, text, unit);
+}
+
+std::string print::two_digits(double value) { return fmt::format("{:.2f}", value); }
+parse::Value parse::watts(std::string_view text, std::string_view unit) { return quantity(Unit::watts, text, unit); }
+
+parse::Value parse::celsius(std::string_view text, std::string_view unit) {
+  return quantity(Unit::celsius, text, unit);
+}
+
+parse::Value parse::mhz(std::string_view text, std::string_view unit) { return quantity(Unit::mhz, text, unit); }
+
+parse::Value parse::volts(std::string_view text, std::string_view unit) { return quantity(Unit::volts, text, unit); }
+
+std::string print::micro(double seconds) { return fmt::format("{:.0f}", seconds * 1e6); }
+parse::Value parse::micro(std::string_view text, std::string_view unit) { return quantity(Unit::seconds, text, unit); }
+
+std::string print::milli(double seconds) { return fmt::format("{:.0f}", seconds * 1e3); }
+parse::Value parse::milli(std::string_view text, std::string_view unit) {
+  return quantity(Unit::seconds, text, unit.empty() ? "ms" : unit);
+}
+
+std::string print::hex(double value) { return fmt::format("0x{:x}", static_cast<std::uint64_t>(value)); }
+std::string print::hex8(double value) { return fmt::format("0x{:08X}", static_cast<std::uint64_t>(value)); }
+std::string print::hex16(double value) { return fmt::format("0x{:016X}", static_cast<std::uint64_t>(value)); }
+std::string print::bare_hex(double value) { return fmt::format("{:X}", static_cast<std::uint64_t>(value)); }
+std::string print::bare_hex8(double value) { return fmt::format("{:08X}", static_cast<std::uint64_t>(value)); }
+parse::Value parse::hex(std::string_view text, std::string_view) {
+  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+  const auto number = parse_integer<std::uint64_t>(text, 16);
+  return number ? Value(static_cast<double>(*number)) : std::nullopt;
+}
+
+// The driver's bits are in the order of our words; those that no word stands for count as "other".
+parse::Value parse::event_reasons(std::string_view text, std::string_view unit) {
+  constexpr std::uint64_t kNamed = 0x1FF;
+  const auto mask = hex(text, unit);
+  if (!mask) return std::nullopt;
+  const auto bits = static_cast<std::uint64_t>(*mask);
+  return static_cast<double>((bits & kNamed) | ((bits & ~kNamed) != 0 ? state_names::throttle_bit("other") : 0));
+}
+
+// Flags
+
+std::string print::enabled(double value) { return value != 0 ? "Enabled" : "Disabled"; }
+std::string print::enabled_low(double value) { return value != 0 ? "enabled" : "disabled"; }
+std::string print::yes_no(double value) { return value != 0 ? "Yes" : "No"; }
+std::string print::on_off(double value) { return value != 0 ? "On" : "Off"; }
+std::string print::active(double value) { return value != 0 ? "Active" : "Not Active"; }
+parse::Value parse::flag(std::string_view text, std::string_view unit) {
+  const auto flag = read_flag(text);
+  return flag ? Value(*flag ? 1 : 0) : count(text, unit);
+}
+
+// States
+
+std::string print::performance(double value) { return fmt::format("P{:.0f}", value); }
+parse::Value parse::performance(std::string_view text, std::string_view) {
+  return value_of(state_names::kPerformance, text);
+}
+
+namespace {
+constexpr std::array<std::string_view, 2> kValidities{"invalid", "valid"};
+constexpr std::array<std::string_view, 4> kComputeModes{"Default", "Exclusive_Thread", "Prohibited",
+                                                        "Exclusive_Process"};
+constexpr std::array<std::string_view, 3> kAddressingModes{"None", "HMM", "ATS"};
+constexpr std::array<std::string_view, 5> kRecoveryActions{"None", "Reset", "Reboot", "Drain P2P", "Drain and Reset"};
+constexpr std::array kOtherRecoveryActions{OtherWord{"GPU Reset", 1}, OtherWord{"Node Reboot", 2},
+                                           OtherWord{"Recover IMEX Domain", 5}};
+constexpr std::array<std::string_view, 3> kOperationModes{"All On", "Compute", "Low Double Precision"};
+constexpr std::array<std::string_view, 5> kVirtualizationModes{"None", "Pass-Through", "VGPU", "Host VGPU",
+                                                               "Host VSGA"};
+constexpr std::array<std::string_view, 2> kPeerTypes{"Direct Connected", "Switch Connected"};
+constexpr std::array<std::string_view, 4> kFabricStates{kNotAvailable, "Not Started", "In Progress", "Completed"};
+constexpr std::array kOtherFabricStates{OtherWord{"Not Supported", 0}};
+constexpr std::array<std::string_view, 3> kFabricFaults{kNotAvailable, "True", "False"};
+constexpr std::array<std::string_view, 4> kHealthSummaries{kNotAvailable, "Healthy", "Unhealthy", "Limited Capacity"};
+}  // namespace
+
+std::string print::validity(double value) { return name_of(kValidities, value != 0 ? 1 : 0); }
+parse::Value parse::validity(std::string_view text, std::string_view) { return value_of(kValidities, text); }
+
+std::string print::compute_mode(double value) { return name_of(kComputeModes, value); }
+parse::Value parse::compute_mode(std::string_view text, std::string_view) { return value_of(kComputeModes, text); }
+
+std::string print::addressing(double value) { return name_of(kAddressingModes, value); }
+parse::Value parse::addressing(std::string_view text, std::string_view) { return value_of(kAddressingModes, text); }
+
+std::string print::recovery(double value) { return name_of(kRecoveryActions, value); }
+parse::Value parse::recovery(std::string_view text, std::string_view) {
+  return value_of(kRecoveryActions, text, kOtherRecoveryActions);
+}
+
+std::string print::operation_mode(double value) { return name_of(kOperationModes, value); }
+parse::Value parse::operation_mode(std::string_view text, std::string_view) { return value_of(kOperationModes, text); }
+
+std::string print::virtualization(double value) { return name_of(kVirtualizationModes, value); }
+parse::Value parse::virtualization(std::string_view text, std::string_view) {
+  return value_of(kVirtualizationModes, text);
+}
+
+std::string print::peer_type(double value) { return name_of(kPeerTypes, value != 0 ? 1 : 0); }
+parse::Value parse::peer_type(std::string_view text, std::string_view) { return value_of(kPeerTypes, text); }
+
+std::string print::fabric_state(double value) { return name_of(kFabricStates, value); }
+parse::Value parse::fabric_state(std::string_view text, std::string_view) {
+  return value_of(kFabricStates, text, kOtherFabricStates);
+}
+
+// What is no success is printed as the error that it is, and read as one.
+std::string print::fabric_status(double value) {
+  return std::string(nvml_error(static_cast<std::uint16_t>(value)).smi_words);
+}
+parse::Value parse::fabric_status(std::string_view text, std::string_view unit) {
+  return same_word(text, nvml_error(0).smi_words) ? Value(0) : count(text, unit);
+}
+
+std::string print::fabric_fault(double value) { return name_of(kFabricFaults, std::min(value, 2.0)); }
+parse::Value parse::fabric_fault(std::string_view text, std::string_view) { return value_of(kFabricFaults, text); }
+
+std::string print::health_summary(double value) { return name_of(kHealthSummaries, value); }
+parse::Value parse::health_summary(std::string_view text, std::string_view) { return value_of(kHealthSummaries, text); }
+
+// The words of a mask, in the order of its bits.
+namespace {
+constexpr std::array<std::string_view, 9> kAtomicNames{
+    "FETCHADD_32", "FETCHADD_64", "SWAP_32", "SWAP_64", "CAS_32", "CAS_64", "CAS_128", "FETCHADD_128", "SWAP_128"};
+}  // namespace
+
+std::string print::atomics(double mask) {
+  std::string out;
+  for (std::size_t i = 0; i < kAtomicNames.size(); ++i) {
+    if ((static_cast<std::uint64_t>(mask) >> i & 1U) == 0) continue;
+    out += out.empty() ? "" : " ";
+    out += kAtomicNames[i];
+  }
+  return out.empty() ? std::string(kNotAvailable) : out;
+}
+parse::Value parse::atomics(std::string_view text, std::string_view) {
+  std::uint64_t bits = 0;
+  for (const auto name : split_words(text)) {
+    const auto *const at = std::find(kAtomicNames.begin(), kAtomicNames.end(), name);
+    if (at == kAtomicNames.end()) return std::nullopt;
+    bits |= std::uint64_t{1} << static_cast<unsigned>(at - kAtomicNames.begin());
+  }
+  return bits != 0 ? Value(static_cast<double>(bits)) : std::nullopt;
+}
+
+std::string print::timestamp(double seconds) {
+  return stamp(WallTime(std::chrono::seconds(static_cast<std::int64_t>(seconds))));
+}
+parse::Value parse::timestamp(std::string_view text, std::string_view) {
+  const auto time = read_time(text);
+  if (!time) return std::nullopt;
+  return static_cast<double>(std::chrono::floor<std::chrono::seconds>(time->time_since_epoch()).count());
+}
+
+}  // namespace gpulse::smi
