@@ -59,7 +59,8 @@ Reading read(MetricId metric, const Form &form, std::string_view text, std::stri
 std::string print::integer(double value) { return fmt::format("{:.0f}", value); }
 std::string print::lanes(double value) { return fmt::format("{:.0f}x", value); }
 parse::Value parse::count(std::string_view text, std::string_view unit) {
-  return text.starts_with("0x") ? hex(text, unit) : quantity(Unit::none, text, unit);
+  // No lanes are "0x".
+  return text.starts_with("0x") && text != "0x" ? hex(text, unit) : quantity(Unit::none, text, unit);
 }
 
 parse::Value parse::percent(std::string_view text, std::string_view unit) {
