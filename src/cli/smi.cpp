@@ -59,14 +59,14 @@ class Session {
   }
 
   // The snapshot stays until the next look.
-  SmiResult<Scene> look(const std::string &which) {
+  SmiResult<Selection> look(const std::string &which) {
     const auto snapshot = std::exchange(first_, false) ? first_look(*feed_) : feed_->again();
     if (!snapshot) return std::unexpected(SmiRefusal{snapshot.error().line() + "\n", kOther});
     snapshot_ = *snapshot;
-    auto scene = choose(*snapshot_, which);
-    if (!scene) return std::unexpected(SmiRefusal{"No devices were found\n", kNotFound});
-    if (scene->devices.empty()) return std::unexpected(nothing_found(*snapshot_));
-    return take_out_lost(std::move(*scene));
+    auto selection = select_devices(*snapshot_, which);
+    if (!selection) return std::unexpected(SmiRefusal{"No devices were found\n", kNotFound});
+    if (selection->devices.empty()) return std::unexpected(nothing_found(*snapshot_));
+    return take_out_lost(std::move(*selection));
   }
   // What is to be said of devices that are gone; empty when all are there.
   const std::string &complaint() const { return complaint_; }
@@ -74,9 +74,9 @@ class Session {
  private:
   explicit Session(feed::Feed &feed) : feed_(&feed) {}
 
-  Scene take_out_lost(Scene scene) {
+  Selection take_out_lost(Selection selection) {
     complaint_.clear();
-    std::erase_if(scene.devices, [&](const Device *device) {
+    std::erase_if(selection.devices, [&](const Device *device) {
       if (device->state != DeviceState::lost) return false;
       const auto &why = device->row[device_metric("memory_total_bytes")];
       complaint_ += fmt::format(
@@ -84,7 +84,7 @@ class Session {
           why.is(Reason::error) ? driver_words(why.code()) : "GPU is lost.  Reboot the system to recover this GPU");
       return true;
     });
-    return scene;
+    return selection;
   }
 
   feed::Feed *feed_;
@@ -98,7 +98,7 @@ MetricSet needs_of(const SmiCommand &command) {
     case SmiCommand::Mode::list:
       return needs_of_list();
     case SmiCommand::Mode::query:
-      return needs(command.kind, command.fields);
+      return needs_of_query(command.kind, command.fields);
     case SmiCommand::Mode::log:
       return needs_of_log(command.sections, command.xml);
     case SmiCommand::Mode::version:
@@ -108,29 +108,29 @@ MetricSet needs_of(const SmiCommand &command) {
   }
 }
 
-std::string version_text(const Scene &scene) {
-  const auto driver = driver_version(scene);
+std::string version_text(const Selection &selection) {
+  const auto driver = driver_version(selection);
   const auto second = driver.find('.', driver.find('.') + 1);
   return fmt::format(
       "NVIDIA-SMI version  : {0}\nNVML version        : {1}\nDRIVER version      : {0}\nCUDA Version        : {2}\n",
-      driver, driver.substr(0, second), cuda_version(scene));
+      driver, driver.substr(0, second), cuda_version(selection));
 }
 
-std::string render(const SmiCommand &command, const Scene &scene, bool first) {
+std::string render(const SmiCommand &command, const Selection &selection, bool first) {
   switch (command.mode) {
     case SmiCommand::Mode::list:
-      return device_list(scene);
+      return device_list(selection);
     case SmiCommand::Mode::query: {
       const bool header = first && command.style.header;
       return (header ? query_header(command.fields) : "") +
-             query_rows(command.kind, command.fields, scene, command.style);
+             query_rows(command.kind, command.fields, selection, command.style);
     }
     case SmiCommand::Mode::log:
-      return command.xml ? log_xml(scene) : log_text(scene, command.sections);
+      return command.xml ? log_xml(selection) : log_text(selection, command.sections);
     case SmiCommand::Mode::version:
-      return version_text(scene);
+      return version_text(selection);
     default:
-      return table(scene);
+      return table(selection);
   }
 }
 
@@ -141,10 +141,10 @@ int run_views(const SmiCommand &command, const Options &options) {
   if (!session) return say(session.error());
   auto due = monotonic_now();
   for (bool first = true;; first = false) {
-    const auto scene = session->look(command.devices);
-    if (!scene) return say(scene.error());
+    const auto selection = session->look(command.devices);
+    if (!selection) return say(selection.error());
     auto written = output->write(session->complaint());
-    if (written && !scene->devices.empty()) written = output->write(render(command, *scene, first));
+    if (written && !selection->devices.empty()) written = output->write(render(command, *selection, first));
     if (!written) return fail(written.error());
     if (!command.loop) return session->complaint().empty() ? kGood : kLost;
     due = std::max(due + *command.loop, monotonic_now());
@@ -163,11 +163,11 @@ int run_monitor(const MonitorCommand &command, const Options &options, const Met
   if (!session) return say(session.error());
   auto due = monotonic_now();
   for (std::uint64_t shown = 0; !command.count || shown < *command.count; ++shown) {
-    const auto scene = session->look(command.devices);
-    if (!scene) return say(scene.error());
+    const auto selection = session->look(command.devices);
+    if (!selection) return say(selection.error());
     auto written = output->write(session->complaint());
     if (written && (shown == 0 || (!command.csv && shown % kLinesPerHeader == 0))) written = output->write(header);
-    if (written) written = output->write(lines(*scene));
+    if (written) written = output->write(lines(*selection));
     if (!written) return fail(written.error());
     due = std::max(due + command.delay, monotonic_now());
     if (!command.count || shown + 1 < *command.count) sleep_until(due);
@@ -184,15 +184,14 @@ int run_dmon(std::span<const std::string_view> arguments, const Options &options
   const auto command = parse_dmon(arguments);
   if (!command) return say(command.error());
   auto columns = device_columns(command->select);
-  const auto activities = activity_columns(command->activities);
-  if (!activities) {
-    return say(
-        {activities.error().what + "\nCould not parse GPM metrics\nFailed to process command line \n\n", kOther});
+  const auto gpm = gpm_columns(command->activities);
+  if (!gpm) {
+    return say({gpm.error().what + "\nCould not parse GPM metrics\nFailed to process command line \n\n", kOther});
   }
-  columns.insert(columns.end(), activities->begin(), activities->end());
+  columns.insert(columns.end(), gpm->begin(), gpm->end());
   const auto style = style_of(*command);
   return run_monitor(*command, options, needs_of_columns(columns), device_header(columns, style),
-                     [&](const Scene &scene) { return device_lines(scene, columns, style); });
+                     [&](const Selection &selection) { return device_lines(selection, columns, style); });
 }
 
 int run_pmon(std::span<const std::string_view> arguments, const Options &options) {
@@ -202,7 +201,7 @@ int run_pmon(std::span<const std::string_view> arguments, const Options &options
                                .memory = command->select.find('m') != std::string::npos};
   const auto style = style_of(*command);
   return run_monitor(*command, options, needs_of_processes(columns), process_header(columns, style),
-                     [&](const Scene &scene) { return process_lines(scene, columns, style); });
+                     [&](const Selection &selection) { return process_lines(selection, columns, style); });
 }
 
 int run_excluded() {
@@ -236,10 +235,10 @@ int run_near_processor(std::string_view word, const Options &options) {
   if (!number) return say({fmt::format("\"{}\" is not a valid CPU number.\n", word), kUsage});
   auto session = Session::open(options, {device_metric("cpu_affinity")});
   if (!session) return say(session.error());
-  const auto scene = session->look("");
-  if (!scene) return say(scene.error());
+  const auto selection = session->look("");
+  if (!selection) return say(selection.error());
   std::string near;
-  for (const auto *device : scene->devices) {
+  for (const auto *device : selection->devices) {
     const auto affinity = text_reading(*device, device_metric("cpu_affinity"));
     if (affinity && is_in(affinity.value(), *number))
       near += fmt::format("{}{}", near.empty() ? "" : ", ", device->index);
@@ -259,9 +258,9 @@ int run_topo(std::span<const std::string_view> arguments, const Options &options
   }
   auto session = Session::open(options, needs_of_topology());
   if (!session) return say(session.error());
-  const auto scene = session->look("");
-  if (!scene) return say(scene.error());
-  return say({session->complaint() + topology_matrix(*scene, matrix), kGood});
+  const auto selection = session->look("");
+  if (!selection) return say(selection.error());
+  return say({session->complaint() + topology_matrix(*selection, matrix), kGood});
 }
 
 }  // namespace

@@ -134,11 +134,11 @@ int run_smi_setting(const SmiCommand &command, const Options &options) {
   if (!feed) return say({feed.error().line() + "\n", kOther});
   const auto snapshot = first_look(**feed);
   if (!snapshot) return say({snapshot.error().line() + "\n", kOther});
-  const auto scene = view::smi::choose(**snapshot, command.devices);
-  if (!scene) return say({"No devices were found\n", kNotFound});
-  if (scene->devices.empty()) return say(nothing_found(**snapshot));
+  const auto selection = view::smi::select_devices(**snapshot, command.devices);
+  if (!selection) return say({"No devices were found\n", kNotFound});
+  if (selection->devices.empty()) return say(nothing_found(**snapshot));
   std::vector<Device> devices;
-  for (const auto *device : scene->devices) devices.push_back(*device);
+  for (const auto *device : selection->devices) devices.push_back(*device);
   auto changes = plan(*setting, **snapshot, devices);
   auto checked = check_range(*setting, changes);
   if (checked) checked = check_users(changes);

@@ -45,7 +45,7 @@ Column column_for(const QueryField &field) {
   return {.what = What::metric, .metric = *field.metric, .mask = field.mask, .form = field.form};
 }
 
-// The fields of all queries by name and alias. Where two queries have the same one, that of --query-gpu counts.
+// The fields of all queries by name and alias. If two queries share a name, --query-gpu wins.
 std::map<std::string_view, Column> all_titles() {
   std::map<std::string_view, Column> known;
   for (const auto &field : older_fields()) known.try_emplace(field.name, column_for(field));
@@ -58,7 +58,7 @@ std::map<std::string_view, Column> all_titles() {
   return known;
 }
 
-// Reasons that no field of --query-gpu tells now.
+// Event reasons that --query-gpu of today has no field for.
 Column older_reason(std::string_view title) {
   for (const std::string_view prefix : {"clocks_event_reasons.", "clocks_throttle_reasons."}) {
     if (!title.starts_with(prefix)) continue;
@@ -89,7 +89,7 @@ std::vector<Column> csv_columns(const std::vector<std::string_view> &titles) {
   std::vector<Column> columns;
   columns.reserve(titles.size());
   for (const auto title : titles) columns.push_back(column_of(title));
-  // In the list of processes `name` is the process's.
+  // In a list of processes, `name` is the process, not the GPU.
   const bool of_processes =
       std::any_of(columns.begin(), columns.end(), [](const Column &column) { return column.is(Fact::pid); });
   for (std::size_t i = 0; of_processes && i < columns.size(); ++i) {
@@ -98,7 +98,7 @@ std::vector<Column> csv_columns(const std::vector<std::string_view> &titles) {
   return columns;
 }
 
-// All titles must look like nvidia-smi's: many a table begins with a name.
+// Every title must look like one of nvidia-smi's: other tables have a "name" column too.
 bool is_csv_header(std::string_view line) {
   const auto titles = split(line, ',');
   if (titles.size() > kMostColumns) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the columns of nvidia-smi's CSV hold, by their titles.
+// Finds out from the titles what the columns of nvidia-smi's CSV contain.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ struct Column {
     ignored,
     metric,
     fact,
-    other_query,  // of a list that is not read
+    other_query,  // belongs to a query that is not read
   };
   What what = What::ignored;
   Fact fact = Fact::none;
   MetricId metric{};
-  std::uint64_t mask = 0;  // the bits of the metric that it tells; 0: all
+  std::uint64_t mask = 0;  // the bits of the metric in this column; 0: all
   Form form = {};
-  std::string_view unit = {};  // of cells that have none
+  std::string_view unit = {};  // of cells without a unit
 
   bool is(Fact which) const { return what == What::fact && fact == which; }
-  // Whether it tells one device from another.
+  // Identifies the device.
   bool is_key() const { return is(Fact::index) || is(Fact::uuid) || is(Fact::bus_id); }
 };
 

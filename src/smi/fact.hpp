@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvidia-smi says that is no metric: who a device is, and the entries of its lists.
+// What nvidia-smi prints that is not a metric: the identity of a device, and the fields of list entries.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@ namespace gpulse::smi {
 
 enum class Fact : std::uint8_t {
   none,
-  not_available,  // no public call of the driver tells it
-  deprecated,     // the driver has given it up
-  // Of a device
+  not_available,  // no public driver call returns it
+  deprecated,     // the driver no longer supports it
+  // Device
   name,
   uuid,
   bus_id,
@@ -20,26 +20,26 @@ enum class Fact : std::uint8_t {
   pci_bus,
   pci_device,
   bar1_free,
-  // Of a MIG instance
+  // MIG instance
   instance_index,
   instance_bar1_free,
-  // Of the query
+  // Query
   timestamp,
   count,
-  // Of a process
+  // Process
   pid,
   program,
   process_memory,
-  // Of a process that the driver has accounts of
+  // Accounted process
   accounted_gpu_use,
   accounted_memory_use,
   accounted_memory,
   accounted_time,
-  // Of a retired page
+  // Retired page
   page_address,
   page_time,
   page_cause,
-  // Of clocks that can be set
+  // Supported clocks
   memory_clock,
   graphics_clock,
 };

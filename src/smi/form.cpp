@@ -22,19 +22,19 @@ constexpr double kMibBytes = 1024.0 * 1024.0;
 
 using Names = std::span<const std::string_view>;
 
-// A word that other versions of nvidia-smi have for a number.
+// Another word for a state, from another version of nvidia-smi.
 struct OtherWord {
   std::string_view word;
   double value;
 };
 
-// The name of a state; the number itself where it has none.
+// The name of a state, or its number if it has no name.
 std::string name_of(Names names, double value) {
   const auto place = static_cast<std::size_t>(std::max(0.0, value));
   return place < names.size() ? std::string(names[place]) : fmt::format("{:.0f}", value);
 }
 
-// "N/A" among the names is no name: it is read as the reason that it stands for everywhere else.
+// "N/A" among the names is not matched: it is read as "not supported", as everywhere else.
 parse::Value value_of(Names names, std::string_view text, std::span<const OtherWord> others = {}) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] != kNotAvailable && same_word(names[i], text)) return static_cast<double>(i);
@@ -45,11 +45,16 @@ parse::Value value_of(Names names, std::string_view text, std::span<const OtherW
   return parse::count(text, {});
 }
 
+std::optional<std::uint64_t> hex_number(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+  return parse_integer<std::uint64_t>(text, 16);
+}
+
 }  // namespace
 
 Reading read(MetricId metric, const Form &form, std::string_view text, std::string_view unit) {
   text = unbracketed(text);
-  // Values before reasons: "Not Supported" is a state of the fabric.
+  // The value is tried first, because "Not Supported" is also a state of the fabric.
   if (const auto value = form.parse(text, unit)) return plausible(metric, *value);
   return reason_in(text).value_or(Reason::error);
 }
@@ -59,7 +64,7 @@ Reading read(MetricId metric, const Form &form, std::string_view text, std::stri
 std::string print::integer(double value) { return fmt::format("{:.0f}", value); }
 std::string print::lanes(double value) { return fmt::format("{:.0f}x", value); }
 parse::Value parse::count(std::string_view text, std::string_view unit) {
-  // No lanes are "0x".
+  // "0x" is a link width of 0, not a hexadecimal number.
   return text.starts_with("0x") && text != "0x" ? hex(text, unit) : quantity(Unit::none, text, unit);
 }
 
@@ -101,18 +106,16 @@ std::string print::hex16(double value) { return fmt::format("0x{:016X}", static_
 std::string print::bare_hex(double value) { return fmt::format("{:X}", static_cast<std::uint64_t>(value)); }
 std::string print::bare_hex8(double value) { return fmt::format("{:08X}", static_cast<std::uint64_t>(value)); }
 parse::Value parse::hex(std::string_view text, std::string_view) {
-  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
-  const auto number = parse_integer<std::uint64_t>(text, 16);
+  const auto number = hex_number(text);
   return number ? Value(static_cast<double>(*number)) : std::nullopt;
 }
 
-// The driver's bits are in the order of our words; those that no word stands for count as "other".
-parse::Value parse::event_reasons(std::string_view text, std::string_view unit) {
+// The driver's bits are in the order of our names; bits without a name count as "other".
+parse::Value parse::event_reasons(std::string_view text, std::string_view) {
   constexpr std::uint64_t kNamed = 0x1FF;
-  const auto mask = hex(text, unit);
-  if (!mask) return std::nullopt;
-  const auto bits = static_cast<std::uint64_t>(*mask);
-  return static_cast<double>((bits & kNamed) | ((bits & ~kNamed) != 0 ? state_names::throttle_bit("other") : 0));
+  const auto bits = hex_number(text);
+  if (!bits) return std::nullopt;
+  return static_cast<double>((*bits & kNamed) | ((*bits & ~kNamed) != 0 ? state_names::throttle_bit("other") : 0));
 }
 
 // Flags
@@ -182,7 +185,7 @@ parse::Value parse::fabric_state(std::string_view text, std::string_view) {
   return value_of(kFabricStates, text, kOtherFabricStates);
 }
 
-// What is no success is printed as the error that it is, and read as one.
+// Any status but success is printed as an error, and read back as one.
 std::string print::fabric_status(double value) {
   return std::string(nvml_error(static_cast<std::uint16_t>(value)).smi_words);
 }
@@ -196,7 +199,7 @@ parse::Value parse::fabric_fault(std::string_view text, std::string_view) { retu
 std::string print::health_summary(double value) { return name_of(kHealthSummaries, value); }
 parse::Value parse::health_summary(std::string_view text, std::string_view) { return value_of(kHealthSummaries, text); }
 
-// The words of a mask, in the order of its bits.
+// In the order of the bits.
 namespace {
 constexpr std::array<std::string_view, 9> kAtomicNames{
     "FETCHADD_32", "FETCHADD_64", "SWAP_32", "SWAP_64", "CAS_32", "CAS_64", "CAS_128", "FETCHADD_128", "SWAP_128"};

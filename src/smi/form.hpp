@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How nvidia-smi writes a value, and how what it wrote is read back. form.cpp has both side by side.
+// How nvidia-smi prints a value, and how that text is parsed again. form.cpp has print and parse side by side.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 namespace gpulse::smi {
 
 struct Form {
-  std::string_view unit = {};  // behind the value, and in the titles of CSV
+  std::string_view unit = {};  // printed after the value, and in CSV titles
   std::string (*print)(double) = nullptr;
-  // The value that the text stands for; none where it is no such value. A number without a unit is in `unit`, and where
-  // that is empty too, in the one that nvidia-smi leaves out.
+  // Empty if the text is not a value of this form. A number without a unit is taken to be in `unit`; if that is empty
+  // too, in the unit that nvidia-smi omits.
   std::optional<double> (*parse)(std::string_view text, std::string_view unit) = nullptr;
 };
 
-// What the log or a cell of CSV says of a metric: its value, or the reason why there is none.
+// The metric's value in the text of an element or a CSV cell, or the reason why there is none.
 Reading read(MetricId metric, const Form &form, std::string_view text, std::string_view unit = {});
 
 namespace print {

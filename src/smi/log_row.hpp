@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of `nvidia-smi -q` and an element of `nvidia-smi -q -x` are two renderings of one row. The same row says how
-// the element is read back. log_rows.hpp has the rows.
+// A row of the log describes a line of `nvidia-smi -q`, the matching element of `nvidia-smi -q -x`, and how that
+// element is read back. The rows are in log_rows.hpp.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace gpulse::smi {
 
-// The parts that -d can pick; bits.
+// What -d can select, as bits.
 namespace section {
 inline constexpr std::uint32_t kMemory = 1U << 0, kUtilization = 1U << 1, kEcc = 1U << 2, kTemperature = 1U << 3,
                                kPower = 1U << 4, kClock = 1U << 5, kCompute = 1U << 6, kPids = 1U << 7,
@@ -28,8 +28,8 @@ inline constexpr std::uint32_t kMemory = 1U << 0, kUtilization = 1U << 1, kEcc =
 enum class RowKind : std::uint8_t {
   value,   // a label and a value
   group,   // a label with rows below it
-  folded,  // a group that is one "N/A" where none of its rows has a value
-  list,    // as many lines as there are entries; a writer and a reader of its own
+  folded,  // a group that collapses to "N/A" if none of its rows has a value
+  list,    // a line or more per entry, with its own writer and reader
 };
 
 enum class List : std::uint8_t {
@@ -45,9 +45,9 @@ enum class List : std::uint8_t {
 
 enum class Condition : std::uint8_t {
   none,
-  limits,   // left out where the device tells its temperature limits as margins
-  margins,  // left out where it does not
-  rack,     // N/A where the device has no place in a rack
+  limits,   // omitted if the device reports its temperature limits as margins
+  margins,  // omitted if it does not
+  rack,     // N/A unless the device is part of a rack
 };
 
 struct LogRow {
@@ -57,24 +57,24 @@ struct LogRow {
   RowKind kind = RowKind::value;
   std::string_view label = {};  // empty: not in the text
   std::string_view tag = {};    // empty: not in the XML
-  std::uint32_t sections = 0;   // which -d shows it; 0: only the whole log does
-  bool on_request = false;      // in the text only where -d asks for it
-  bool read_last = false;       // another element tells the metric better
-  bool bare_in_xml = false;     // without its 0x
+  std::uint32_t sections = 0;   // shown for these -d options; 0: only in the full log
+  bool on_request = false;      // in the text only if -d asks for it
+  bool read_last = false;       // read only if no other element has the metric
+  bool bare_in_xml = false;     // without the 0x
   Condition condition = Condition::none;
-  Fact fact = Fact::none;               // what it shows where that is no metric
-  std::optional<MetricId> metric = {};  // what it shows
-  std::uint64_t mask = 0;               // the bits of the metric that it shows; 0: all
+  Fact fact = Fact::none;  // for rows without a metric
+  std::optional<MetricId> metric = {};
+  std::uint64_t mask = 0;  // the bits of the metric that are shown; 0: all
   Form form = {};
-  Form xml_form = {};  // where XML has another
+  Form xml_form = {};  // if XML uses another
   List list = List::none;
   SampleKind samples = {};
-  More more = {};               // metrics that it needs beside `metric`
-  std::string_view older = {};  // where older DTDs have it: a path below <gpu>
+  More more = {};               // further metrics that are needed to print it
+  std::string_view older = {};  // its path below <gpu> in older DTDs
 
   constexpr const Form &form_in_xml() const { return xml_form.print != nullptr ? xml_form : form; }
 
-  // Changes to a row, for the table.
+  // Modified copies, for building the table.
   constexpr LogRow was(std::string_view path) const {
     auto row = *this;
     row.older = path;
@@ -98,14 +98,14 @@ struct LogRow {
   }
 };
 
-// An element that is read but not written.
+// An element that is read but never written.
 struct ReadOnlyElement {
   MetricId metric;
   Form form;
-  std::array<std::string_view, 4> paths;  // the first one with a value counts
+  std::array<std::string_view, 4> paths;  // the first one with a value wins
 };
 
-// What the log says of a process that the driver has accounts of.
+// A value of an accounted process.
 struct AccountedRow {
   std::string_view label, tag;
   Reading AccountedProcess::*value;
@@ -113,18 +113,18 @@ struct AccountedRow {
 };
 std::span<const AccountedRow> accounted_rows();
 
-// Of a device, and of a MIG instance.
+// For a device and for a MIG instance.
 std::span<const LogRow> log_rows();
 std::span<const LogRow> instance_rows();
 std::span<const ReadOnlyElement> read_only_elements();
 std::span<const ReadOnlyElement> read_only_instance_elements();
 
-// The bit in throttle_reasons of "sw_power_cap" and the like; 0: no such reason.
+// The bit in throttle_reasons for a name such as "sw_power_cap"; 0 if there is no such reason.
 std::uint64_t event_reason_bit(std::string_view name);
 
-// The metric that decides about Condition::rack.
+// Decides Condition::rack.
 inline constexpr MetricId kRackMetric = detail_metric("platform_fabric_guid");
-// The metric that decides about Condition::limits and Condition::margins.
+// Decides Condition::limits and Condition::margins.
 inline constexpr MetricId kMarginMetric = device_metric("temperature_margin_shutdown_celsius");
 
 }  // namespace gpulse::smi

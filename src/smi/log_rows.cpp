@@ -10,7 +10,7 @@ using table::dev;
 
 constexpr Form kMillivolts{"mV", nullptr, parse::volts};
 
-// Elements that older DTDs have, or only some devices, and those that tell a second metric.
+// Elements of older DTDs, elements that only some devices have, and elements that fill a second metric.
 constexpr ReadOnlyElement kReadOnly[] = {
     {det("platform_module"), kCount, {"platformInfo/module_id"}},
     {det("power_management"), kEnabled, {"power_readings/power_management"}},
@@ -19,7 +19,7 @@ constexpr ReadOnlyElement kReadOnly[] = {
      {"gpu_power_readings/average_power_draw", "gpu_power_readings/power_draw", "power_readings/power_draw",
       "gpu_power_readings/instant_power_draw"}},
     {dev("voltage_graphics_volts"), kMillivolts, {"voltage/graphics_volt"}},
-    // Written by devices with power smoothing.
+    // Only on devices with power smoothing.
     {det("power_smoothing_profile_floor_watts"),
      kWatts,
      {"power_smoothing/power_smoothing_current_profile/power_smoothing_curr_profile_secondary_power_floor"}},
@@ -49,7 +49,7 @@ constexpr ReadOnlyElement kReadOnly[] = {
      kWatts,
      {"power_smoothing/power_smoothing_admin_overrides/"
       "power_smoothing_admin_override_primary_floor_activation_offset"}},
-    // Where errors were counted by bits, up to v10.
+    // ECC errors as counted up to v10.
     {dev("ecc_corrected_total"), kCount, {"ecc_errors/aggregate/single_bit/total"}},
     {dev("ecc_uncorrected_total"), kCount, {"ecc_errors/aggregate/double_bit/total"}},
     {dev("ecc_corrected_volatile_total"), kCount, {"ecc_errors/volatile/single_bit/total"}},
@@ -99,7 +99,7 @@ std::span<const ReadOnlyElement> read_only_instance_elements() { return kReadOnl
 
 std::uint64_t event_reason_bit(std::string_view name) {
   constexpr std::string_view kPrefix = "clocks_event_reason_";
-  // Names that the current log does not have.
+  // No longer in the log.
   if (name == "user_defined_clocks") return state_names::throttle_bit("application clocks");
   if (name == "unknown") return state_names::throttle_bit("other");
   for (const auto &row : log_rows()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the log: every line of `-q` and every element of `-q -x`, in order. A row is deeper than its group.
-// Writing both and reading the XML follow from it; --query-gpu takes the forms from here.
+// The table of the log: every line of `-q` and every element of `-q -x`, in order. The rows of a group are one deeper
+// than the group. Both outputs and the XML reader are driven by this table; --query-gpu takes its forms from here.
 #pragma once
 
 #include "metric/state_names.hpp"
@@ -10,7 +10,7 @@ namespace gpulse::smi::table {
 
 using namespace section;
 
-inline constexpr std::uint32_t kAlways = 0;  // in the whole log only
+inline constexpr std::uint32_t kAlways = 0;  // only in the full log
 
 consteval MetricId dev(std::string_view key) { return device_metric(key); }
 consteval MetricId det(std::string_view key) { return detail_metric(key); }
@@ -81,7 +81,7 @@ consteval LogRow event_reason(std::uint8_t depth, std::string_view label, std::s
   return row;
 }
 
-// Two bits each: not told, yes, no.
+// Two bits each: 0 not reported, 1 yes, 2 no.
 constexpr LogRow fabric_fault(std::string_view label, std::string_view tag, unsigned place) {
   auto row = value(3, label, tag, kAlways, det("fabric_health"), kFabricFault);
   row.mask = std::uint64_t{3} << 2 * place;

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "smi/plausible_values.hpp"
+#include "smi/testing_values.hpp"
 
 namespace gpulse::smi {
 namespace {

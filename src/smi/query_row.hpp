@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A field of nvidia-smi's selective queries: --query-gpu and the like write it, and columns of CSV are known by it.
+// A field of --query-gpu and the other queries. It is used both to write the CSV and to recognise its columns.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace gpulse::smi {
 struct QueryField {
   std::string_view name;
   std::string_view alias = {};
-  std::optional<MetricId> metric = {};  // what it shows
-  std::uint64_t mask = 0;               // the bits of the metric that it shows; 0: all
+  std::optional<MetricId> metric = {};
+  std::uint64_t mask = 0;  // the bits of the metric that are shown; 0: all
   Form form = {};
-  Fact fact = Fact::none;      // what it shows where that is no metric
-  bool bare = false;           // no brackets around what is no value
-  std::string_view help = {};  // where no metric has one
+  Fact fact = Fact::none;      // for fields without a metric
+  bool bare = false;           // no brackets around N/A and errors
+  std::string_view help = {};  // for fields whose metric has none
 };
 
 enum class QueryKind : std::uint8_t {
@@ -35,7 +35,7 @@ inline constexpr std::size_t kQueryKinds = 6;
 
 std::span<const QueryField> fields_of(QueryKind kind);
 
-// Titles of columns that --query-gpu once had.
+// Titles that only older versions of nvidia-smi print.
 std::span<const QueryField> older_fields();
 
 }  // namespace gpulse::smi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of each query, in the order in which nvidia-smi lists them. The metric is the one that has the field's
-// name in the metric table; its form is that of the log, unless the field states another.
+// The fields of each query, in nvidia-smi's order. A field shows the metric whose `smi` name it has, in the form that
+// the log uses, unless it states another.
 #include "smi/query_row.hpp"
 
 #include <array>
@@ -12,7 +12,7 @@ namespace gpulse::smi {
 
 namespace {
 
-// Sizes are compared first, because the compiler limits the steps that it takes here.
+// Sizes are compared first to stay below the compiler's limit of constexpr steps.
 consteval MetricId metric_called(std::string_view name) {
   for (std::size_t i = 0; i < kMetricCount; ++i) {
     const auto &smi = kMetricKeys[i].smi;
@@ -21,7 +21,7 @@ consteval MetricId metric_called(std::string_view name) {
   throw "no metric has this name";
 }
 
-// For metrics that the log does not show.
+// For metrics that are not in the log.
 consteval Form form_of(Unit unit) {
   switch (unit) {
     case Unit::percent:
@@ -39,7 +39,7 @@ consteval Form form_of(Unit unit) {
   }
 }
 
-// The place in the log of the row that shows a metric, plus one. Made once: the compiler limits its steps.
+// By metric: the index of its row in the log, plus one. A search per field would exceed the limit of constexpr steps.
 constexpr auto kRowOf = [] {
   std::array<std::uint16_t, kMetricCount> places{};
   for (std::uint16_t i = 0; i < std::size(table::kDevice); ++i) {
@@ -49,7 +49,7 @@ constexpr auto kRowOf = [] {
   return places;
 }();
 
-// As the log writes the metric; temperatures stand without their unit.
+// As in the log, but temperatures have no unit.
 consteval Form form_of(MetricId id) {
   const auto &metric = key_of(id);
   if (const auto place = kRowOf[id.index]; place != 0) {
@@ -76,7 +76,7 @@ consteval QueryField bare(std::string_view name) {
   return one;
 }
 
-// Another name for a metric that has one already.
+// A second name for a metric.
 consteval QueryField same(std::string_view name, std::string_view metric) {
   auto one = field(metric);
   one.name = name;

@@ -7,7 +7,7 @@
 
 #include "metric/state_names.hpp"
 #include "smi/csv_columns.hpp"
-#include "smi/plausible_values.hpp"
+#include "smi/testing_values.hpp"
 
 namespace gpulse::smi {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row is a device of --query-gpu or a process of --query-compute-apps. A moment ends where a device (or a process)
-// comes again. Rows that do not say which device they are of are all of one moment, unless they have times 100 ms
-// apart.
+// A row is a device (--query-gpu) or a process (--query-compute-apps). A sample ends when a device or process appears
+// again. Rows that do not identify their device belong to one sample unless their timestamps are 100 ms apart.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace gpulse::smi {
 
 namespace {
 
-constexpr std::size_t kMostRows = std::size_t{1} << 17U;  // each takes some 4 kB
+constexpr std::size_t kMostRows = std::size_t{1} << 17U;  // about 4 kB each
 constexpr auto kSweep = std::chrono::milliseconds(100);
 constexpr const char *kRemedy = "make it with nvidia-smi --query-gpu=… --format=csv";
 
@@ -38,8 +37,8 @@ class CsvLog {
   Result<void> read_row(std::string_view line);
   Result<Cells> split_row(std::string_view line) const;
   std::string_view cell(const Cells &cells, Fact fact) const;
-  void begin_moment(std::optional<WallTime> time);
-  void end_moment();
+  void begin_sample(std::optional<WallTime> time);
+  void end_sample();
   Result<Device *> device_of(const Cells &cells, const std::string &key);
   void fill(const Cells &cells, Device &device) const;
   void fill_sets(const Cells &cells, Row &row, std::shared_ptr<DeviceDetails> &details) const;
@@ -54,10 +53,10 @@ class CsvLog {
   std::string_view header_;
   std::vector<Column> columns_;
   std::vector<SnapshotPtr> snapshots_;
-  // The moment being read.
+  // The sample being read.
   std::shared_ptr<Snapshot> now_;
   Uuids uuids_;
-  std::map<std::string, std::size_t> devices_;  // by what the row says of them
+  std::map<std::string, std::size_t> devices_;  // by the cells that identify them
   std::set<std::pair<std::size_t, std::string>> processes_;
 };
 
@@ -69,15 +68,15 @@ Result<std::vector<SnapshotPtr>> CsvLog::run(std::string_view text) {
     if (columns_.empty()) {
       if (const auto good = read_header(line); !good) return std::unexpected(good.error());
     } else if (line == header_) {
-      end_moment();  // another run was added to the file
+      end_sample();  // the output of another run was appended
     } else if (const auto good = read_row(line); !good) {
       return std::unexpected(good.error());
     }
   }
-  end_moment();
+  end_sample();
   if (snapshots_.empty()) {
-    begin_moment({});
-    end_moment();
+    begin_sample({});
+    end_sample();
   }
   return std::move(snapshots_);
 }
@@ -108,7 +107,7 @@ std::string_view CsvLog::cell(const Cells &cells, Fact fact) const {
   return {};
 }
 
-// nvidia-smi quotes nothing: commas too many belong to the one column that is a command line.
+// nvidia-smi does not quote: surplus commas belong to the command line, the only column that can contain any.
 Result<Cells> CsvLog::split_row(std::string_view line) const {
   auto cells = split(line, ',');
   const auto size = columns_.size();
@@ -131,7 +130,7 @@ Result<Cells> CsvLog::split_row(std::string_view line) const {
   return cells;
 }
 
-void CsvLog::begin_moment(std::optional<WallTime> time) {
+void CsvLog::begin_sample(std::optional<WallTime> time) {
   now_ = new_snapshot();
   now_->time = time.value_or(WallTime{});
   uuids_ = {};
@@ -139,7 +138,7 @@ void CsvLog::begin_moment(std::optional<WallTime> time) {
   processes_.clear();
 }
 
-void CsvLog::end_moment() {
+void CsvLog::end_sample() {
   if (now_ == nullptr) return;
   finish(*now_);
   snapshots_.push_back(std::move(now_));
@@ -158,11 +157,11 @@ Result<void> CsvLog::read_row(std::string_view line) {
   const auto pid = cell(*cells, Fact::pid);
   if (now_ != nullptr) {
     const auto known = devices_.find(key);
-    const bool again = !key.empty() && known != devices_.end() &&
-                       (!has(Fact::pid) || processes_.contains({known->second, std::string(pid)}));
-    if (again || (key.empty() && time && *time - now_->time >= kSweep)) end_moment();
+    const bool repeated = !key.empty() && known != devices_.end() &&
+                          (!has(Fact::pid) || processes_.contains({known->second, std::string(pid)}));
+    if (repeated || (key.empty() && time && *time - now_->time >= kSweep)) end_sample();
   }
-  if (now_ == nullptr) begin_moment(time);
+  if (now_ == nullptr) begin_sample(time);
   if (key.empty()) key = fmt::format("row {}", line_);
   auto device = device_of(*cells, key);
   if (!device) return std::unexpected(device.error());
@@ -176,7 +175,7 @@ Result<Device *> CsvLog::device_of(const Cells &cells, const std::string &key) {
                  "add index or uuid to --query-gpu, so that it is seen which is which");
   }
   auto device = new_device(static_cast<std::uint32_t>(now_->devices.size()));
-  // nvidia-smi's own number, unless it is taken.
+  // Use nvidia-smi's index unless it is taken.
   const auto index_text = cell(cells, Fact::index);
   const auto index = parse_integer<std::uint32_t>(index_text);
   if (!index && !reason_in(index_text)) return wrong("the index is no number", "is the file whole?");
@@ -190,7 +189,7 @@ Result<Device *> CsvLog::device_of(const Cells &cells, const std::string &key) {
   now_->devices.push_back(std::move(device));
   if (now_->time == WallTime{}) now_->time = read_time(cell(cells, Fact::timestamp)).value_or(WallTime{});
   auto identity = std::make_shared<DeviceIdentity>(*now_->devices.back().identity);
-  identity->uuid = uuids_.give(identity->uuid, identity->pci, now_->devices.back().index);
+  identity->uuid = uuids_.unique(identity->uuid, identity->pci, now_->devices.back().index);
   now_->devices.back().identity = std::move(identity);
   return &now_->devices.back();
 }
@@ -215,7 +214,7 @@ void CsvLog::fill(const Cells &cells, Device &device) const {
       continue;
     }
     auto &reading = (detail ? details->row : device.row)[id];
-    // Two names of one metric: what one tells the other does not take back.
+    // If two columns have the same metric, a value is not overwritten by a reason.
     if (!reading) reading = read(id, column.form, cells[i], column.unit);
   }
   fill_sets(cells, device.row, details);
@@ -223,14 +222,15 @@ void CsvLog::fill(const Cells &cells, Device &device) const {
   device.details = std::move(details);
 }
 
-// Sets whose bits have a column each, unless the whole set has one.
+// Sets with a column per bit, unless a column has the whole set.
 void CsvLog::fill_sets(const Cells &cells, Row &row, std::shared_ptr<DeviceDetails> &details) const {
   std::map<std::uint16_t, std::uint64_t> sets;  // by metric
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const auto &column = columns_[i];
     if (column.mask == 0) continue;
-    if (const auto value = column.form.parse(cells[i], {})) {
-      sets[column.metric.index] |= static_cast<std::uint64_t>(*value) << std::countr_zero(column.mask) & column.mask;
+    if (const auto value = read(column.metric, column.form, cells[i])) {
+      const auto bits = static_cast<std::uint64_t>(value.value()) << std::countr_zero(column.mask);
+      sets[column.metric.index] |= bits & column.mask;
     }
   }
   for (const auto &[index, bits] : sets) {
@@ -250,7 +250,7 @@ Result<void> CsvLog::add_process(const Cells &cells, const Device &device) {
     return wrong("the pid is no number");
   }
   if (now_->processes.size() >= kMostProcesses) return wrong(fmt::format("more than {} processes", kMostProcesses));
-  // The query lists those that compute; it has no column for the type.
+  // This query lists only compute processes and has no column for the type.
   auto process = new_process(*pid, "C", cell(cells, Fact::program));
   process.device = device.index;
   for (std::size_t i = 0; i < columns_.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text is nvidia-smi's CSV or an error in one line.
-#include "smi/fuzz_checks.hpp"
+// Any text is read as CSV or refused with a one-line error.
+#include "smi/testing_invariants.hpp"
 #include "smi/snapshot_parts.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {

@@ -33,7 +33,7 @@ void add_utf8(std::string &out, std::uint32_t character) {
   }
 }
 
-// What PowerShell makes of `nvidia-smi … > FILE`. Half a pair of surrogates is left to printable().
+// PowerShell writes `nvidia-smi … > FILE` as UTF-16. Lone surrogates are left to printable().
 std::string from_utf16(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -52,7 +52,7 @@ std::string from_utf16(std::string_view text) {
   return out;
 }
 
-// As UTF-8 without a byte order mark; `store` holds it where it had to be made.
+// As UTF-8 without a byte order mark; `store` keeps the text alive if it had to be converted.
 std::string_view as_utf8(std::string_view text, std::string &store) {
   if (text.starts_with("\xFF\xFE")) {
     store = from_utf16(text.substr(2));
@@ -62,7 +62,7 @@ std::string_view as_utf8(std::string_view text, std::string &store) {
   return text;
 }
 
-// A warning may come before the document.
+// The document may follow a warning.
 bool is_xml(std::string_view text) {
   return trim(text.substr(0, 1024)).starts_with('<') || text.find(kRoot) != std::string_view::npos;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what nvidia-smi left in a file: the XML of `nvidia-smi -q -x` (v8 to v13 of its DTD) and the CSV of
-// `--query-gpu` and `--query-compute-apps` with its line of titles. One snapshot per moment: a log made with `-l` holds
-// several. The snapshots say LOG.
+// Reads the output of nvidia-smi: the XML of `-q -x` (DTD v8 to v13), and the CSV of `--query-gpu` and
+// `--query-compute-apps` if it has a header line. A log made with `-l` contains several samples, each of which becomes
+// a snapshot. The origin of the snapshots is LOG.
 //
-// nvidia-smi gives its times without a zone: they are read as local time of the machine that reads. A log without a
-// time gives snapshots of the time 0, which stands for unknown. What the log does not hold is not_supported; a text
-// that is no value where one must be is an error, never 0.
+// nvidia-smi writes times without a time zone; they are taken as local time. Without a timestamp, the time of the
+// snapshot is 0, which means unknown. What is missing from the log is not_supported; text in place of a number is an
+// error, never 0.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ namespace gpulse::smi {
 
 inline constexpr std::size_t kLargestLog = std::size_t{1} << 26U;
 
-// Whether a text begins as a log of nvidia-smi does.
+// Whether this is the beginning of a log of nvidia-smi.
 bool is_log(std::string_view start);
 
-// At least one snapshot. `name` stands for the text in messages.
+// Returns at least one snapshot. `name` is used in error messages.
 Result<std::vector<SnapshotPtr>> read_log(std::string_view text, const std::string &name);
 
 }  // namespace gpulse::smi

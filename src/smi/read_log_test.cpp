@@ -7,7 +7,7 @@
 #include <iterator>
 #include <random>
 
-#include "smi/fuzz_checks.hpp"
+#include "smi/testing_invariants.hpp"
 #include "smi/read_log.hpp"
 
 namespace gpulse::smi {

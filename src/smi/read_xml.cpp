@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pugixml knows no entities but the five of XML itself and numbers, and never opens another file: a DOCTYPE is passed
-// by.
+// pugixml skips the DOCTYPE, expands only the predefined and numeric entities, and never opens another file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,15 +16,15 @@ namespace gpulse::smi {
 
 namespace {
 
-// Each costs up to 128 bytes in memory; a log of 1,024 GPUs has about three million.
+// Each takes up to 128 bytes; a log of 1,024 GPUs has about three million.
 constexpr std::int64_t kMostNodes = std::int64_t{1} << 22U;
 
-// In all moments of a log; 64 MiB hold some three thousand.
+// Over all samples of a log; 64 MiB contain about three thousand.
 constexpr std::size_t kMostInAll = 16384;
 
 constexpr const char *kRoot = "nvidia_smi_log";
 
-// What nvidia-smi says of the machine rather than of a device.
+// Properties of the machine, not of a device.
 struct Versions {
   std::string driver;
   TextReading cuda = Reason::not_supported;
@@ -41,9 +40,9 @@ class XmlLog {
   Result<void> add_device(pugi::xml_node gpu);
   void add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std::uint32_t index);
   Result<void> add_processes(pugi::xml_node gpu, std::uint32_t index);
-  std::uint32_t place(pugi::xml_node process, std::uint32_t index) const;
+  std::uint32_t device_of(pugi::xml_node process, std::uint32_t index) const;
 
-  // An instance of a device, in the order of the document until all whole devices have their numbers.
+  // A MIG instance, numbered when all GPUs have their numbers.
   struct Instance {
     std::uint32_t parent;
     std::string gpu_instance, compute_instance;
@@ -58,7 +57,7 @@ class XmlLog {
   std::vector<pugi::xml_node> gpus_;
 };
 
-// Sums that older versions of the document have, and newer ones leave to the reader.
+// Totals that newer versions no longer print.
 void add_sums(Row &row, Row &details) {
   const auto add = [](Reading &sum, const Reading &a, const Reading &b) {
     if (!sum && a && b) sum = a.value() + b.value();
@@ -100,7 +99,7 @@ Result<SnapshotPtr> XmlLog::run() {
   for (const auto gpu : gpus_) {
     if (const auto good = add_device(gpu); !good) return std::unexpected(good.error());
   }
-  // Whole devices have the first numbers, so that they match nvidia-smi's own.
+  // GPUs come first, so that their numbers match those of nvidia-smi.
   auto index = static_cast<std::uint32_t>(snapshot_->devices.size());
   for (auto &instance : instances_) {
     instance.device.index = index++;
@@ -127,7 +126,7 @@ Result<void> XmlLog::add_device(pugi::xml_node gpu) {
   identity->name = text_or(gpu, "product_name", "NVIDIA GPU");
   identity->pci = pci_address(gpu.attribute("id").value());
   if (identity->pci.empty()) identity->pci = pci_address(child_text(gpu.child("pci"), "pci_bus_id").value_or(""));
-  identity->uuid = uuids_.give(text_or(gpu, "uuid", ""), identity->pci, device.index);
+  identity->uuid = uuids_.unique(text_or(gpu, "uuid", ""), identity->pci, device.index);
   fill_device(gpu, XmlPart::device, device.row, identity->texts, *details);
   identity->texts[device_metric("cuda_version")] = versions_.cuda;
   add_sums(device.row, details->row);
@@ -157,8 +156,8 @@ void XmlLog::add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std
     identity->parent = parent.uuid;
     identity->label = instance.gpu_instance + "/" + instance.compute_instance;
     identity->name = parent.name + " MIG " + identity->label;
-    // The log has none; this is the form that drivers before 470 used.
-    identity->uuid = uuids_.give("MIG-" + parent.uuid + "/" + identity->label, {}, index);
+    // The log has no UUIDs of instances; drivers before 470 used this format.
+    identity->uuid = uuids_.unique("MIG-" + parent.uuid + "/" + identity->label, {}, index);
     identity->texts[device_metric("cuda_version")] = versions_.cuda;
     fill_device(node, XmlPart::instance, instance.device.row, identity->texts, *details);
     instance.device.parent = index;
@@ -169,8 +168,8 @@ void XmlLog::add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std
   }
 }
 
-// The number of the device that a process is listed under: an instance, if it says which.
-std::uint32_t XmlLog::place(pugi::xml_node process, std::uint32_t index) const {
+// The device that a process is listed under, or the instance if the process names one.
+std::uint32_t XmlLog::device_of(pugi::xml_node process, std::uint32_t index) const {
   const auto gpu_instance = text_or(process, "gpu_instance_id", "");
   if (gpu_instance.empty()) return index;
   const auto compute_instance = text_or(process, "compute_instance_id", "?");
@@ -183,7 +182,7 @@ std::uint32_t XmlLog::place(pugi::xml_node process, std::uint32_t index) const {
   return index;
 }
 
-// Processes are counted when all are known; here is only said whether they can be.
+// Sets process_count to 0 or to a reason; run() counts the processes later.
 Result<void> XmlLog::add_processes(pugi::xml_node gpu, std::uint32_t index) {
   const auto list = gpu.child("processes");
   const auto text = trim(plain_text(list).value_or(""));
@@ -197,7 +196,7 @@ Result<void> XmlLog::add_processes(pugi::xml_node gpu, std::uint32_t index) {
     }
     auto process =
         new_process(*pid, child_text(node, "type").value_or(""), child_text(node, "process_name").value_or(""));
-    process.device = place(node, index);
+    process.device = device_of(node, index);
     if (const auto memory = node.child("used_memory")) {
       const auto used = plain_text(memory);
       process.row[process_metric("gpu_memory_bytes")] =

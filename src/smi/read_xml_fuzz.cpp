@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes are a log of nvidia-smi or an error in one line.
-#include "smi/fuzz_checks.hpp"
+// Any bytes are read as a log or refused with a one-line error.
+#include "smi/testing_invariants.hpp"
 #include "smi/read_log.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {

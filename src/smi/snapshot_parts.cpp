@@ -24,10 +24,10 @@ Device new_device(std::uint32_t index) {
   return device;
 }
 
-std::string Uuids::give(std::string told, std::string_view pci, std::uint32_t index) {
-  if (told.empty()) told = pci.empty() ? fmt::format("LOG-{}", index) : fmt::format("PCI-{}", pci);
-  auto uuid = told;
-  while (!taken_.try_emplace(uuid, 1).second) uuid = fmt::format("{}#{}", told, ++taken_[told]);
+std::string Uuids::unique(std::string logged, std::string_view pci, std::uint32_t index) {
+  if (logged.empty()) logged = pci.empty() ? fmt::format("LOG-{}", index) : fmt::format("PCI-{}", pci);
+  auto uuid = logged;
+  while (!taken_.try_emplace(uuid, 1).second) uuid = fmt::format("{}#{}", logged, ++taken_[logged]);
   return uuid;
 }
 
@@ -45,7 +45,7 @@ Process new_process(std::uint32_t pid, std::string_view type, std::string_view n
   auto program = command;
   auto short_name = command;
   if (command) {
-    // Windows' names are paths with blanks in them, Linux' may go on with arguments.
+    // On Windows the name is a path that may contain spaces; on Linux arguments may follow.
     std::string_view path = command.value();
     if (path.find('\\') == std::string_view::npos) path = path.substr(0, path.find(' '));
     program = std::string(path);
@@ -64,7 +64,7 @@ void finish(Snapshot &snapshot) {
             [](const Device &a, const Device &b) { return a.index < b.index; });
   auto &processes = snapshot.processes;
   const auto place = [](const Process &process) { return std::pair(process.device, process.pid); };
-  // Equal ones stay in their order: numbered first, as a stable sort would want a buffer.
+  // Numbered first to keep the order of equal ones: a stable sort would allocate a buffer.
   for (std::size_t i = 0; i < processes.size(); ++i) processes[i].place = static_cast<std::uint32_t>(i);
   std::sort(processes.begin(), processes.end(), [&](const Process &a, const Process &b) {
     return std::pair(place(a), a.place) < std::pair(place(b), b.place);

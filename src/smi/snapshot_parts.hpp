@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of nvidia-smi's XML and CSV share: how a device, a process and a snapshot come about from a log.
+// Shared by the XML and the CSV reader: building snapshots, devices and processes.
 #pragma once
 
 #include <map>
@@ -13,36 +13,36 @@
 
 namespace gpulse::smi {
 
-inline constexpr std::size_t kMostDevices = 1024;  // whole ones
+inline constexpr std::size_t kMostDevices = 1024;  // without instances
 inline constexpr std::size_t kMostInstances = 8192;
 inline constexpr std::size_t kMostProcesses = 65536;
 
-// Nothing is known of the host, nor of ourselves.
+// An empty snapshot. A log contains nothing about the host or about gpulse itself.
 std::shared_ptr<Snapshot> new_snapshot();
 
-// A device of which nothing is known yet but the number.
+// A device with an index and no readings.
 Device new_device(std::uint32_t index);
 
-// Gives every device a UUID of its own, also where the log has none or the same twice.
+// Gives every device a unique UUID, even if the log has none or repeats one.
 class Uuids {
  public:
-  // `told` is the log's, empty where it has none.
-  std::string give(std::string told, std::string_view pci, std::uint32_t index);
+  // `logged` is the one in the log, or empty.
+  std::string unique(std::string logged, std::string_view pci, std::uint32_t index);
 
  private:
-  std::map<std::string, int> taken_;  // and how often it was asked for
+  std::map<std::string, int> taken_;  // and how often it was requested
 };
 
-// A process of a type such as "C", "G", "C+G" or "M+C", by the name nvidia-smi calls it.
+// `type` is "C", "G", "C+G" or "M+C"; `name` is what nvidia-smi prints.
 Process new_process(std::uint32_t pid, std::string_view type, std::string_view name);
 
-// Puts devices and processes in order, a process that is listed twice for a device into one, and says where it is from.
+// Sorts devices and processes, merges processes that are listed twice for a device, and sets the source.
 void finish(Snapshot &snapshot);
 
 Result<std::vector<SnapshotPtr>> read_xml(std::string_view text, const std::string &name);
 Result<std::vector<SnapshotPtr>> read_csv(std::string_view text, const std::string &name);
 
-// Whether a line has titles that nvidia-smi gives its columns; whether it has values that only its rows have.
+// Whether a line consists of nvidia-smi's column titles; whether it has cells that only nvidia-smi prints.
 bool is_csv_header(std::string_view line);
 bool is_csv_row(std::string_view line);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small documents of the kind that nvidia-smi writes, for the tests of their readers.
+// Builds small documents like those of nvidia-smi, for the tests of the readers.
 #pragma once
 
 #include <gtest/gtest.h>

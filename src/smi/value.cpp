@@ -16,7 +16,7 @@ namespace gpulse::smi {
 namespace {
 
 constexpr std::size_t kLongestText = 4096;
-constexpr std::size_t kLongestWord = 80;  // what nvidia-smi says in place of a value is shorter
+constexpr std::size_t kLongestWord = 80;  // longer than anything nvidia-smi prints instead of a value
 
 bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
@@ -28,7 +28,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// What nvidia-smi says in place of a value, beside NVML's errors.
+// Printed instead of a value, in addition to NVML's errors.
 struct ReasonWords {
   std::string_view words;
   Reason reason;
@@ -70,9 +70,9 @@ struct UnitWord {
   std::string_view word;
   Unit unit;
   double times = 1;
-  double over = 1;  // a quotient is exact to the last digit where a product with 1e-6 is not
+  double over = 1;  // dividing by 1e6 is exact, multiplying by 1e-6 is not
 };
-// The first of a kind is the one that nvidia-smi leaves out with `nounits`, and where it never prints one.
+// The first one of each kind is the unit that nvidia-smi omits, with `nounits` or always.
 constexpr std::array kUnits{
     UnitWord{"%", Unit::percent},
     UnitWord{"MiB", Unit::bytes, 1048576},
@@ -105,7 +105,7 @@ const UnitWord *find_unit(Unit unit, std::string_view word) {
 
 std::optional<WallTime> from_local_time(int year, int month, int day, std::string_view clock) {
   constexpr int kFirstYear = 1970;
-  constexpr int kLastYear = 2200;  // nanoseconds since 1970 last until 2262
+  constexpr int kLastYear = 2200;  // WallTime overflows in 2262
   const auto parts = split(clock, ':');
   if (parts.size() != 3) return std::nullopt;
   const auto hour = parse_integer<int>(parts[0]);
@@ -180,7 +180,7 @@ std::string short_text(std::string_view text) {
   text = trim(text);
   if (text.size() > kLongestText) {
     text = text.substr(0, kLongestText);
-    // Not in the middle of a character.
+    // Do not cut through a character.
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) text.remove_suffix(1);
     if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0U) text.remove_suffix(1);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvidia-smi prints, as readings: its XML and its CSV have the same words, units and reasons.
+// Parsing of what XML and CSV of nvidia-smi have in common: words, units, reasons, times.
 #pragma once
 
 #include <optional>
@@ -14,25 +14,25 @@ namespace gpulse::smi {
 
 inline constexpr std::string_view kNotAvailable = "N/A";
 
-// CSV puts what is no value into brackets.
+// CSV has brackets around N/A and errors.
 std::string_view unbracketed(std::string_view text);
 
-// Letters and digits alone count: "Exclusive_Process" and "exclusive process" are the same word.
+// Compares letters and digits only, in any case: "Exclusive_Process" is the same as "exclusive process".
 bool same_word(std::string_view a, std::string_view b);
 
-// The reason that "N/A", "[Not Supported]", "GPU is lost" or no text at all stands for; none where the text is a value.
+// The reason meant by "N/A", "[Not Supported]", "GPU is lost" or an empty text; empty for any other text.
 std::optional<Reading> reason_in(std::string_view text);
 
-// "143771 MiB" of a quantity of that unit, in our units. Where the text has no unit it is in `unit`, and where that is
-// empty too, in the one nvidia-smi leaves out.
+// Converts "143771 MiB" to our unit for that kind. If the text has no unit, it is taken to be in `unit`; if that is
+// empty too, in the unit that nvidia-smi omits.
 std::optional<double> quantity(Unit kind, std::string_view text, std::string_view unit = {});
 
 TextReading read_text(std::string_view text);
 
-// Safe to print, and not longer than a name can be.
+// Without control characters, and of limited length.
 std::string short_text(std::string_view text);
 
-// "Active" or "Yes" against "Not Active" or "No".
+// True for "Active", "Yes" and the like, false for "Not Active", "No" and the like.
 std::optional<bool> read_flag(std::string_view text);
 
 // "Sun Nov 15 02:31:18 2026" or "2026/11/15 02:31:18.730", local time.
@@ -40,7 +40,7 @@ std::optional<WallTime> read_time(std::string_view text);
 std::string long_time(WallTime time);
 std::string stamp(WallTime time);
 
-// 00000000:2D:00.0 as 0000:2d:00.0; empty where it is no address.
+// Converts 00000000:2D:00.0 to 0000:2d:00.0; empty if the text is not an address.
 std::string pci_address(std::string_view text);
 
 }  // namespace gpulse::smi

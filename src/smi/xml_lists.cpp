@@ -14,7 +14,7 @@ namespace gpulse::smi {
 
 namespace {
 
-// What a list without entries says of itself: a reason, or that it is empty.
+// The number of entries, or the reason why there are none.
 Reading count_of(pugi::xml_node list, std::size_t entries) {
   if (!list) return Reason::not_supported;
   if (entries > 0) return static_cast<double>(entries);
@@ -46,7 +46,7 @@ std::optional<std::uint64_t> address_of(pugi::xml_node node) {
 }
 
 void fill_pages(pugi::xml_node retirement, bool double_bit, DeviceDetails &details) {
-  // Before v10 only the addresses are told.
+  // Before v10 there are only addresses.
   for (const auto node : retirement.child("retired_page_addresses").children("retired_page_address")) {
     if (const auto address = address_of(node)) {
       details.retired_pages.push_back({.address = *address, .time = 0, .double_bit = double_bit});
@@ -74,7 +74,7 @@ void fill_retired_pages(pugi::xml_node gpu, DeviceDetails &details) {
   if (!details.retired_pages.empty()) {
     count = static_cast<double>(details.retired_pages.size());
   } else if (told) {
-    // The number of pages is a metric of its own; this one is of the list, which may be left out.
+    // This is the length of the list, which may be missing; the number of pages is another metric.
     count = reason_in(*told).value_or(0.0);
   }
 }
@@ -96,7 +96,7 @@ void fill_accounted(pugi::xml_node gpu, DeviceDetails &details) {
   details.row[detail_metric("accounted_process_count")] = count_of(list, details.accounted.size());
 }
 
-// Newer logs have an element for each profile; a list that is a text is a row of the table.
+// Newer logs have an element per profile; plain text has been read as a row of the table already.
 void fill_profiles(pugi::xml_node list, TextReading &profiles) {
   if (!list || plain_text(list)) return;
   std::string joined;
@@ -125,7 +125,7 @@ void fill_event_reasons(pugi::xml_node gpu, Row &row, Row &details) {
     std::string_view name(node.name());
     if (!name.starts_with(prefix)) continue;
     name.remove_prefix(prefix.size());
-    // One that is not known here still holds the clocks back.
+    // An unknown reason still slows the clocks down.
     const auto known = event_reason_bit(name);
     const auto bit = known != 0 ? known : state_names::throttle_bit("other");
     const auto text = plain_text(node).value_or("?");

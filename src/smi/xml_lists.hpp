@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvidia-smi's XML holds more than once for a device: reasons for lower clocks, clocks, pages, old processes.
+// Reads the lists in the XML of a device: event reasons, supported clocks, retired pages, accounted processes.
 #pragma once
 
 #include <pugixml.hpp>
@@ -8,10 +8,10 @@
 
 namespace gpulse::smi {
 
-// The reasons in force, and those the device can tell.
+// The active reasons, and those that the device supports.
 void fill_event_reasons(pugi::xml_node gpu, Row &row, Row &details);
 
-// The lists of the details, with the number of entries or the reason why there is none.
+// Each list with the number of its entries, or the reason why there are none.
 void fill_lists(pugi::xml_node gpu, DeviceDetails &details);
 
 }  // namespace gpulse::smi

@@ -18,15 +18,15 @@ namespace {
 
 constexpr std::size_t kLongestName = 128;
 
-// One of the elements that tell a metric.
+// An element that has a metric, or some of its bits.
 struct Element {
   MetricId metric;
   Form form;
-  std::uint64_t mask = 0;  // the bits that it tells; 0: all
-  int rank = 0;            // which one is read first, where several tell the same
+  std::uint64_t mask = 0;  // 0: all bits
+  int rank = 0;            // if several elements have the metric: the lowest is read first
 };
 
-// What the document says at the place of an element.
+// The content of an element in the document.
 struct Found {
   enum class What : std::uint8_t { absent, text, elements };
   What what = What::absent;
@@ -34,7 +34,7 @@ struct Found {
 };
 using AllFound = std::vector<Found>;
 
-// The table's elements as a tree of names.
+// The elements of the table as a tree of names.
 struct Branch {
   std::map<std::string, Branch, std::less<>> below;
   std::vector<std::size_t> elements;
@@ -57,7 +57,7 @@ class Tree {
 
   const Branch &root() const { return root_; }
   const std::vector<Element> &elements() const { return elements_; }
-  // Elements of one metric stand together, the one to be read first before the others.
+  // Sorted by metric, then by rank.
   const std::vector<std::size_t> &order() const { return order_; }
 
  private:
@@ -67,11 +67,11 @@ class Tree {
     const auto top = rows.front().depth;
     for (const auto &row : rows) {
       if (row.tag.empty() || row.kind == RowKind::list) continue;
-      // Below a value the text is deeper, the XML is not.
+      // A row below a value is indented in the text, but not nested in XML.
       above.resize(std::min(above.size(), std::size_t{1} + row.depth - top));
       auto &branch = above.back()->below[std::string(row.tag)];
       if (row.kind != RowKind::value) above.push_back(&branch);
-      // A reason that no row names must count too: fill_event_reasons reads them.
+      // Left to fill_event_reasons, which also counts reasons that are not in the table.
       if (!row.metric || row.metric == device_metric("throttle_reasons")) continue;
       const Element element{.metric = *row.metric, .form = row.form_in_xml(), .mask = row.mask};
       add(branch, element, row.read_last ? kLast : 0);
@@ -101,13 +101,13 @@ const Tree &tree_of(XmlPart part) {
   return part == XmlPart::device ? kDevice : kInstance;
 }
 
-// "N/A" in place of elements is said of all of them.
-void found_above(const Branch &branch, std::string_view text, AllFound &all) {
+// "N/A" in place of child elements applies to all of them.
+void found_in_place_of(const Branch &branch, std::string_view text, AllFound &all) {
   for (const auto &[name, below] : branch.below) {
     for (const auto element : below.elements) {
       if (all[element].what == Found::What::absent) all[element] = {Found::What::text, text};
     }
-    found_above(below, text, all);
+    found_in_place_of(below, text, all);
   }
 }
 
@@ -121,18 +121,18 @@ void walk(pugi::xml_node node, const Branch &branch, AllFound &all) {
     const auto text = plain_text(child);
     for (const auto element : at->second.elements) {
       auto &found = all[element];
-      // An element that is there twice: the first counts.
+      // If an element is repeated, the first one counts.
       if (found.what != Found::What::absent) continue;
       found = text ? Found{Found::What::text, *text} : Found{Found::What::elements, {}};
     }
     if (at->second.below.empty()) continue;
-    if (text && !trim(*text).empty() && reason_in(*text)) found_above(at->second, *text, all);
+    if (text && !trim(*text).empty() && reason_in(*text)) found_in_place_of(at->second, *text, all);
     walk(child, at->second, all);
   }
 }
 
-// The elements of one metric, and what was found in their places.
-struct Told {
+// The elements of one metric.
+struct MetricElements {
   const Tree &tree;
   const AllFound &all;
   std::span<const std::size_t> elements;
@@ -149,9 +149,9 @@ Reading read_element(const Element &element, const Found &found) {
   return found.what == Found::What::text ? read(element.metric, element.form, found.text) : Reading(Reason::error);
 }
 
-Reading number_of(const Told &told) {
+Reading number_of(const MetricElements &elements) {
   std::optional<Reading> reading;
-  told.each([&](const Element &element, const Found &found) {
+  elements.each([&](const Element &element, const Found &found) {
     const auto now = read_element(element, found);
     if (now || !reading) reading = now;
     return now.has_value();
@@ -159,11 +159,11 @@ Reading number_of(const Told &told) {
   return reading.value_or(Reason::not_supported);
 }
 
-// Of a set whose bits have an element each.
-Reading set_of(const Told &told) {
+// A set with an element for every bit.
+Reading set_of(const MetricElements &elements) {
   std::optional<std::uint64_t> bits;
   Reading reason = Reason::not_supported;
-  told.each([&](const Element &element, const Found &found) {
+  elements.each([&](const Element &element, const Found &found) {
     const auto now = read_element(element, found);
     if (!now) {
       if (!reason.is(Reason::error)) reason = now;
@@ -176,9 +176,9 @@ Reading set_of(const Told &told) {
   return bits && !reason.is(Reason::error) ? Reading(static_cast<double>(*bits)) : reason;
 }
 
-TextReading text_of(const Told &told) {
+TextReading text_of(const MetricElements &elements) {
   TextReading reading = Reason::not_supported;
-  told.each([&](const Element &, const Found &found) {
+  elements.each([&](const Element &, const Found &found) {
     auto now = found.what == Found::What::text ? read_text(found.text) : TextReading(Reason::error);
     const bool good = now.has_value();
     if (good || reading.reason() == Reason::not_supported) reading = std::move(now);
@@ -210,12 +210,12 @@ void fill_device(pugi::xml_node node, XmlPart part, Row &row, TextRow &texts, De
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const auto &first = tree.elements()[order[begin]];
     while (end < order.size() && tree.elements()[order[end]].metric == first.metric) ++end;
-    const Told told{.tree = tree, .all = all, .elements = order.subspan(begin, end - begin)};
+    const MetricElements elements{.tree = tree, .all = all, .elements = order.subspan(begin, end - begin)};
     const bool detail = describe(first.metric).scope == Scope::detail;
     if (is_text(describe(first.metric))) {
-      (detail ? details.texts : texts)[first.metric] = text_of(told);
+      (detail ? details.texts : texts)[first.metric] = text_of(elements);
     } else {
-      (detail ? details.row : row)[first.metric] = first.mask != 0 ? set_of(told) : number_of(told);
+      (detail ? details.row : row)[first.metric] = first.mask != 0 ? set_of(elements) : number_of(elements);
     }
   }
 }

@@ -4,7 +4,7 @@
 
 #include "model/nvml_error.hpp"
 #include "smi/log_row.hpp"
-#include "smi/plausible_values.hpp"
+#include "smi/testing_values.hpp"
 #include "smi/read_log.hpp"
 #include "view/smi/log.hpp"
 #include "view/smi/query.hpp"
@@ -86,7 +86,7 @@ TEST(SmiRoundTrip, EveryRowOfTheLogComesBackFromXml) {
     const bool margins = turn % 2 == 0;
     if (!margins) device.row[kMarginMetric] = Reason::not_supported;
     const auto snapshot = machine(device);
-    const auto back = read_back(log_xml(*choose(snapshot, "")));
+    const auto back = read_back(log_xml(*select_devices(snapshot, "")));
     ASSERT_EQ(back.devices.size(), 1U);
     EXPECT_EQ(back.devices[0].identity->name, device.identity->name);
     EXPECT_EQ(back.devices[0].identity->uuid, device.identity->uuid);
@@ -111,7 +111,7 @@ TEST(SmiRoundTrip, InstancesComeBackFromXml) {
     instance.identity = identity;
     snapshot.devices.push_back(instance);
   }
-  const auto back = read_back(log_xml(*choose(snapshot, "")));
+  const auto back = read_back(log_xml(*select_devices(snapshot, "")));
   ASSERT_EQ(back.devices.size(), 4U);
   for (std::size_t i = 1; i <= 3; ++i) {
     for (const auto &row : instance_rows()) {
@@ -139,7 +139,7 @@ TEST(SmiRoundTrip, ListsComeBackFromXml) {
   auto snapshot = machine(made.finish());
   snapshot.processes.push_back(view::testing::make_process(41, 0, "python3"));
   snapshot.processes[0].row[process_metric("gpu_memory_bytes")] = 12.0 * 1048576;
-  const auto back = read_back(log_xml(*choose(snapshot, "")));
+  const auto back = read_back(log_xml(*select_devices(snapshot, "")));
   const auto &read = *back.devices.at(0).details;
   ASSERT_EQ(read.clocks.size(), 2U);
   EXPECT_EQ(read.clocks[0].graphics_mhz, details.clocks[0].graphics_mhz);
@@ -172,7 +172,7 @@ TEST(SmiRoundTrip, EveryFieldOfQueryGpuComesBackFromCsv) {
     const auto snapshot = machine(made.finish());
     const QueryStyle style{.header = true, .units = turn % 2 == 0};
     const auto back =
-        read_back(query_header(fields) + query_rows(QueryKind::gpu, fields, *choose(snapshot, ""), style));
+        read_back(query_header(fields) + query_rows(QueryKind::gpu, fields, *select_devices(snapshot, ""), style));
     ASSERT_EQ(back.devices.size(), 1U);
     for (const auto &field : all) {
       if (field.metric) expect_same(back.devices[0], snapshot.devices[0], *field.metric, field.name);
@@ -194,7 +194,7 @@ TEST(SmiRoundTrip, EveryReasonThatHasWordsComesBack) {
     Made made;
     made.number(device_metric("fan_speed_percent")) = reason;
     const auto snapshot = machine(made.finish());
-    const auto back = read_back(log_xml(*choose(snapshot, "")));
+    const auto back = read_back(log_xml(*select_devices(snapshot, "")));
     EXPECT_EQ(back.devices.at(0).row[device_metric("fan_speed_percent")], reason);
   }
 }

@@ -21,7 +21,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// By its number, its UUID, or its PCI address with or without the domain and the function.
+// By index, UUID, or PCI address with or without domain and function.
 bool is_called(const Device &device, std::string_view word) {
   if (const auto number = parse_integer<std::uint32_t>(word)) return *number == device.index;
   const auto name = lower(word);
@@ -47,7 +47,7 @@ Cell not_available() { return {std::string(kNotAvailable), false}; }
 
 std::string_view driver_words(std::uint16_t code) { return nvml_error(code).smi_words; }
 
-Cell in_words(Reason reason, std::uint16_t code) {
+Cell reason_cell(Reason reason, std::uint16_t code) {
   switch (reason) {
     case Reason::no_permission:
       return {std::string(driver_words(nvml_code::kNoPermission)), false};
@@ -77,14 +77,14 @@ TextReading text_reading(const Device &device, MetricId id) {
 }
 
 Cell cell(const Reading &value, const Form &form) {
-  if (!value) return in_words(value.reason(), value.code());
+  if (!value) return reason_cell(value.reason(), value.code());
   return {form.print(value.value())};
 }
 
 Cell cell(const Device &device, MetricId id, const Form &form, std::uint64_t mask) {
   if (is_text(describe(id))) {
     const auto text = text_reading(device, id);
-    return text ? Cell{text.value()} : in_words(text.reason(), text.code());
+    return text ? Cell{text.value()} : reason_cell(text.reason(), text.code());
   }
   const auto value = reading(device, id);
   if (mask == 0 || !value) return cell(value, form);
@@ -99,7 +99,7 @@ Cell pci_number(const Device &device, unsigned PciAddress::*part, int digits) {
   return at ? Cell{fmt::format("0x{:0{}X}", (*at).*part, digits)} : not_available();
 }
 
-// nvidia-smi subtracts what it prints for a device, and rounds the difference for an instance.
+// nvidia-smi subtracts the rounded numbers for a device, but rounds the difference for an instance.
 Cell bar1_free(const Device &device, bool instance) {
   const auto total = reading(device, device_metric("bar1_total_bytes"));
   const auto used = reading(device, device_metric("bar1_used_bytes"));
@@ -123,7 +123,7 @@ std::size_t instance_index(const Snapshot &snapshot, const Device &device) {
 Cell cell(const Snapshot &snapshot, const Device &device, Fact fact) {
   switch (fact) {
     case Fact::deprecated:
-      return in_words(Reason::deprecated, 0);
+      return reason_cell(Reason::deprecated, 0);
     case Fact::name:
       return {device.identity->name};
     case Fact::uuid:
@@ -162,37 +162,37 @@ std::string bus_id(const Device &device) {
   return fmt::format("{:08X}:{:02X}:{:02X}.0", at->domain, at->bus, at->device);
 }
 
-std::optional<Scene> choose(const Snapshot &snapshot, std::string_view which) {
-  Scene scene{.snapshot = &snapshot, .devices = {}, .attached = 0};
+std::optional<Selection> select_devices(const Snapshot &snapshot, std::string_view which) {
+  Selection selection{.snapshot = &snapshot, .devices = {}, .attached = 0};
   std::vector<const Device *> all;
   for (const auto &device : snapshot.devices) {
     if (device.identity->parent.empty()) all.push_back(&device);
   }
-  scene.attached = all.size();
-  if (which.empty()) scene.devices = all;
+  selection.attached = all.size();
+  if (which.empty()) selection.devices = all;
   while (!which.empty()) {
     const auto word = trim(next_piece(which, ','));
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const Device *device) { return is_called(*device, word); });
     if (found == all.end()) return std::nullopt;
-    if (std::find(scene.devices.begin(), scene.devices.end(), *found) == scene.devices.end()) {
-      scene.devices.push_back(*found);
+    if (std::find(selection.devices.begin(), selection.devices.end(), *found) == selection.devices.end()) {
+      selection.devices.push_back(*found);
     }
   }
-  std::sort(scene.devices.begin(), scene.devices.end(),
+  std::sort(selection.devices.begin(), selection.devices.end(),
             [](const Device *a, const Device *b) { return a->index < b->index; });
-  return scene;
+  return selection;
 }
 
-std::string driver_version(const Scene &scene) {
-  for (const auto *device : scene.devices) {
+std::string driver_version(const Selection &selection) {
+  for (const auto *device : selection.devices) {
     if (!device->identity->driver.empty()) return device->identity->driver;
   }
   return std::string(kNotAvailable);
 }
 
-std::string cuda_version(const Scene &scene) {
-  for (const auto *device : scene.devices) {
+std::string cuda_version(const Selection &selection) {
+  for (const auto *device : selection.devices) {
     if (const auto version = text_reading(*device, device_metric("cuda_version"))) return version.value();
   }
   return std::string(kNotAvailable);
@@ -206,16 +206,17 @@ std::vector<const Device *> instances_of(const Snapshot &snapshot, const Device 
   return out;
 }
 
-std::vector<Holder> holders(const Snapshot &snapshot, const Device &device) {
+std::vector<DeviceProcess> processes_on(const Snapshot &snapshot, const Device &device) {
   auto parts = instances_of(snapshot, device);
   parts.push_back(&device);
-  std::vector<Holder> out;
+  std::vector<DeviceProcess> out;
   for (const auto &process : snapshot.processes) {
     const auto on =
         std::find_if(parts.begin(), parts.end(), [&](const Device *d) { return d->index == process.device; });
     if (on != parts.end()) out.push_back({&process, *on});
   }
-  std::sort(out.begin(), out.end(), [](const Holder &a, const Holder &b) { return a.process->pid < b.process->pid; });
+  std::sort(out.begin(), out.end(),
+            [](const DeviceProcess &a, const DeviceProcess &b) { return a.process->pid < b.process->pid; });
   return out;
 }
 

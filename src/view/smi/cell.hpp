@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value in nvidia-smi's words: how a number looks, and what stands where there is none.
+// A single value as nvidia-smi prints it, and what the views of nvidia-smi's output share.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@
 
 namespace gpulse::view::smi {
 
-using namespace gpulse::smi;  // the words that are written here
+using namespace gpulse::smi;  // the table that all of this is written from
 
-// A value without its unit; `known` is false where words stand in its place.
+// A value without its unit; `known` is false for N/A and errors.
 struct Cell {
   std::string text;
   bool known = true;
@@ -24,47 +24,46 @@ struct Cell {
 };
 
 Cell not_available();
-Cell in_words(Reason reason, std::uint16_t code);
+Cell reason_cell(Reason reason, std::uint16_t code);
 
-// The reading of a device's metric or detail.
+// A metric of the device, from its readings or its details.
 Reading reading(const Device &device, MetricId id);
 TextReading text_reading(const Device &device, MetricId id);
-// Number or text, whichever the metric is; of a set those bits of `mask` alone, unless it is 0.
+// A number or a text, depending on the metric; only the bits of `mask`, unless it is 0.
 Cell cell(const Device &device, MetricId id, const Form &form, std::uint64_t mask = 0);
 Cell cell(const Reading &value, const Form &form);
-// What a device is, rather than what it measures; N/A for facts that are not of a device.
+// N/A for facts that are not about a device.
 Cell cell(const Snapshot &snapshot, const Device &device, Fact fact);
 
-// "00000000:00:06.0", with the domain in eight digits and capital letters; as it is where it is no PCI address.
+// "00000000:00:06.0": eight digits of domain, capital letters. Unchanged if it is not a PCI address.
 std::string bus_id(const Device &device);
 struct PciAddress {
   unsigned domain = 0, bus = 0, device = 0;
 };
 std::optional<PciAddress> pci_address(const Device &device);
 
-// The words of the driver for one of its codes: "Unknown Error".
+// nvidia-smi's text for an error of the driver, such as "Unknown Error".
 std::string_view driver_words(std::uint16_t code);
 
-// What is shown: the devices chosen, of those that are there.
-struct Scene {
+// The devices that a command is about.
+struct Selection {
   const Snapshot *snapshot = nullptr;
-  std::vector<const Device *> devices;  // whole ones
-  std::size_t attached = 0;             // all there are
+  std::vector<const Device *> devices;  // without instances
+  std::size_t attached = 0;             // in the machine
 };
-// "0,GPU-…,0000:06:00.0": by number, UUID or PCI address; empty means all. Nothing where one is not there.
-std::optional<Scene> choose(const Snapshot &snapshot, std::string_view which);
+// `which` is like "0,GPU-…,0000:06:00.0"; empty means all. Fails if one of them is not there.
+std::optional<Selection> select_devices(const Snapshot &snapshot, std::string_view which);
 
-std::string driver_version(const Scene &scene);
-std::string cuda_version(const Scene &scene);
+std::string driver_version(const Selection &selection);
+std::string cuda_version(const Selection &selection);
 
-// The instances of a device.
 std::vector<const Device *> instances_of(const Snapshot &snapshot, const Device &device);
-// Processes on the device or one of its instances, by pid.
-struct Holder {
+// The processes on the device and its instances, sorted by pid.
+struct DeviceProcess {
   const Process *process;
-  const Device *device;  // the device itself, or the instance
+  const Device *device;  // the device or one of its instances
 };
-std::vector<Holder> holders(const Snapshot &snapshot, const Device &device);
+std::vector<DeviceProcess> processes_on(const Snapshot &snapshot, const Device &device);
 std::string type_letters(const Process &process);  // "C", "G", "C+G", "M+C"
 std::string program(const Process &process);
 

@@ -49,7 +49,7 @@ bool in_text(const LogRow &row, std::uint32_t sections) {
 
 bool in_xml(const LogRow &row) { return !row.tag.empty(); }
 
-// Devices that tell how far they are from their limits tell the limits as distances too.
+// Devices that report their margin to the limits report the limits as margins, too.
 bool left_out(const LogRow &row, const Device &device) {
   if (row.condition != Condition::limits && row.condition != Condition::margins) return false;
   return reading(device, kMarginMetric).has_value() != (row.condition == Condition::margins);
@@ -73,7 +73,7 @@ std::string xml_value(const LogRow &row, const Snapshot &snapshot, const Device 
   return xml_escape(value.with(form.unit));
 }
 
-// The rows that belong to the group at `at`: those deeper than it.
+// The end of the group at `at`, whose rows are those that are deeper.
 std::size_t end_of(std::span<const LogRow> rows, std::size_t at) {
   auto next = at + 1;
   while (next < rows.size() && rows[next].depth > rows[at].depth) ++next;
@@ -203,30 +203,30 @@ MetricSet needs_of_log(std::uint32_t sections, bool xml) {
   return set;
 }
 
-std::string log_text(const Scene &scene, std::uint32_t sections) {
+std::string log_text(const Selection &selection, std::uint32_t sections) {
   std::string out = "\n==============NVSMI LOG==============\n\n";
-  out += text_line(0, "Timestamp", long_time(scene.snapshot->time));
-  out += text_line(0, "Driver Version", driver_version(scene));
-  out += text_line(0, "CUDA Version", cuda_version(scene));
+  out += text_line(0, "Timestamp", long_time(selection.snapshot->time));
+  out += text_line(0, "Driver Version", driver_version(selection));
+  out += text_line(0, "CUDA Version", cuda_version(selection));
   out += '\n';
-  out += text_line(0, "Attached GPUs", fmt::format("{}", scene.attached));
-  for (const auto *device : scene.devices) {
+  out += text_line(0, "Attached GPUs", fmt::format("{}", selection.attached));
+  for (const auto *device : selection.devices) {
     out += fmt::format("GPU {}\n", bus_id(*device));
-    text_rows(log_rows(), *scene.snapshot, *device, sections, out);
+    text_rows(log_rows(), *selection.snapshot, *device, sections, out);
     out += '\n';
   }
   return out;
 }
 
-std::string log_xml(const Scene &scene) {
+std::string log_xml(const Selection &selection) {
   std::string out = "<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"nvsmi_device_v13.dtd\">\n";
-  out += fmt::format("<nvidia_smi_log>\n\t<timestamp>{}</timestamp>\n", long_time(scene.snapshot->time));
-  out += fmt::format("\t<driver_version>{}</driver_version>\n", xml_escape(driver_version(scene)));
-  out += fmt::format("\t<cuda_version>{}</cuda_version>\n", cuda_version(scene));
-  out += fmt::format("\t<attached_gpus>{}</attached_gpus>\n", scene.attached);
-  for (const auto *device : scene.devices) {
+  out += fmt::format("<nvidia_smi_log>\n\t<timestamp>{}</timestamp>\n", long_time(selection.snapshot->time));
+  out += fmt::format("\t<driver_version>{}</driver_version>\n", xml_escape(driver_version(selection)));
+  out += fmt::format("\t<cuda_version>{}</cuda_version>\n", cuda_version(selection));
+  out += fmt::format("\t<attached_gpus>{}</attached_gpus>\n", selection.attached);
+  for (const auto *device : selection.devices) {
     out += fmt::format("\t<gpu id=\"{}\">\n", xml_escape(bus_id(*device)));
-    xml_rows(log_rows(), *scene.snapshot, *device, out);
+    xml_rows(log_rows(), *selection.snapshot, *device, out);
     out += "\t</gpu>\n\n";
   }
   out += "</nvidia_smi_log>\n";

@@ -12,12 +12,12 @@
 
 namespace gpulse::view::smi {
 
-// "MEMORY,power": the bits, or nothing where a name is none.
+// The bits for a list such as "MEMORY,power"; empty if a name is unknown.
 std::optional<std::uint32_t> parse_sections(std::string_view list);
 
-// Sections: 0 means all that a plain -q shows.
+// Sections of 0 mean a plain -q.
 MetricSet needs_of_log(std::uint32_t sections, bool xml);
-std::string log_text(const Scene &scene, std::uint32_t sections);
-std::string log_xml(const Scene &scene);
+std::string log_text(const Selection &selection, std::uint32_t sections);
+std::string log_xml(const Selection &selection);
 
 }  // namespace gpulse::view::smi

@@ -9,7 +9,7 @@ namespace gpulse::view::smi {
 
 namespace {
 
-// Lines about processes have their values further left than the rest.
+// nvidia-smi aligns the values of processes further to the left.
 constexpr std::size_t kProcessColumn = 42;
 
 std::string text_of(const Reading &value, const Form &form) { return cell(value, form).with(form.unit); }
@@ -29,17 +29,17 @@ void text_samples(const LogRow &row, const Device &device, std::string &out) {
   out += text_line(2, "Number of Samples", text_of(window.count, kCount));
   out += text_line(2, "Max", text_of(window.max, row.form));
   out += text_line(2, "Min", text_of(window.min, row.form));
-  // Means of whole numbers are cut, not rounded.
+  // nvidia-smi truncates means of integers.
   const bool whole = row.form.print == print::integer;
   const auto mean = window.mean && whole ? Reading(std::floor(window.mean.value())) : window.mean;
   out += text_line(2, "Avg", text_of(mean, row.form));
 }
 
 void text_processes(const LogRow &row, const Snapshot &snapshot, const Device &device, std::string &out) {
-  const auto all = holders(snapshot, device);
+  const auto all = processes_on(snapshot, device);
   const auto count = reading(device, device_metric("process_count"));
   if (all.empty()) {
-    out += text_line(1, row.label, count ? "None" : in_words(count.reason(), count.code()).text);
+    out += text_line(1, row.label, count ? "None" : reason_cell(count.reason(), count.code()).text);
     return;
   }
   out += fmt::format("    {}\n", row.label);
@@ -55,7 +55,7 @@ void text_processes(const LogRow &row, const Snapshot &snapshot, const Device &d
 
 void xml_processes(const LogRow &row, const Snapshot &snapshot, const Device &device, std::string &out) {
   out += fmt::format("\t\t<{}>\n", row.tag);
-  for (const auto &[process, on] : holders(snapshot, device)) {
+  for (const auto &[process, on] : processes_on(snapshot, device)) {
     out += fmt::format(
         "\t\t\t<process_info>\n"
         "\t\t\t\t<gpu_instance_id>{}</gpu_instance_id>\n"
@@ -71,10 +71,10 @@ void xml_processes(const LogRow &row, const Snapshot &snapshot, const Device &de
   out += fmt::format("\t\t</{}>\n", row.tag);
 }
 
-// N/A, or why there is no list of clocks; nothing where there is one.
+// The text in place of the list of clocks; empty if there is a list.
 std::optional<std::string> no_clocks(const Device &device) {
   const auto count = reading(device, detail_metric("supported_clock_count"));
-  if (!count) return in_words(count.reason(), count.code()).text;
+  if (!count) return reason_cell(count.reason(), count.code()).text;
   if (device.details == nullptr || device.details->clocks.empty()) return std::string(kNotAvailable);
   return std::nullopt;
 }
@@ -110,7 +110,7 @@ void xml_clocks(const LogRow &row, const Device &device, std::string &out) {
 void text_accounted(const LogRow &row, const Device &device, std::string &out) {
   if (device.details == nullptr || device.details->accounted.empty()) {
     const auto count = reading(device, detail_metric("accounted_process_count"));
-    out += text_line(1, row.label, count ? "None" : in_words(count.reason(), count.code()).text);
+    out += text_line(1, row.label, count ? "None" : reason_cell(count.reason(), count.code()).text);
     return;
   }
   out += fmt::format("    {}\n", row.label);
@@ -193,7 +193,7 @@ void text_list(const LogRow &row, const Snapshot &snapshot, const Device &device
       return text_processes(row, snapshot, device, out);
     case List::accounted:
       return text_accounted(row, device, out);
-    // In XML alone.
+    // Only in XML.
     case List::single_bit_pages:
     case List::double_bit_pages:
     case List::none:
@@ -214,7 +214,7 @@ void xml_list(const LogRow &row, const Snapshot &snapshot, const Device &device,
     case List::single_bit_pages:
     case List::double_bit_pages:
       return xml_pages(row, device, out);
-    // In the text alone.
+    // Only in the text.
     case List::samples:
     case List::none:
       break;

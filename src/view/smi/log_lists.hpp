@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the log that have as many lines as there are entries.
+// The lists of the log, such as processes, and the writers of rows that they share with the rest of it.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace gpulse::view::smi {
 
-// "    Label          : value", the value in the column given.
+// "    Label          : value", with the colon in the given column.
 std::string text_line(std::size_t depth, std::string_view label, std::string_view value, std::size_t column = 55);
 std::string xml_escape(std::string_view text);
 
 void text_list(const LogRow &row, const Snapshot &snapshot, const Device &device, std::string &out);
 void xml_list(const LogRow &row, const Snapshot &snapshot, const Device &device, std::string &out);
 
-// The rows of a table for a device or a MIG instance; of the text those of the sections, 0 meaning a plain -q.
+// Writes the rows for a device or an instance. Sections of 0 mean a plain -q.
 void text_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Device &device, std::uint32_t sections,
                std::string &out);
 void xml_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Device &device, std::string &out);

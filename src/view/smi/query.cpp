@@ -12,9 +12,9 @@ namespace gpulse::view::smi {
 
 namespace {
 
-// What a line speaks of, beside its device.
+// What a line is about.
 struct Line {
-  const Scene *scene = nullptr;
+  const Selection *selection = nullptr;
   const Device *device = nullptr;
   const Process *process = nullptr;
   const AccountedProcess *accounted = nullptr;
@@ -29,16 +29,16 @@ bool asks_for(std::span<const QueryField *const> fields, Fact fact) {
 }
 
 void add_processes(const Line &base, Lines &lines) {
-  auto all = holders(*base.scene->snapshot, *base.device);
-  // Here they come as the driver lists them.
+  auto all = processes_on(*base.selection->snapshot, *base.device);
+  // In the order of the driver.
   std::sort(all.begin(), all.end(),
-            [](const Holder &a, const Holder &b) { return a.process->place < b.process->place; });
-  for (const auto &holder : all) {
+            [](const DeviceProcess &a, const DeviceProcess &b) { return a.process->place < b.process->place; });
+  for (const auto &found : all) {
     constexpr auto kWorks =
         static_cast<std::uint8_t>(ProcessType::compute) | static_cast<std::uint8_t>(ProcessType::mps);
-    if ((holder.process->types & kWorks) == 0) continue;
+    if ((found.process->types & kWorks) == 0) continue;
     auto line = base;
-    line.process = holder.process;
+    line.process = found.process;
     lines.push_back(line);
   }
 }
@@ -57,7 +57,7 @@ void add_pages(const Line &base, Lines &lines) {
   for (const bool double_bit : {false, true}) {
     auto line = base;
     line.double_bit = double_bit;
-    // A device that keeps no list still has its two lines.
+    // Without a list there are still two lines.
     if (!count) lines.push_back(line);
     if (!count || base.device->details == nullptr) continue;
     for (const auto &page : base.device->details->retired_pages) {
@@ -84,10 +84,10 @@ void add_clocks(const Line &base, bool graphics, Lines &lines) {
   }
 }
 
-Lines lines_of(QueryKind kind, std::span<const QueryField *const> fields, const Scene &scene) {
+Lines lines_of(QueryKind kind, std::span<const QueryField *const> fields, const Selection &selection) {
   Lines lines;
-  for (const auto *device : scene.devices) {
-    const Line base{.scene = &scene, .device = device};
+  for (const auto *device : selection.devices) {
+    const Line base{.selection = &selection, .device = device};
     switch (kind) {
       case QueryKind::gpu:
       case QueryKind::remapped_rows:
@@ -120,9 +120,9 @@ Cell page_cell(Fact fact, const Line &line) {
 Cell fact_cell(const QueryField &field, const Line &line) {
   switch (field.fact) {
     case Fact::timestamp:
-      return {stamp(line.scene->snapshot->time)};
+      return {stamp(line.selection->snapshot->time)};
     case Fact::count:
-      return {fmt::format("{}", line.scene->attached)};
+      return {fmt::format("{}", line.selection->attached)};
     case Fact::pid:
       return {fmt::format("{}", line.process != nullptr ? line.process->pid : line.accounted->pid)};
     case Fact::program:
@@ -146,7 +146,7 @@ Cell fact_cell(const QueryField &field, const Line &line) {
     case Fact::graphics_clock:
       return cell(line.graphics_mhz, field.form);
     default:
-      return cell(*line.scene->snapshot, *line.device, field.fact);
+      return cell(*line.selection->snapshot, *line.device, field.fact);
   }
 }
 
@@ -178,7 +178,7 @@ Result<std::vector<const QueryField *>> parse_fields(QueryKind kind, std::string
   return chosen;
 }
 
-MetricSet needs(QueryKind kind, std::span<const QueryField *const> fields) {
+MetricSet needs_of_query(QueryKind kind, std::span<const QueryField *const> fields) {
   MetricSet set;
   for (const auto *field : fields) {
     if (field->metric) set.add(*field->metric);
@@ -211,10 +211,10 @@ std::string query_header(std::span<const QueryField *const> fields) {
   return out + '\n';
 }
 
-std::string query_rows(QueryKind kind, std::span<const QueryField *const> fields, const Scene &scene,
+std::string query_rows(QueryKind kind, std::span<const QueryField *const> fields, const Selection &selection,
                        const QueryStyle &style) {
   std::string out;
-  for (const auto &line : lines_of(kind, fields, scene)) {
+  for (const auto &line : lines_of(kind, fields, selection)) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const auto value = value_of(*fields[i], line);
       if (i > 0) out += ", ";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvidia-smi's selective queries: chosen fields as comma-separated values.
+// nvidia-smi --query-gpu and the other queries: selected fields as CSV.
 #pragma once
 
 #include <span>
@@ -16,17 +16,17 @@ namespace gpulse::view::smi {
 
 std::string_view switch_name(QueryKind kind);  // "query-gpu"
 
-// The fields of "index,name"; a name that is none is the error.
+// The fields of a list such as "index,name"; fails if a name is unknown.
 Result<std::vector<const QueryField *>> parse_fields(QueryKind kind, std::string_view list);
-MetricSet needs(QueryKind kind, std::span<const QueryField *const> fields);
+MetricSet needs_of_query(QueryKind kind, std::span<const QueryField *const> fields);
 
 struct QueryStyle {
   bool header = true, units = true;
 };
 std::string query_header(std::span<const QueryField *const> fields);
-std::string query_rows(QueryKind kind, std::span<const QueryField *const> fields, const Scene &scene,
+std::string query_rows(QueryKind kind, std::span<const QueryField *const> fields, const Selection &selection,
                        const QueryStyle &style);
-// The list of fields with their meaning.
+// All fields with their descriptions.
 std::string query_help(QueryKind kind);
 
 }  // namespace gpulse::view::smi

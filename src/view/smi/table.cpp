@@ -42,22 +42,21 @@ constexpr std::array kTableMetrics{
     detail_metric("copy_engine_count"),
 };
 
-// A cell of the table: the value, "N/A" where the device has none, "ERR!" where it failed.
-std::string in_cell(const Reading &value, std::string (*text)(double)) {
-  if (value) return text(value.value());
-  if (value || value.is(Reason::not_supported) || value.is(Reason::not_sampled) || value.is(Reason::asleep))
-    return "N/A";
+// The value, "N/A" if the device does not have it, or "ERR!".
+std::string cell_text(const Reading &value, std::string (*print)(double)) {
+  if (value) return print(value.value());
+  if (value.is(Reason::not_supported) || value.is(Reason::not_sampled) || value.is(Reason::asleep)) return "N/A";
   return "ERR!";
 }
-std::string in_cell(const Device &device, MetricId id, std::string (*text)(double)) {
-  return in_cell(reading(device, id), text);
+std::string cell_text(const Device &device, MetricId id, std::string (*print)(double)) {
+  return cell_text(reading(device, id), print);
 }
 
-// A long path tells more at its end.
+// The end of a long path is more useful than its beginning.
 std::string keep_tail(const std::string &text, int columns) {
   if (term::width(text) <= columns) return text;
   auto from = text.size() - static_cast<std::size_t>(columns - 3);
-  // Not in the middle of a character.
+  // Do not cut through a character.
   while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0U) == 0x80U) ++from;
   return "..." + text.substr(from);
 }
@@ -75,37 +74,37 @@ std::string compute_mode(double value) {
 
 std::string ecc_cell(const Device &device) {
   const auto mode = reading(device, device_metric("ecc_mode"));
-  if (!mode) return in_cell(mode, print::integer);
+  if (!mode) return cell_text(mode, print::integer);
   if (mode.value() == 0) return "Off";
-  // A device in parts counts in its instances.
+  // With MIG, errors are counted by the instances.
   if (reading(device, device_metric("mig_mode")).value_or(0) != 0) return "On";
-  return in_cell(device, device_metric("ecc_uncorrected_volatile_total"), print::integer);
+  return cell_text(device, device_metric("ecc_uncorrected_volatile_total"), print::integer);
 }
 
 void add_device(const Device &device, std::string &out) {
   constexpr int kNameColumns = 27;
   out += fmt::format("| {:>3}  {}    {:<3} |   {} {:>3} | {:>20} |\n", device.index,
                      term::pad(term::cut(device.identity->name, kNameColumns, "..."), kNameColumns),
-                     in_cell(device, device_metric("persistence_mode"), on_off), bus_id(device),
-                     in_cell(device, device_metric("display_active"), on_off), ecc_cell(device));
-  const auto used = in_cell(device, device_metric("memory_used_bytes"), mib);
-  const auto total = in_cell(device, device_metric("memory_total_bytes"), mib);
+                     cell_text(device, device_metric("persistence_mode"), on_off), bus_id(device),
+                     cell_text(device, device_metric("display_active"), on_off), ecc_cell(device));
+  const auto used = cell_text(device, device_metric("memory_used_bytes"), mib);
+  const auto total = cell_text(device, device_metric("memory_total_bytes"), mib);
   out += fmt::format("|{:>4} {:>5}    {:<3}      {:>9} / {:>5} | {:>10} / {:>9} |{:>8} {:>12} |\n",
-                     in_cell(device, device_metric("fan_speed_percent"), percent),
-                     in_cell(device, device_metric("temperature_gpu_celsius"), celsius),
-                     in_cell(device, device_metric("performance_state"), print::performance),
-                     in_cell(device, device_metric("power_draw_watts"), watts),
-                     in_cell(device, device_metric("power_limit_watts"), watts), used, total,
-                     in_cell(device, device_metric("gpu_utilization_percent"), percent),
-                     in_cell(device, device_metric("compute_mode"), compute_mode));
-  out += fmt::format("|{:41}|{:24}| {:>20} |\n", "", "", in_cell(device, device_metric("mig_mode"), print::enabled));
+                     cell_text(device, device_metric("fan_speed_percent"), percent),
+                     cell_text(device, device_metric("temperature_gpu_celsius"), celsius),
+                     cell_text(device, device_metric("performance_state"), print::performance),
+                     cell_text(device, device_metric("power_draw_watts"), watts),
+                     cell_text(device, device_metric("power_limit_watts"), watts), used, total,
+                     cell_text(device, device_metric("gpu_utilization_percent"), percent),
+                     cell_text(device, device_metric("compute_mode"), compute_mode));
+  out += fmt::format("|{:41}|{:24}| {:>20} |\n", "", "", cell_text(device, device_metric("mig_mode"), print::enabled));
 }
 
-void add_instances(const Scene &scene, std::string &out) {
+void add_instances(const Selection &selection, std::string &out) {
   bool first = true;
-  for (const auto *device : scene.devices) {
+  for (const auto *device : selection.devices) {
     std::size_t place = 0;
-    for (const auto *instance : instances_of(*scene.snapshot, *device)) {
+    for (const auto *instance : instances_of(*selection.snapshot, *device)) {
       if (first) {
         out += "\n";
         out += kRule;
@@ -118,24 +117,24 @@ void add_instances(const Scene &scene, std::string &out) {
             "|==================+==================================+===========+=======================|\n";
         first = false;
       }
-      const auto part = [&](MetricId id) { return in_cell(*instance, id, print::integer); };
+      const auto part = [&](MetricId id) { return cell_text(*instance, id, print::integer); };
       out += fmt::format(
           "|{:>3}  {:>3} {:>3} {:>3}  |  {:>17} / {:>8}    |{:>3}  {:>5} | {:>2} {:>3}  {:>3}  {:>3}  {:>3} |\n",
           device->index, part(detail_metric("gpu_instance_id")), part(detail_metric("compute_instance_id")), place++,
-          in_cell(*instance, device_metric("memory_used_bytes"), mib),
-          in_cell(*instance, device_metric("memory_total_bytes"), mib), part(device_metric("multiprocessor_count")),
+          cell_text(*instance, device_metric("memory_used_bytes"), mib),
+          cell_text(*instance, device_metric("memory_total_bytes"), mib), part(device_metric("multiprocessor_count")),
           part(device_metric("ecc_uncorrected_volatile_total")), part(detail_metric("copy_engine_count")),
           part(detail_metric("encoder_count")), part(detail_metric("decoder_count")), part(detail_metric("ofa_count")),
           part(detail_metric("jpeg_count")));
       out += fmt::format("|{:18}|  {:>17} / {:>8}    |{:11}|{:23}|\n", "",
-                         in_cell(*instance, device_metric("bar1_used_bytes"), mib_down),
-                         in_cell(*instance, device_metric("bar1_total_bytes"), mib_down), "", "");
+                         cell_text(*instance, device_metric("bar1_used_bytes"), mib_down),
+                         cell_text(*instance, device_metric("bar1_total_bytes"), mib_down), "", "");
       out += kInstanceRule;
     }
   }
 }
 
-void add_processes(const Scene &scene, std::string &out) {
+void add_processes(const Selection &selection, std::string &out) {
   out += "\n";
   out += kRule;
   out +=
@@ -144,17 +143,17 @@ void add_processes(const Scene &scene, std::string &out) {
       "|        ID   ID                                                               Usage      |\n"
       "|=========================================================================================|\n";
   bool any = false;
-  for (const auto *device : scene.devices) {
-    for (const auto &[process, on] : holders(*scene.snapshot, *device)) {
+  for (const auto *device : selection.devices) {
+    for (const auto &[process, on] : processes_on(*selection.snapshot, *device)) {
       const auto id = [&](MetricId metric, int columns) {
-        const auto text = on->parent ? in_cell(*on, metric, print::integer) : "N/A";
+        const auto text = on->parent ? cell_text(*on, metric, print::integer) : "N/A";
         return text == "N/A" ? fmt::format("{:>{}} ", text, columns + 1) : fmt::format("{:>{}}  ", text, columns);
       };
       constexpr int kNameColumns = 32;
       out += fmt::format("|{:>5}{}{}{:>15}{:>7}   {}{:>14} |\n", device->index, id(detail_metric("gpu_instance_id"), 5),
                          id(detail_metric("compute_instance_id"), 3), process->pid, type_letters(*process),
                          term::pad(keep_tail(program(*process), kNameColumns), kNameColumns),
-                         in_cell(process->row[process_metric("gpu_memory_bytes")], mib));
+                         cell_text(process->row[process_metric("gpu_memory_bytes")], mib));
       any = true;
     }
   }
@@ -170,35 +169,35 @@ MetricSet needs_of_table() {
   return set;
 }
 
-std::string table(const Scene &scene) {
-  const auto version = driver_version(scene);
-  std::string out = long_time(scene.snapshot->time) + "       \n";
+std::string table(const Selection &selection) {
+  const auto version = driver_version(selection);
+  std::string out = long_time(selection.snapshot->time) + "       \n";
   out += kRule;
   out += fmt::format("| NVIDIA-SMI {:<22} Driver Version: {:<14} CUDA Version: {:<8} |\n", version, version,
-                     cuda_version(scene));
+                     cuda_version(selection));
   out += kDeviceRule;
   out +=
       "| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n"
       "| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |\n"
       "|                                         |                        |               MIG M. |\n"
       "|=========================================+========================+======================|\n";
-  for (const auto *device : scene.devices) {
+  for (const auto *device : selection.devices) {
     add_device(*device, out);
     out += kDeviceRule;
   }
-  add_instances(scene, out);
-  add_processes(scene, out);
+  add_instances(selection, out);
+  add_processes(selection, out);
   return out;
 }
 
 MetricSet needs_of_list() { return {detail_metric("gpu_instance_id")}; }
 
-std::string device_list(const Scene &scene) {
+std::string device_list(const Selection &selection) {
   std::string out;
-  for (const auto *device : scene.devices) {
+  for (const auto *device : selection.devices) {
     out += fmt::format("GPU {}: {} (UUID: {})\n", device->index, device->identity->name, device->identity->uuid);
     std::size_t place = 0;
-    for (const auto *instance : instances_of(*scene.snapshot, *device)) {
+    for (const auto *instance : instances_of(*selection.snapshot, *device)) {
       out += fmt::format("  MIG {:<11} Device {:>2}: (UUID: {})\n", instance->identity->label, place++,
                          instance->identity->uuid);
     }

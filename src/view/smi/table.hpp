@@ -10,9 +10,9 @@
 namespace gpulse::view::smi {
 
 MetricSet needs_of_table();
-std::string table(const Scene &scene);
+std::string table(const Selection &selection);
 
 MetricSet needs_of_list();
-std::string device_list(const Scene &scene);
+std::string device_list(const Selection &selection);
 
 }  // namespace gpulse::view::smi

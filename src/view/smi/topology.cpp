@@ -9,8 +9,8 @@ namespace gpulse::view::smi {
 
 namespace {
 
-// The word for the way from one device to another, out of "0 X, 1 NV18, 2 SYS".
-std::string way(const Device &from, std::size_t place, std::size_t to) {
+// The connection to a device, taken from a list such as "0 X, 1 NV18, 2 SYS".
+std::string connection(const Device &from, std::size_t place, std::size_t to) {
   if (place == to) return " X ";
   const auto text = text_reading(from, device_metric("topology"));
   if (!text) return "N/A";
@@ -21,7 +21,7 @@ std::string way(const Device &from, std::size_t place, std::size_t to) {
   return "N/A";
 }
 
-std::string word_of(const Device &device, MetricId id) { return cell(device, id, kCount).text; }
+std::string text_of(const Device &device, MetricId id) { return cell(device, id, kCount).text; }
 
 }  // namespace
 
@@ -30,17 +30,17 @@ MetricSet needs_of_topology() {
           detail_metric("gpu_numa_node")};
 }
 
-std::string topology_matrix(const Scene &scene, bool links) {
-  const auto &devices = scene.devices;
+std::string topology_matrix(const Selection &selection, bool links) {
+  const auto &devices = selection.devices;
   std::string out = "\t\x1B[4m";
   for (const auto *device : devices) out += fmt::format("GPU{}\t", device->index);
   out += "CPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1B[0m\n";
   for (std::size_t i = 0; i < devices.size(); ++i) {
     out += fmt::format("GPU{}\t", devices[i]->index);
-    for (std::size_t j = 0; j < devices.size(); ++j) out += way(*devices[i], i, j) + "\t";
-    out += fmt::format("{}\t{}\t\t{}\n", word_of(*devices[i], device_metric("cpu_affinity")),
-                       word_of(*devices[i], detail_metric("memory_affinity")),
-                       word_of(*devices[i], detail_metric("gpu_numa_node")));
+    for (std::size_t j = 0; j < devices.size(); ++j) out += connection(*devices[i], i, j) + "\t";
+    out += fmt::format("{}\t{}\t\t{}\n", text_of(*devices[i], device_metric("cpu_affinity")),
+                       text_of(*devices[i], detail_metric("memory_affinity")),
+                       text_of(*devices[i], detail_metric("gpu_numa_node")));
   }
   out +=
       "\nLegend:\n\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvidia-smi topo -m: how the devices reach each other, and which processors and memory are near.
+// nvidia-smi topo -m: the connections between the devices, and the CPUs and memory close to them.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace gpulse::view::smi {
 
 MetricSet needs_of_topology();
-// Without `links` only what goes over PCIe is told.
-std::string topology_matrix(const Scene &scene, bool links);
+// `links`: include NVLink.
+std::string topology_matrix(const Selection &selection, bool links);
 
 }  // namespace gpulse::view::smi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every log that is read, however broken it was: for the fuzzers.
+// Invariants of every log that could be read, however broken it is. Used by the fuzzers.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ inline void must_be_finite(const Row &row) {
   for (const auto &reading : row.readings()) must(!reading || std::isfinite(reading.value()));
 }
 
-// Devices are told apart, what belongs to one finds it, and all of it can be recorded.
+// Devices are unique, references to devices are valid, and the snapshots can be recorded.
 inline void must_be_sound(const Result<std::vector<SnapshotPtr>> &log) {
   if (!log) {
     must(!log.error().what.empty() && log.error().line().find('\n') == std::string::npos);

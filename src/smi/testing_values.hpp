@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that a metric may have, for the tests that print them and read them back.
+// Random but plausible values of metrics, for tests that print them and read them back.
 #pragma once
 
 #include <random>
@@ -36,7 +36,7 @@ inline double plausible_value(MetricId id, std::mt19937 &random) {
   }
 }
 
-// The value that stays of it when the form has printed it; none where the form prints no value for it, such as "N/A".
+// The value after printing and parsing; empty if it is printed as N/A or as an error.
 inline std::optional<double> printed_value(MetricId id, const Form &form, double value) {
   const auto text = form.print(value);
   if (reason_in(text)) return std::nullopt;
