@@ -51,7 +51,7 @@ enum class Condition : std::uint8_t {
 };
 
 struct LogRow {
-  using More = std::array<std::optional<MetricId>, 3>;
+  using Metrics = std::array<std::optional<MetricId>, 3>;
 
   std::uint8_t depth = 1;
   RowKind kind = RowKind::value;
@@ -69,7 +69,7 @@ struct LogRow {
   Form xml_form = {};  // if XML uses another
   List list = List::none;
   SampleKind samples = {};
-  More more = {};               // further metrics that are needed to print it
+  Metrics also_needs = {};      // further metrics that are needed to print it
   std::string_view older = {};  // its path below <gpu> in older DTDs
 
   constexpr const Form &form_in_xml() const { return xml_form.print != nullptr ? xml_form : form; }
@@ -80,10 +80,10 @@ struct LogRow {
     row.older = path;
     return row;
   }
-  constexpr LogRow when(Condition condition_, MetricId decides) const {
+  constexpr LogRow when(Condition rule, MetricId decides) const {
     auto row = *this;
-    row.condition = condition_;
-    row.more = {decides};
+    row.condition = rule;
+    row.also_needs = {decides};
     return row;
   }
   constexpr LogRow only_on_request() const {

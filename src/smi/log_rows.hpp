@@ -40,14 +40,14 @@ constexpr LogRow fact(std::uint8_t depth, std::string_view label, std::string_vi
 }
 
 constexpr LogRow list(std::uint8_t depth, std::string_view label, std::string_view tag, std::uint32_t sections,
-                      List list, const LogRow::More &more) {
+                      List list, const LogRow::Metrics &also_needs) {
   return {.depth = depth,
           .kind = RowKind::list,
           .label = label,
           .tag = tag,
           .sections = sections,
           .list = list,
-          .more = more};
+          .also_needs = also_needs};
 }
 
 constexpr LogRow samples(std::string_view label, std::uint32_t sections, SampleKind kind, const Form &form) {

@@ -196,7 +196,7 @@ MetricSet needs_of_log(std::uint32_t sections, bool xml) {
   for (const auto &row : log_rows()) {
     if (!(xml ? in_xml(row) : in_text(row, sections))) continue;
     if (row.metric) set.add(*row.metric);
-    for (const auto &id : row.more) {
+    for (const auto &id : row.also_needs) {
       if (id) set.add(*id);
     }
   }
