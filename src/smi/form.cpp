@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <span>
 
 #include "base/text.hpp"
 #include "metric/state_names.hpp"
@@ -20,37 +18,29 @@ namespace {
 
 constexpr double kMibBytes = 1024.0 * 1024.0;
 
-using Names = std::span<const std::string_view>;
-
-// Another word for a state, from another version of nvidia-smi.
-struct OtherWord {
-  std::string_view word;
-  double value;
-};
-
-// The name of a state, or its number if it has no name.
-std::string name_of(Names names, double value) {
-  const auto place = static_cast<std::size_t>(std::max(0.0, value));
-  return place < names.size() ? std::string(names[place]) : fmt::format("{:.0f}", value);
-}
-
-// "N/A" among the names is not matched: it is read as "not supported", as everywhere else.
-parse::Value value_of(Names names, std::string_view text, std::span<const OtherWord> others = {}) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] != kNotAvailable && same_word(names[i], text)) return static_cast<double>(i);
-  }
-  for (const auto &other : others) {
-    if (same_word(other.word, text)) return other.value;
-  }
-  return parse::count(text, {});
-}
-
 std::optional<std::uint64_t> hex_number(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
   return parse_integer<std::uint64_t>(text, 16);
 }
 
 }  // namespace
+
+std::string state_name(std::span<const std::string_view> names, double value) {
+  const auto place = static_cast<std::size_t>(std::max(0.0, value));
+  return place < names.size() ? std::string(names[place]) : fmt::format("{:.0f}", value);
+}
+
+// "N/A" among the names is not matched: it is read as "not supported", as everywhere else.
+parse::Value state_value(std::span<const std::string_view> names, std::span<const OtherName> others,
+                         std::string_view text) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] != kNotAvailable && same_word(names[i], text)) return static_cast<double>(i);
+  }
+  for (const auto &other : others) {
+    if (same_word(other.name, text)) return other.value;
+  }
+  return parse::count(text, {});
+}
 
 Reading read(MetricId metric, const Form &form, std::string_view text, std::string_view unit) {
   text = unbracketed(text);
@@ -59,45 +49,22 @@ Reading read(MetricId metric, const Form &form, std::string_view text, std::stri
   return reason_in(text).value_or(Reason::error);
 }
 
-// Numbers
-
 std::string print::integer(double value) { return fmt::format("{:.0f}", value); }
 std::string print::lanes(double value) { return fmt::format("{:.0f}x", value); }
 parse::Value parse::count(std::string_view text, std::string_view unit) {
   // "0x" is a link width of 0, not a hexadecimal number.
-  return text.starts_with("0x") && text != "0x" ? hex(text, unit) : quantity(Unit::none, text, unit);
-}
-
-parse::Value parse::percent(std::string_view text, std::string_view unit) {
-  return quantity(Unit::percent, text, unit);
+  return text.starts_with("0x") && text != "0x" ? hex(text, unit) : smi::quantity(Unit::none, text, unit);
 }
 
 std::string print::mib_up(double bytes) { return fmt::format("{:.0f}", std::ceil(bytes / kMibBytes)); }
 std::string print::mib_down(double bytes) { return fmt::format("{:.0f}", std::floor(bytes / kMibBytes)); }
-parse::Value parse::bytes(std::string_view text, std::string_view unit) { return quantity(Unit::bytes, text, unit); }
-
 std::string print::kilobytes(double bytes) { return fmt::format("{:.0f}", bytes / 1000); }
-parse::Value parse::bytes_per_second(std::string_view text, std::string_view unit) {
-  return quantity(Unit::bytes_per_second, text, unit);
-}
-
 std::string print::two_digits(double value) { return fmt::format("{:.2f}", value); }
-parse::Value parse::watts(std::string_view text, std::string_view unit) { return quantity(Unit::watts, text, unit); }
-
-parse::Value parse::celsius(std::string_view text, std::string_view unit) {
-  return quantity(Unit::celsius, text, unit);
-}
-
-parse::Value parse::mhz(std::string_view text, std::string_view unit) { return quantity(Unit::mhz, text, unit); }
-
-parse::Value parse::volts(std::string_view text, std::string_view unit) { return quantity(Unit::volts, text, unit); }
-
 std::string print::micro(double seconds) { return fmt::format("{:.0f}", seconds * 1e6); }
-parse::Value parse::micro(std::string_view text, std::string_view unit) { return quantity(Unit::seconds, text, unit); }
 
 std::string print::milli(double seconds) { return fmt::format("{:.0f}", seconds * 1e3); }
 parse::Value parse::milli(std::string_view text, std::string_view unit) {
-  return quantity(Unit::seconds, text, unit.empty() ? "ms" : unit);
+  return smi::quantity(Unit::seconds, text, unit.empty() ? "ms" : unit);
 }
 
 std::string print::hex(double value) { return fmt::format("0x{:x}", static_cast<std::uint64_t>(value)); }
@@ -118,71 +85,14 @@ parse::Value parse::event_reasons(std::string_view text, std::string_view) {
   return static_cast<double>((*bits & kNamed) | ((*bits & ~kNamed) != 0 ? state_names::throttle_bit("other") : 0));
 }
 
-// Flags
-
-std::string print::enabled(double value) { return value != 0 ? "Enabled" : "Disabled"; }
-std::string print::enabled_low(double value) { return value != 0 ? "enabled" : "disabled"; }
-std::string print::yes_no(double value) { return value != 0 ? "Yes" : "No"; }
-std::string print::on_off(double value) { return value != 0 ? "On" : "Off"; }
-std::string print::active(double value) { return value != 0 ? "Active" : "Not Active"; }
 parse::Value parse::flag(std::string_view text, std::string_view unit) {
   const auto flag = read_flag(text);
   return flag ? Value(*flag ? 1 : 0) : count(text, unit);
 }
 
-// States
-
 std::string print::performance(double value) { return fmt::format("P{:.0f}", value); }
 parse::Value parse::performance(std::string_view text, std::string_view) {
-  return value_of(state_names::kPerformance, text);
-}
-
-namespace {
-constexpr std::array<std::string_view, 2> kValidities{"invalid", "valid"};
-constexpr std::array<std::string_view, 4> kComputeModes{"Default", "Exclusive_Thread", "Prohibited",
-                                                        "Exclusive_Process"};
-constexpr std::array<std::string_view, 3> kAddressingModes{"None", "HMM", "ATS"};
-constexpr std::array<std::string_view, 5> kRecoveryActions{"None", "Reset", "Reboot", "Drain P2P", "Drain and Reset"};
-constexpr std::array kOtherRecoveryActions{OtherWord{"GPU Reset", 1}, OtherWord{"Node Reboot", 2},
-                                           OtherWord{"Recover IMEX Domain", 5}};
-constexpr std::array<std::string_view, 3> kOperationModes{"All On", "Compute", "Low Double Precision"};
-constexpr std::array<std::string_view, 5> kVirtualizationModes{"None", "Pass-Through", "VGPU", "Host VGPU",
-                                                               "Host VSGA"};
-constexpr std::array<std::string_view, 2> kPeerTypes{"Direct Connected", "Switch Connected"};
-constexpr std::array<std::string_view, 4> kFabricStates{kNotAvailable, "Not Started", "In Progress", "Completed"};
-constexpr std::array kOtherFabricStates{OtherWord{"Not Supported", 0}};
-constexpr std::array<std::string_view, 3> kFabricFaults{kNotAvailable, "True", "False"};
-constexpr std::array<std::string_view, 4> kHealthSummaries{kNotAvailable, "Healthy", "Unhealthy", "Limited Capacity"};
-}  // namespace
-
-std::string print::validity(double value) { return name_of(kValidities, value != 0 ? 1 : 0); }
-parse::Value parse::validity(std::string_view text, std::string_view) { return value_of(kValidities, text); }
-
-std::string print::compute_mode(double value) { return name_of(kComputeModes, value); }
-parse::Value parse::compute_mode(std::string_view text, std::string_view) { return value_of(kComputeModes, text); }
-
-std::string print::addressing(double value) { return name_of(kAddressingModes, value); }
-parse::Value parse::addressing(std::string_view text, std::string_view) { return value_of(kAddressingModes, text); }
-
-std::string print::recovery(double value) { return name_of(kRecoveryActions, value); }
-parse::Value parse::recovery(std::string_view text, std::string_view) {
-  return value_of(kRecoveryActions, text, kOtherRecoveryActions);
-}
-
-std::string print::operation_mode(double value) { return name_of(kOperationModes, value); }
-parse::Value parse::operation_mode(std::string_view text, std::string_view) { return value_of(kOperationModes, text); }
-
-std::string print::virtualization(double value) { return name_of(kVirtualizationModes, value); }
-parse::Value parse::virtualization(std::string_view text, std::string_view) {
-  return value_of(kVirtualizationModes, text);
-}
-
-std::string print::peer_type(double value) { return name_of(kPeerTypes, value != 0 ? 1 : 0); }
-parse::Value parse::peer_type(std::string_view text, std::string_view) { return value_of(kPeerTypes, text); }
-
-std::string print::fabric_state(double value) { return name_of(kFabricStates, value); }
-parse::Value parse::fabric_state(std::string_view text, std::string_view) {
-  return value_of(kFabricStates, text, kOtherFabricStates);
+  return state_value(state_names::kPerformance, {}, text);
 }
 
 // Any status but success is printed as an error, and read back as one.
@@ -192,12 +102,6 @@ std::string print::fabric_status(double value) {
 parse::Value parse::fabric_status(std::string_view text, std::string_view unit) {
   return same_word(text, nvml_error(0).smi_words) ? Value(0) : count(text, unit);
 }
-
-std::string print::fabric_fault(double value) { return name_of(kFabricFaults, std::min(value, 2.0)); }
-parse::Value parse::fabric_fault(std::string_view text, std::string_view) { return value_of(kFabricFaults, text); }
-
-std::string print::health_summary(double value) { return name_of(kHealthSummaries, value); }
-parse::Value parse::health_summary(std::string_view text, std::string_view) { return value_of(kHealthSummaries, text); }
 
 // In the order of the bits.
 namespace {

@@ -107,7 +107,8 @@ struct ReadOnlyElement {
 
 // A value of an accounted process.
 struct AccountedRow {
-  std::string_view label, tag;
+  std::string_view label;
+  const char *tag;
   Reading AccountedProcess::*value;
   Form form;
 };

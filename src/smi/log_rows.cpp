@@ -8,7 +8,7 @@ namespace {
 using table::det;
 using table::dev;
 
-constexpr Form kMillivolts{"mV", nullptr, parse::volts};
+constexpr Form kMillivolts{"mV", nullptr, parse::quantity<Unit::volts>};
 
 // Elements of older DTDs, elements that only some devices have, and elements that fill a second metric.
 constexpr ReadOnlyElement kReadOnly[] = {

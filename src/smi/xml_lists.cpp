@@ -88,7 +88,7 @@ void fill_accounted(pugi::xml_node gpu, DeviceDetails &details) {
     process.pid = *pid;
     process.running = read_flag(child_text(node, "is_running").value_or("")).value_or(false);
     for (const auto &row : accounted_rows()) {
-      const auto text = child_text(node, row.tag.data()).value_or("");
+      const auto text = child_text(node, row.tag).value_or("");
       const auto value = row.form.parse(text, {});
       process.*row.value = value ? Reading(*value) : reason_in(text).value_or(Reason::error);
     }

@@ -97,7 +97,7 @@ void add_device(const Device &device, std::string &out) {
                      cell_text(device, device_metric("power_limit_watts"), watts), used, total,
                      cell_text(device, device_metric("gpu_utilization_percent"), percent),
                      cell_text(device, device_metric("compute_mode"), compute_mode));
-  out += fmt::format("|{:41}|{:24}| {:>20} |\n", "", "", cell_text(device, device_metric("mig_mode"), print::enabled));
+  out += fmt::format("|{:41}|{:24}| {:>20} |\n", "", "", cell_text(device, device_metric("mig_mode"), kEnabled.print));
 }
 
 void add_instances(const Selection &selection, std::string &out) {
