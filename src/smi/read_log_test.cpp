@@ -7,8 +7,8 @@
 #include <iterator>
 #include <random>
 
-#include "smi/testing_invariants.hpp"
 #include "smi/read_log.hpp"
+#include "smi/testing_invariants.hpp"
 
 namespace gpulse::smi {
 namespace {
