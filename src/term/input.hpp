@@ -52,6 +52,13 @@ struct KeyPress {
   bool operator==(const KeyPress &) const = default;
 };
 
+inline bool is_letter(const KeyPress &press, char32_t letter) {
+  return press.key == Key::character && !press.ctrl && !press.alt && press.character == letter;
+}
+inline bool is_control(const KeyPress &press, char32_t letter) {
+  return press.key == Key::character && press.ctrl && press.character == letter;
+}
+
 enum class MouseAction : std::uint8_t { press, release, drag, wheel_up, wheel_down };
 
 struct MouseEvent {

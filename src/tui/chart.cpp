@@ -43,8 +43,8 @@ double most_of(std::span<const float> values) {
 }
 
 // "● UTIL 98%  ● SM 81%"
-void draw_legend(const Area &area, const Scene &scene, const Chart &chart) {
-  const auto &look = scene.look;
+void draw_legend(const Area &area, const DrawContext &context, const Chart &chart) {
+  const auto &look = context.look;
   int x = chart.title.empty() ? 0 : area.put(0, 0, chart.title, look.theme->strong) + 2;
   for (std::size_t i = 0; i < chart.curves.size(); ++i) {
     const auto &curve = chart.curves[i];
@@ -92,12 +92,12 @@ double nice_scale(double most, Unit unit) {
   return most;
 }
 
-ChartCurve device_curve(const Scene &scene, const Device &device, MetricId id) {
+ChartCurve device_curve(const DrawContext &context, const Device &device, MetricId id) {
   const auto &metric = describe(id);
   ChartCurve curve{.name = std::string(metric.label), .value = {}, .key = {device.index, 0, id.index}};
   const auto &reading = device.row[id];
   curve.value =
-      reading ? view::short_value(scene.look.style, metric, reading.value()) : std::string(scene.look.style.dash());
+      reading ? view::short_value(context.look.style, metric, reading.value()) : std::string(context.look.style.dash());
   const auto whole = metric.role == Role::memory_used ? Role::memory_total
                      : metric.role == Role::power     ? Role::power_limit
                                                       : Role::none;
@@ -107,31 +107,31 @@ ChartCurve device_curve(const Scene &scene, const Device &device, MetricId id) {
   } else if (metric.unit == Unit::percent || metric.unit == Unit::celsius) {
     curve.high = 100;
   } else {
-    curve.high = nice_scale(most_of(scene.series.values(curve.key)), metric.unit);
+    curve.high = nice_scale(most_of(context.history.values(curve.key)), metric.unit);
   }
   return curve;
 }
 
-void draw_chart(const Area &area, const Scene &scene, const Chart &chart) {
+void draw_chart(const Area &area, const DrawContext &context, const Chart &chart) {
   if (area.rows() < 2) return;
-  const auto &look = scene.look;
-  draw_legend(area.row(0), scene, chart);
+  const auto &look = context.look;
+  draw_legend(area.row(0), context, chart);
   const auto below = area.part({0, 1, area.columns(), area.rows() - 1});
   const int axis = draw_axis(below, look, chart.top);
   const auto plot = below.part({axis, 0, below.columns() - axis, below.rows()});
-  std::vector<std::vector<float>> folded(scene.settings.zoom > 1 ? chart.curves.size() : 0);
+  std::vector<std::vector<float>> folded(context.settings.zoom > 1 ? chart.curves.size() : 0);
   std::vector<term::Curve> curves;
   // The first is what matters most: it is drawn last, over the others.
   for (std::size_t i = chart.curves.size(); i-- > 0;) {
     const auto &curve = chart.curves[i];
-    auto values = scene.series.values(curve.key);
-    if (!folded.empty()) values = folded[i] = fold(values, scene.settings.zoom, scene.number);
+    auto values = context.history.values(curve.key);
+    if (!folded.empty()) values = folded[i] = fold(values, context.settings.zoom, context.number);
     curves.push_back({values, look.theme->curves[i % look.theme->curves.size()], curve.high});
   }
-  term::draw_plot(plot, curves, {.unicode = look.unicode(), .newest_left = scene.settings.newest_left});
+  term::draw_plot(plot, curves, {.unicode = look.unicode(), .newest_left = context.settings.newest_left});
 }
 
-void draw_charts(const Area &area, const Scene &scene, const std::vector<Chart> &charts) {
+void draw_charts(const Area &area, const DrawContext &context, const std::vector<Chart> &charts) {
   if (charts.empty() || area.rows() < 2) return;
   const int count = static_cast<int>(charts.size());
   const auto rows_for = [&](int charts_across) { return (count + charts_across - 1) / charts_across; };
@@ -150,7 +150,7 @@ void draw_charts(const Area &area, const Scene &scene, const std::vector<Chart> 
     const int top = area.rows() * row / down;
     const int bottom = area.rows() * (row + 1) / down;
     const int gap = column + 1 < across ? 1 : 0;
-    draw_chart(area.part({left, top, right - left - gap, bottom - top}), scene, charts[static_cast<std::size_t>(i)]);
+    draw_chart(area.part({left, top, right - left - gap, bottom - top}), context, charts[static_cast<std::size_t>(i)]);
   }
 }
 

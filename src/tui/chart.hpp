@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "tui/scene.hpp"
+#include "tui/draw_context.hpp"
 
 namespace gpulse::tui {
 
 struct ChartCurve {
   std::string name;
   std::string value;  // now, as text
-  SeriesKey key{};
+  PlotKey key{};
   double high = 100;  // what the top of the chart stands for
 };
 
@@ -27,11 +27,11 @@ inline constexpr int kChartColumns = 30;
 
 // A metric of a device as a curve, at the scale that suits it: a share where there is a whole, else the most it has
 // been.
-ChartCurve device_curve(const Scene &scene, const Device &device, MetricId id);
+ChartCurve device_curve(const DrawContext &context, const Device &device, MetricId id);
 
-void draw_chart(const term::Area &area, const Scene &scene, const Chart &chart);
+void draw_chart(const term::Area &area, const DrawContext &context, const Chart &chart);
 // As many as find room, side by side and below each other.
-void draw_charts(const term::Area &area, const Scene &scene, const std::vector<Chart> &charts);
+void draw_charts(const term::Area &area, const DrawContext &context, const std::vector<Chart> &charts);
 
 // Samples that a chart across so many columns shows at most.
 std::size_t chart_samples(int columns, const Settings &settings, bool unicode);

@@ -77,7 +77,8 @@ Colour busy_colour(const Device &device, double percent) {
 
 class Columns {
  public:
-  Columns(const Devices &devices, const Scene &scene) : devices_(devices), scene_(scene), look_(scene.look) {}
+  Columns(const Devices &devices, const DrawContext &context)
+      : devices_(devices), context_(context), look_(context.look) {}
 
   std::vector<Column> all(bool two_lines) {
     text("GPU", kMust, [](const Device &d) { return Cell(fmt::format_int(d.index).str()); });
@@ -158,7 +159,7 @@ class Columns {
     if (use && any_value(devices_, *use)) {
       picture("", {.width = kSparkColumns, .min = 5, .keep = 700, .most = kMostSparkColumns},
               [this, id = *use](const Area &area, const Device &d) {
-                const auto values = scene_.series.values({d.index, 0, id.index});
+                const auto values = context_.history.values({d.index, 0, id.index});
                 term::draw_sparkline(area, values, 0, 100, look_.ink(Colour::good), look_.unicode());
               });
     }
@@ -184,7 +185,7 @@ class Columns {
   }
 
   const Devices &devices_;
-  const Scene &scene_;
+  const DrawContext &context_;
   const Look &look_;
   std::vector<Column> columns_;
 };
@@ -260,8 +261,8 @@ int device_panel_rows(const Snapshot &snapshot, bool two_lines) {
   return rows;
 }
 
-std::vector<SeriesKey> device_series(const Snapshot &snapshot) {
-  std::vector<SeriesKey> keys;
+std::vector<PlotKey> device_plot_keys(const Snapshot &snapshot) {
+  std::vector<PlotKey> keys;
   const auto id = find_role(Scope::device, Role::utilization);
   for (const auto &device : snapshot.devices) {
     if (id) keys.push_back({device.index, 0, id->index});
@@ -269,16 +270,17 @@ std::vector<SeriesKey> device_series(const Snapshot &snapshot) {
   return keys;
 }
 
-void draw_devices(const Area &area, const Scene &scene, bool two_lines, std::size_t &first, bool follow) {
-  const auto &look = scene.look;
-  const auto devices = view::ordered_devices(scene.snapshot);
+void draw_devices(const Area &area, const DrawContext &context, std::size_t &first, bool follow) {
+  const auto &look = context.look;
+  const bool two_lines = look.two_lines;
+  const auto devices = view::ordered_devices(context.snapshot);
   const auto note = devices.size() > 1 ? fmt::format("{} devices", devices.size()) : std::string();
   const auto inner = open_panel(area, look, "GPUs", note);
   if (devices.empty()) {
     inner.put(0, 0, "no GPU found", look.theme->warn);
     return;
   }
-  Columns maker(devices, scene);  // the columns call back into it
+  Columns maker(devices, context);  // the columns call back into it
   const auto columns = maker.all(two_lines);
   std::vector<Slot> slots;
   for (const auto &column : columns) slots.push_back(column.slot);
@@ -294,7 +296,7 @@ void draw_devices(const Area &area, const Scene &scene, bool two_lines, std::siz
 
   std::optional<std::size_t> chosen;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (scene.device == devices[i]->index) chosen = i;
+    if (context.device == devices[i]->index) chosen = i;
   }
   scroll_to(first, follow ? chosen : std::nullopt, seen, devices.size());
   int y = heading ? 1 : 0;
@@ -306,7 +308,7 @@ void draw_devices(const Area &area, const Scene &scene, bool two_lines, std::siz
     }
     const auto line = inner.part({0, y, inner.columns(), second ? 2 : 1});
     if (chosen == i) line.highlight(look.theme->selected, look.theme->selected_attributes);
-    scene.hits.push_back({line.rect(), Hit::Kind::device, devices[i]->index});
+    context.hits.push_back({line.rect(), Hit::Kind::device, devices[i]->index});
     y += second ? 2 : 1;
   }
   draw_scrollbar(inner.part({0, heading ? 1 : 0, inner.columns(), inner.rows()}), look, first, seen, devices.size());

@@ -2,7 +2,7 @@
 // The devices: a line each, or two where there is room.
 #pragma once
 
-#include "tui/scene.hpp"
+#include "tui/draw_context.hpp"
 
 namespace gpulse::tui {
 
@@ -10,10 +10,10 @@ namespace gpulse::tui {
 int device_panel_rows(const Snapshot &snapshot, bool two_lines);
 
 // `first` is the first device shown; with `follow` it is moved so that the chosen one is seen.
-void draw_devices(const term::Area &area, const Scene &scene, bool two_lines, std::size_t &first, bool follow);
+void draw_devices(const term::Area &area, const DrawContext &context, std::size_t &first, bool follow);
 
 // What the devices' lines plot beside the numbers.
-std::vector<SeriesKey> device_series(const Snapshot &snapshot);
+std::vector<PlotKey> device_plot_keys(const Snapshot &snapshot);
 inline constexpr int kSparkColumns = 12;
 inline constexpr int kMostSparkColumns = 60;
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "insight/changes.hpp"
 
 namespace gpulse::tui {
 
@@ -33,22 +32,8 @@ term::Colour colour_of(const Event &event) {
 
 }  // namespace
 
-void note_events(EventLog &log, const Snapshot *before, const Snapshot &now) {
-  for (const auto &event : before == nullptr ? now.events : insight::changes(*before, now)) {
-    const auto again = [&](const Logged &old) {
-      return old.event.device == event.device && old.event.kind == event.kind && old.event.code == event.code &&
-             old.event.text == event.text && event.time - old.event.time < std::chrono::minutes(1);
-    };
-    const auto same = std::ranges::find_if(log, again);
-    const int times = same == log.end() ? 1 : same->times + 1;
-    if (same != log.end()) log.erase(same);
-    log.push_back({event, times});
-  }
-  while (log.size() > kMostEvents) log.pop_front();
-}
-
-void draw_events(const term::Area &area, const Scene &scene, const EventLog &log) {
-  const auto &look = scene.look;
+void draw_events(const term::Area &area, const DrawContext &context, const EventLog &log) {
+  const auto &look = context.look;
   const auto inner = open_panel(area, look, "Events");
   if (log.empty()) {
     inner.put(0, 0, "nothing happened yet", look.theme->dim);
@@ -58,7 +43,7 @@ void draw_events(const term::Area &area, const Scene &scene, const EventLog &log
   for (auto logged = log.rbegin(); logged != log.rend() && y < inner.rows(); ++logged, ++y) {
     const auto *event = &logged->event;
     const bool unicode = look.unicode();
-    const auto place = term::clean(place_of(scene.snapshot, *event), unicode);
+    const auto place = term::clean(place_of(context.snapshot, *event), unicode);
     const bool numbered = event->code != 0 && event->kind == EventKind::xid;
     const auto kind = std::string(word(event->kind)) + (numbered ? fmt::format(" {}", event->code) : "");
     const auto text = event->text == word(event->kind) ? std::string() : term::clean(event->text, unicode);

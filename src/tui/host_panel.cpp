@@ -65,9 +65,9 @@ int draw_meters(const Area &area, const Look &look, const Row &host) {
 }
 
 // A block per core, as high as it is busy.
-void draw_cores(const Area &area, const Scene &scene) {
-  const auto &look = scene.look;
-  const auto &cores = scene.snapshot.cores;
+void draw_cores(const Area &area, const DrawContext &context) {
+  const auto &look = context.look;
+  const auto &cores = context.snapshot.cores;
   const auto id = find_role(Scope::core, Role::cpu);
   if (!id) return;
   const int name = area.put(0, 0, "CORES ", look.theme->dim);
@@ -122,10 +122,10 @@ std::vector<Placed> place_readings(const Row &host, const term::Style &style, in
   return placed;
 }
 
-void draw_readings(const Area &area, const Scene &scene) {
-  for (const auto &[x, y, name, value] : place_readings(scene.snapshot.host, scene.look.style, area.columns())) {
-    const int used = area.put(x, y, name, scene.look.theme->dim);
-    area.put(x + used + 1, y, value.text, scene.look.ink(value.colour));
+void draw_readings(const Area &area, const DrawContext &context) {
+  for (const auto &[x, y, name, value] : place_readings(context.snapshot.host, context.look.style, area.columns())) {
+    const int used = area.put(x, y, name, context.look.theme->dim);
+    area.put(x + used + 1, y, value.text, context.look.ink(value.colour));
   }
 }
 
@@ -138,18 +138,18 @@ int host_panel_rows(const Snapshot &snapshot, int columns) {
   return std::max(1, (meters(snapshot.host).empty() ? 0 : 1) + core_rows(snapshot, columns) + readings);
 }
 
-void draw_host(const Area &area, const Scene &scene) {
-  const auto inner = open_panel(area, scene.look, "Host");
+void draw_host(const Area &area, const DrawContext &context) {
+  const auto inner = open_panel(area, context.look, "Host");
   if (inner.rows() <= 1) {
-    put_spans(inner, 0, 0, view::host_spans(scene.snapshot, scene.look.style, inner.columns()), scene.look,
+    put_spans(inner, 0, 0, view::host_spans(context.snapshot, context.look.style, inner.columns()), context.look,
               inner.columns());
     return;
   }
-  int y = draw_meters(inner.row(0), scene.look, scene.snapshot.host);
-  const int cores = std::min(core_rows(scene.snapshot, inner.columns()), inner.rows() - y);
-  if (cores > 0) draw_cores(inner.part({0, y, inner.columns(), cores}), scene);
+  int y = draw_meters(inner.row(0), context.look, context.snapshot.host);
+  const int cores = std::min(core_rows(context.snapshot, inner.columns()), inner.rows() - y);
+  if (cores > 0) draw_cores(inner.part({0, y, inner.columns(), cores}), context);
   y += std::max(0, cores);
-  if (y < inner.rows()) draw_readings(inner.part({0, y, inner.columns(), inner.rows() - y}), scene);
+  if (y < inner.rows()) draw_readings(inner.part({0, y, inner.columns(), inner.rows() - y}), context);
 }
 
 }  // namespace gpulse::tui

@@ -3,101 +3,126 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <csignal>
+
+#include "base/text.hpp"
+#include "tui/details_page.hpp"
+#include "tui/help_page.hpp"
+#include "tui/key_names.hpp"
+#include "tui/list_commands.hpp"
+#include "tui/process_commands.hpp"
+#include "tui/screen_commands.hpp"
+#include "tui/session.hpp"
+#include "tui/setting_menus.hpp"
+#include "tui/setup_page.hpp"
 
 namespace gpulse::tui {
 
 namespace {
 
-using term::Key;
-using term::KeyPress;
+constexpr int kSideways = 4;
+constexpr int kFarRight = 100'000;
+constexpr auto kJump = std::chrono::seconds(60);
 
 constexpr std::array kProcesses{
-    Binding{Action::up, "Up k Alt-k Shift-Tab", "choose the process above"},
-    Binding{Action::down, "Down j Alt-j Tab", "choose the process below"},
-    Binding{Action::page_up, "PgUp Alt-K Ctrl-B", "a page up"},
-    Binding{Action::page_down, "PgDn Alt-J Ctrl-F", "a page down"},
-    Binding{Action::first, "Home", "the first process"},
-    Binding{Action::last, "End G", "the last process"},
-    Binding{Action::scroll_left, "Left Alt-h", "scroll the commands to the left"},
-    Binding{Action::scroll_right, "Right l Alt-l", "scroll the commands to the right"},
-    Binding{Action::row_start, "Ctrl-A ^", "the start of the commands"},
-    Binding{Action::row_end, "Ctrl-E $", "the end of the commands"},
-    Binding{Action::details, "Enter", "everything about the process, with its plots"},
-    Binding{Action::environment, "e", "its environment variables"},
-    Binding{Action::follow, "F", "keep the chosen process in sight"},
-    Binding{Action::tree, "t", "tree: processes below their parents"},
-    Binding{Action::totals, "v V", "totals per user, then per job"},
+    Binding{"Up k Alt-k Shift-Tab", "choose the process above", [](Session &s) { move_rows(s, -1); }, InDetails::moves},
+    Binding{"Down j Alt-j Tab", "choose the process below", [](Session &s) { move_rows(s, 1); }, InDetails::moves},
+    Binding{"PgUp Alt-K Ctrl-B", "a page up", [](Session &s) { move_pages(s, -1); }, InDetails::moves},
+    Binding{"PgDn Alt-J Ctrl-F", "a page down", [](Session &s) { move_pages(s, 1); }, InDetails::moves},
+    Binding{"Home", "the first process", choose_first, InDetails::moves},
+    Binding{"End G", "the last process", choose_last, InDetails::moves},
+    Binding{"Left Alt-h", "scroll the commands to the left",
+            [](Session &s) { s.processes.scroll_commands(-kSideways); }, InDetails::moves},
+    Binding{"Right l Alt-l", "scroll the commands to the right",
+            [](Session &s) { s.processes.scroll_commands(kSideways); }, InDetails::moves},
+    Binding{"Ctrl-A ^", "the start of the commands", [](Session &s) { s.processes.shift = 0; }, InDetails::moves},
+    Binding{"Ctrl-E $", "the end of the commands", [](Session &s) { s.processes.scroll_commands(kFarRight); },
+            InDetails::moves},
+    Binding{"Enter", "everything about the process, with its plots", open_details, InDetails::ignored, {7, "Details"}},
+    Binding{"e", "its environment variables", open_environment, InDetails::closes},
+    Binding{"F", "keep the chosen process in sight", toggle_follow},
+    Binding{"t", "tree: processes below their parents", toggle_tree, InDetails::ignored, {6, "Tree"}},
+    Binding{"v V", "totals per user, then per job", next_totals, InDetails::ignored, {12, "Totals"}},
 };
 
 constexpr std::array kFind{
-    Binding{Action::search, "/ F3", "search and jump; regular expressions"},
-    Binding{Action::next_match, "n", "the next match"},
-    Binding{Action::previous_match, "N", "the match before; without a search: sort by PID"},
-    Binding{Action::filter, "\\ F4", "show only what matches: user:ann gpu:0,2-3 type:c cpu>50 train.*"},
-    Binding{Action::user, "u", "only one user's processes"},
-    Binding{Action::only_type, "x", "all, only compute, only graphics"},
-    Binding{Action::clear, "Esc", "leave search, filter and tags"},
+    Binding{"/ F3", "search and jump; regular expressions", open_search, InDetails::ignored, {3, "Search"}},
+    Binding{"n", "the next match", next_match},
+    Binding{"N", "the match before; without a search: sort by PID", previous_match},
+    Binding{"\\ F4",
+            "show only what matches: user:ann gpu:0,2-3 type:c cpu>50 train.*",
+            open_filter,
+            InDetails::ignored,
+            {4, "Filter"}},
+    Binding{"u", "only one user's processes", open_user_menu},
+    Binding{"x", "all, only compute, only graphics", next_type},
+    Binding{"Esc", "leave search, filter and tags", clear},
 };
 
 constexpr std::array kSort{
-    Binding{Action::sort_menu, "s F6", "choose what to sort by"},
-    Binding{Action::sort_previous, ", <", "sort by the column before"},
-    Binding{Action::sort_next, ". >", "sort by the next column"},
-    Binding{Action::sort_invert, "i", "the other way round"},
-    Binding{Action::sort_ascending, "+", "ascending"},
-    Binding{Action::sort_descending, "-", "descending"},
-    Binding{Action::sort_memory, "M", "sort by GPU memory"},
-    Binding{Action::sort_cpu, "P", "sort by CPU"},
-    Binding{Action::sort_chord, "o",
+    Binding{"s F6", "choose what to sort by", open_sort_menu, InDetails::ignored, {5, "Sort"}},
+    Binding{", <", "sort by the column before", [](Session &s) { sort_by_neighbour(s, -1); }},
+    Binding{". >", "sort by the next column", [](Session &s) { sort_by_neighbour(s, 1); }},
+    Binding{"i", "the other way round", [](Session &s) { set_descending(s, !s.settings.descending); }},
+    Binding{"+", "ascending", [](Session &s) { set_descending(s, false); }},
+    Binding{"-", "descending", [](Session &s) { set_descending(s, true); }},
+    Binding{"M", "sort by GPU memory", [](Session &s) { sort_by(s, Role::memory_used); }},
+    Binding{"P", "sort by CPU", [](Session &s) { sort_by(s, Role::cpu); }},
+    Binding{"o",
             "then n p u g s b c m t: sort by GPU, PID, user, memory, use, bandwidth, CPU, host memory, time; a capital "
-            "letter the other way round"},
-    Binding{Action::columns, "C", "choose the columns"},
+            "letter the other way round",
+            [](Session &s) { s.processes.sort_letter_next = true; }},
+    Binding{"C", "choose the columns", open_columns_menu},
 };
 
 constexpr std::array kAct{
-    Binding{Action::tag, "Space", "tag the process and go on; signals go to all that are tagged"},
-    Binding{Action::untag, "U", "untag all"},
-    Binding{Action::signal_menu, "K F9", "choose a signal to send; asks first"},
-    Binding{Action::interrupt, "I Ctrl-C", "interrupt (SIGINT); asks first. Ctrl-C without a chosen process quits"},
-    Binding{Action::terminate, "T", "terminate (SIGTERM); asks first"},
-    Binding{Action::kill, "X", "kill (SIGKILL); asks first"},
-    Binding{Action::less_nice, "] F7", "a higher priority (nice - 1)"},
-    Binding{Action::nicer, "[ F8", "a lower priority (nice + 1)"},
+    Binding{"Space", "tag the process and go on; signals go to all that are tagged", tag},
+    Binding{"U", "untag all", untag_all},
+    Binding{"K F9", "choose a signal to send; asks first", open_signal_menu, InDetails::works, {8, "Signal"}},
+    Binding{"I Ctrl-C", "interrupt (SIGINT); asks first. Ctrl-C without a chosen process quits",
+            [](Session &s) { ask_signal(s, SIGINT); }, InDetails::works},
+    Binding{"T", "terminate (SIGTERM); asks first", [](Session &s) { ask_signal(s, SIGTERM); }, InDetails::works},
+    Binding{"X", "kill (SIGKILL); asks first", [](Session &s) { ask_signal(s, SIGKILL); }, InDetails::works},
+    Binding{"] F7", "a higher priority (nice - 1)", [](Session &s) { renice(s, -1); }, InDetails::works},
+    Binding{"[ F8", "a lower priority (nice + 1)", [](Session &s) { renice(s, 1); }, InDetails::works},
 };
 
 constexpr std::array kScreen{
-    Binding{Action::panel_devices, "1", "show or hide the GPUs"},
-    Binding{Action::panel_plots, "2", "show or hide the plots"},
-    Binding{Action::panel_processes, "3", "show or hide the processes"},
-    Binding{Action::panel_host, "4", "show or hide the host"},
-    Binding{Action::panel_events, "5", "show or hide the events"},
-    Binding{Action::next_device, "b", "the next GPU: its plots, its processes marked"},
-    Binding{Action::previous_device, "B", "the GPU before"},
-    Binding{Action::layout_auto, "a", "as many lines per GPU as there is room for"},
-    Binding{Action::layout_full, "f", "two lines per GPU"},
-    Binding{Action::layout_compact, "c", "one line per GPU"},
-    Binding{Action::plots_menu, "d", "choose what is plotted"},
-    Binding{Action::plots_together, "m", "a plot per GPU, or all GPUs in each plot"},
-    Binding{Action::zoom_in, "z", "plots: less time, more detail"},
-    Binding{Action::zoom_out, "Z", "plots: more time"},
-    Binding{Action::theme, "w", "the next theme"},
-    Binding{Action::mouse, "y", "mouse on or off (off: the terminal selects text)"},
-    Binding{Action::setup, "S F2", "setup: panels, plots, columns, look"},
-    Binding{Action::save, "W F12", "save the setup now (it is also saved at the end)"},
-    Binding{Action::redraw, "r R Ctrl-R Ctrl-L F5", "draw everything again"},
-    Binding{Action::help, "? h H F1", "this help"},
-    Binding{Action::quit, "q Q F10", "quit"},
+    Binding{"1", "show or hide the GPUs", [](Session &s) { s.settings.toggle(Panel::devices); }},
+    Binding{"2", "show or hide the plots", [](Session &s) { s.settings.toggle(Panel::plots); }},
+    Binding{"3", "show or hide the processes", [](Session &s) { s.settings.toggle(Panel::processes); }},
+    Binding{"4", "show or hide the host", [](Session &s) { s.settings.toggle(Panel::host); }},
+    Binding{"5", "show or hide the events", [](Session &s) { s.settings.toggle(Panel::events); }},
+    Binding{"b", "the next GPU: its plots, its processes marked", [](Session &s) { choose_device(s, 1); }},
+    Binding{"B", "the GPU before", [](Session &s) { choose_device(s, -1); }},
+    Binding{"a", "as many lines per GPU as there is room for",
+            [](Session &s) { s.settings.rows = DeviceRows::automatic; }},
+    Binding{"f", "two lines per GPU", [](Session &s) { s.settings.rows = DeviceRows::full; }},
+    Binding{"c", "one line per GPU", [](Session &s) { s.settings.rows = DeviceRows::compact; }},
+    Binding{"d", "choose what is plotted", open_plots_menu, InDetails::works, {11, "Plots"}},
+    Binding{"m", "a plot per GPU, or all GPUs in each plot", toggle_plots_together, InDetails::works},
+    Binding{"z", "plots: less time, more detail", zoom_in, InDetails::works},
+    Binding{"Z", "plots: more time", zoom_out, InDetails::works},
+    Binding{"w", "the next theme", next_theme, InDetails::works, {13, "Theme"}},
+    Binding{"y", "mouse on or off (off: the terminal selects text)", toggle_mouse},
+    Binding{"S F2", "setup: panels, plots, columns, look", open_setup, InDetails::ignored, {9, "Setup"}},
+    Binding{"W F12", "save the setup now (it is also saved at the end)", [](Session &s) { s.requests.save = true; }},
+    Binding{"r R Ctrl-R Ctrl-L F5", "draw everything again", [](Session &s) { s.requests.redraw = true; },
+            InDetails::works},
+    Binding{"? h H F1", "this help", open_help, InDetails::closes, {1, "Help"}},
+    Binding{"q Q F10", "quit", [](Session &s) { s.requests.quit = true; }, InDetails::ignored, {2, "Quit"}},
 };
 
 constexpr std::array kTime{
-    Binding{Action::pause, "p", "pause, and go on"},
-    Binding{Action::step_back, "( Shift-Left", "one sample back"},
-    Binding{Action::step_forward, ") Shift-Right", "one sample forward"},
-    Binding{Action::jump_back, "{ Ctrl-Left", "a minute back"},
-    Binding{Action::jump_forward, "} Ctrl-Right", "a minute forward"},
-    Binding{Action::go_to_time, "g", "go to a time: 14:03:20, -5m, start, end"},
-    Binding{Action::live, "L", "back to now (in a recording: to its end)"},
+    Binding{
+        "p", "pause, and go on", [](Session &s) { s.playback.toggle_pause(s.now); }, InDetails::works, {10, "Pause"}},
+    Binding{"( Shift-Left", "one sample back", [](Session &s) { s.playback.step(-1); }, InDetails::works},
+    Binding{") Shift-Right", "one sample forward", [](Session &s) { s.playback.step(1); }, InDetails::works},
+    Binding{"{ Ctrl-Left", "a minute back", [](Session &s) { s.playback.jump(-kJump); }, InDetails::works},
+    Binding{"} Ctrl-Right", "a minute forward", [](Session &s) { s.playback.jump(kJump); }, InDetails::works},
+    Binding{"g", "go to a time: 14:03:20, -5m, start, end", open_time_prompt, InDetails::works},
+    Binding{"L", "back to now (in a recording: to its end)", [](Session &s) { s.playback.go_to_end(); },
+            InDetails::works},
 };
 
 constexpr std::array kSections{
@@ -111,50 +136,36 @@ constexpr std::array kHabits{
     Habit{"htop", "F5 is the tree there: here t; k signals there: here K; I inverts there: here i; T is time: here ot"},
 };
 
-struct NamedKey {
-  std::string_view name;
-  Key key;
-};
-constexpr std::array kNamed{
-    NamedKey{"Enter", Key::enter},  NamedKey{"Esc", Key::escape},
-    NamedKey{"Tab", Key::tab},      NamedKey{"Backspace", Key::backspace},
-    NamedKey{"Del", Key::remove},   NamedKey{"Ins", Key::insert},
-    NamedKey{"Up", Key::up},        NamedKey{"Down", Key::down},
-    NamedKey{"Left", Key::left},    NamedKey{"Right", Key::right},
-    NamedKey{"Home", Key::home},    NamedKey{"End", Key::end},
-    NamedKey{"PgUp", Key::page_up}, NamedKey{"PgDn", Key::page_down},
-    NamedKey{"F1", Key::f1},        NamedKey{"F2", Key::f2},
-    NamedKey{"F3", Key::f3},        NamedKey{"F4", Key::f4},
-    NamedKey{"F5", Key::f5},        NamedKey{"F6", Key::f6},
-    NamedKey{"F7", Key::f7},        NamedKey{"F8", Key::f8},
-    NamedKey{"F9", Key::f9},        NamedKey{"F10", Key::f10},
-    NamedKey{"F11", Key::f11},      NamedKey{"F12", Key::f12},
-};
-
-bool take_prefix(std::string_view &name, std::string_view prefix) {
-  if (!name.starts_with(prefix) || name.size() == prefix.size()) return false;
-  name.remove_prefix(prefix.size());
-  return true;
-}
-
 struct Bound {
-  KeyPress key;
-  Action action;
+  term::KeyPress key;
+  const Binding *binding;
 };
 
 std::vector<Bound> bind_all() {
   std::vector<Bound> all;
   for (const auto &section : kSections) {
     for (const auto &binding : section.bindings) {
-      std::string_view rest = binding.keys;
-      while (!rest.empty()) {
-        const auto end = std::min(rest.find(' '), rest.size());
-        if (const auto key = parse_key(rest.substr(0, end))) all.push_back({*key, binding.action});
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+      for (const auto name : split_words(binding.keys)) {
+        if (const auto key = parse_key(name)) all.push_back({*key, &binding});
       }
     }
   }
   return all;
+}
+
+std::vector<KeyHint> make_hints() {
+  std::vector<const Binding *> shown;
+  for (const auto &section : kSections) {
+    for (const auto &binding : section.bindings) {
+      if (binding.bar.order > 0) shown.push_back(&binding);
+    }
+  }
+  std::ranges::sort(shown, {}, [](const Binding *binding) { return binding->bar.order; });
+  std::vector<KeyHint> hints;
+  for (const auto *each : shown) {
+    hints.push_back({each->keys.substr(0, each->keys.find(' ')), each->bar.text, each->run});
+  }
+  return hints;
 }
 
 }  // namespace
@@ -162,46 +173,15 @@ std::vector<Bound> bind_all() {
 std::span<const Section> key_sections() { return kSections; }
 std::span<const Habit> clashing_habits() { return kHabits; }
 
-std::optional<KeyPress> parse_key(std::string_view name) {
-  KeyPress press;
-  for (bool more = true; more;) {
-    more = false;
-    if (take_prefix(name, "Ctrl-")) more = press.ctrl = true;
-    if (take_prefix(name, "Alt-")) more = press.alt = true;
-    if (take_prefix(name, "Shift-")) more = press.shift = true;
-  }
-  const auto *const found = std::ranges::find(kNamed, name, &NamedKey::name);
-  if (found != kNamed.end()) {
-    press.key = found->key;
-    return press;
-  }
-  if (name == "Space") name = " ";
-  if (name.size() != 1) return std::nullopt;
-  char letter = name.front();
-  if (press.ctrl && letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  press.character = static_cast<unsigned char>(letter);
-  return press;
-}
-
-std::string key_name(const KeyPress &press) {
-  std::string name;
-  if (press.ctrl) name += "Ctrl-";
-  if (press.alt) name += "Alt-";
-  if (press.shift) name += "Shift-";
-  if (press.key != Key::character) {
-    return name + std::string(std::ranges::find(kNamed, press.key, &NamedKey::key)->name);
-  }
-  if (press.character == U' ') return name + "Space";
-  const char32_t letter =
-      press.ctrl && press.character >= U'a' && press.character <= U'z' ? press.character - 32 : press.character;
-  return name + (letter < 128 ? static_cast<char>(letter) : '?');
-}
-
-std::optional<Action> action_for(const KeyPress &key) {
+const Binding *binding_for(const term::KeyPress &key) {
   static const auto kBound = bind_all();
   const auto found = std::ranges::find(kBound, key, &Bound::key);
-  if (found == kBound.end()) return std::nullopt;
-  return found->action;
+  return found == kBound.end() ? nullptr : found->binding;
+}
+
+const std::vector<KeyHint> &table_hints() {
+  static const auto kHints = make_hints();
+  return kHints;
 }
 
 }  // namespace gpulse::tui

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "tui/key_names.hpp"
 
 namespace gpulse::tui {
 namespace {
@@ -21,7 +22,7 @@ TEST(Keys, EveryKeyOfTheHelpIsOneAndMeansOneThing) {
         ASSERT_TRUE(key) << name;
         EXPECT_EQ(key_name(*key), name);
         EXPECT_TRUE(seen.emplace(std::string(name), binding.help).second) << name << " means two things";
-        EXPECT_EQ(action_for(*key), binding.action) << name;
+        EXPECT_EQ(binding_for(*key), &binding) << name;
       }
     }
   }
@@ -40,47 +41,52 @@ TEST(Keys, EveryActionHasAKeyThatIsNoFunctionKey) {
 }
 
 TEST(Keys, HabitsOfOtherProgramsWork) {
-  const auto means = [](std::string_view name) { return action_for(*parse_key(name)); };
+  const auto means = [](std::string_view name) {
+    const auto *binding = binding_for(*parse_key(name));
+    return binding == nullptr ? std::string_view("nothing") : binding->help;
+  };
   // nvtop
-  EXPECT_EQ(means("F2"), Action::setup);
-  EXPECT_EQ(means("F6"), Action::sort_menu);
-  EXPECT_EQ(means("F9"), Action::signal_menu);
-  EXPECT_EQ(means("F10"), Action::quit);
-  EXPECT_EQ(means("F12"), Action::save);
-  EXPECT_EQ(means("F5"), Action::redraw);
-  EXPECT_EQ(means("k"), Action::up);
-  EXPECT_EQ(means("j"), Action::down);
-  EXPECT_EQ(means("+"), Action::sort_ascending);
-  EXPECT_EQ(means("-"), Action::sort_descending);
+  EXPECT_EQ(means("F2"), "setup: panels, plots, columns, look");
+  EXPECT_EQ(means("F6"), "choose what to sort by");
+  EXPECT_EQ(means("F9"), "choose a signal to send; asks first");
+  EXPECT_EQ(means("F10"), "quit");
+  EXPECT_EQ(means("F12"), "save the setup now (it is also saved at the end)");
+  EXPECT_EQ(means("F5"), "draw everything again");
+  EXPECT_EQ(means("k"), "choose the process above");
+  EXPECT_EQ(means("j"), "choose the process below");
+  EXPECT_EQ(means("+"), "ascending");
+  EXPECT_EQ(means("-"), "descending");
   // nvitop
-  EXPECT_EQ(means("Space"), Action::tag);
-  EXPECT_EQ(means("e"), Action::environment);
-  EXPECT_EQ(means("t"), Action::tree);
-  EXPECT_EQ(means("Enter"), Action::details);
-  EXPECT_EQ(means("T"), Action::terminate);
-  EXPECT_EQ(means("I"), Action::interrupt);
-  EXPECT_EQ(means("Ctrl-C"), Action::interrupt);
-  EXPECT_EQ(means("a"), Action::layout_auto);
-  EXPECT_EQ(means("f"), Action::layout_full);
-  EXPECT_EQ(means("c"), Action::layout_compact);
-  EXPECT_EQ(means(","), Action::sort_previous);
-  EXPECT_EQ(means("."), Action::sort_next);
-  EXPECT_EQ(means("o"), Action::sort_chord);
+  EXPECT_EQ(means("Space"), "tag the process and go on; signals go to all that are tagged");
+  EXPECT_EQ(means("e"), "its environment variables");
+  EXPECT_EQ(means("t"), "tree: processes below their parents");
+  EXPECT_EQ(means("Enter"), "everything about the process, with its plots");
+  EXPECT_EQ(means("T"), "terminate (SIGTERM); asks first");
+  EXPECT_EQ(means("I"), "interrupt (SIGINT); asks first. Ctrl-C without a chosen process quits");
+  EXPECT_EQ(means("Ctrl-C"), "interrupt (SIGINT); asks first. Ctrl-C without a chosen process quits");
+  EXPECT_EQ(means("a"), "as many lines per GPU as there is room for");
+  EXPECT_EQ(means("f"), "two lines per GPU");
+  EXPECT_EQ(means("c"), "one line per GPU");
+  EXPECT_EQ(means(","), "sort by the column before");
+  EXPECT_EQ(means("."), "sort by the next column");
+  EXPECT_EQ(means("o"),
+            "then n p u g s b c m t: sort by GPU, PID, user, memory, use, bandwidth, CPU, host memory, time; a capital "
+            "letter the other way round");
   // htop
-  EXPECT_EQ(means("F1"), Action::help);
-  EXPECT_EQ(means("h"), Action::help);
-  EXPECT_EQ(means("F3"), Action::search);
-  EXPECT_EQ(means("/"), Action::search);
-  EXPECT_EQ(means("F4"), Action::filter);
-  EXPECT_EQ(means("\\"), Action::filter);
-  EXPECT_EQ(means("F7"), Action::less_nice);
-  EXPECT_EQ(means("F8"), Action::nicer);
-  EXPECT_EQ(means("u"), Action::user);
-  EXPECT_EQ(means("U"), Action::untag);
-  EXPECT_EQ(means("F"), Action::follow);
-  EXPECT_EQ(means("M"), Action::sort_memory);
-  EXPECT_EQ(means("P"), Action::sort_cpu);
-  EXPECT_EQ(means("S"), Action::setup);
+  EXPECT_EQ(means("F1"), "this help");
+  EXPECT_EQ(means("h"), "this help");
+  EXPECT_EQ(means("F3"), "search and jump; regular expressions");
+  EXPECT_EQ(means("/"), "search and jump; regular expressions");
+  EXPECT_EQ(means("F4"), "show only what matches: user:ann gpu:0,2-3 type:c cpu>50 train.*");
+  EXPECT_EQ(means("\\"), "show only what matches: user:ann gpu:0,2-3 type:c cpu>50 train.*");
+  EXPECT_EQ(means("F7"), "a higher priority (nice - 1)");
+  EXPECT_EQ(means("F8"), "a lower priority (nice + 1)");
+  EXPECT_EQ(means("u"), "only one user's processes");
+  EXPECT_EQ(means("U"), "untag all");
+  EXPECT_EQ(means("F"), "keep the chosen process in sight");
+  EXPECT_EQ(means("M"), "sort by GPU memory");
+  EXPECT_EQ(means("P"), "sort by CPU");
+  EXPECT_EQ(means("S"), "setup: panels, plots, columns, look");
 }
 
 TEST(Keys, AreAllInTheDocumentation) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "tui/session.hpp"
 
 namespace gpulse::tui {
 
@@ -138,14 +139,23 @@ void draw_menu_items(const Area &area, const Look &look, Menu &menu, std::vector
   draw_scrollbar(area, look, menu.first, rows, menu.items.size());
 }
 
-void draw_menu(const Area &area, const Look &look, Menu &menu, std::vector<Hit> &hits) {
-  int width = term::width(menu.title) + 4;
-  for (const auto &item : menu.items) {
+bool MenuDialogue::handle(const term::Input &input, Session &session) {
+  const auto answer = handle_menu(menu_, input, session.hits);
+  if (answer == MenuAnswer::closed) return false;
+  if (answer != MenuAnswer::none) act_(session, menu_);
+  return answer != MenuAnswer::chosen;
+}
+
+void MenuDialogue::draw(const Area &area, const Look &look, Session &session) {
+  session.hits.clear();
+  int width = term::width(menu_.title) + 4;
+  for (const auto &item : menu_.items) {
     const int note = item.note.empty() ? 0 : term::width(item.note) + 2;
-    width = std::max(width, term::width(item.label) + note + (menu.checks ? 4 : 0) + 2);
+    width = std::max(width, term::width(item.label) + note + (menu_.checks ? 4 : 0) + 2);
   }
-  const auto inner = open_window(area, look, menu.title, std::min(width + 8, 76), static_cast<int>(menu.items.size()));
-  draw_menu_items(inner, look, menu, hits);
+  const auto inner =
+      open_window(area, look, menu_.title, std::min(width + 8, 76), static_cast<int>(menu_.items.size()));
+  draw_menu_items(inner, look, menu_, session.hits);
 }
 
 }  // namespace gpulse::tui

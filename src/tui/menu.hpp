@@ -2,11 +2,12 @@
 // A list to choose from, in a window: one thing, or several with check marks that may also be put in order.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "term/input.hpp"
-#include "tui/scene.hpp"
+#include "tui/component.hpp"
+#include "tui/draw_context.hpp"
 
 namespace gpulse::tui {
 
@@ -38,6 +39,23 @@ enum class MenuAnswer : std::uint8_t {
 MenuAnswer handle_menu(Menu &menu, const term::Input &input, const std::vector<Hit> &hits);
 // The list in an area of its own, without a window.
 void draw_menu_items(const term::Area &area, const Look &look, Menu &menu, std::vector<Hit> &hits);
-void draw_menu(const term::Area &area, const Look &look, Menu &menu, std::vector<Hit> &hits);
+
+// A menu in a window.
+class MenuDialogue final : public Component {
+ public:
+  // Called when the item at Menu::at has been chosen, which also closes the menu; in a menu with check marks, after
+  // every change.
+  using Act = std::function<void(Session &session, Menu &menu)>;
+
+  MenuDialogue(Menu menu, Act act) : menu_(std::move(menu)), act_(std::move(act)) {}
+
+  Place place() const override { return Place::window; }
+  bool handle(const term::Input &input, Session &session) override;
+  void draw(const term::Area &area, const Look &look, Session &session) override;
+
+ private:
+  Menu menu_;
+  Act act_;
+};
 
 }  // namespace gpulse::tui

@@ -27,35 +27,35 @@ std::vector<const Device *> from_chosen(const Snapshot &snapshot, std::optional<
   return devices;
 }
 
-std::vector<Chart> charts_per_device(const Scene &scene) {
+std::vector<Chart> charts_per_device(const DrawContext &context) {
   std::vector<Chart> charts;
-  for (const auto *device : from_chosen(scene.snapshot, scene.device)) {
-    Chart chart{.title = fmt::format("{} {}", device->index, view::device_name(*device, scene.look.style)),
+  for (const auto *device : from_chosen(context.snapshot, context.device)) {
+    Chart chart{.title = fmt::format("{} {}", device->index, view::device_name(*device, context.look.style)),
                 .curves = {},
                 .top = {}};
-    for (const auto id : scene.settings.plots) {
-      if (has(*device, id)) chart.curves.push_back(device_curve(scene, *device, id));
+    for (const auto id : context.settings.plots) {
+      if (has(*device, id)) chart.curves.push_back(device_curve(context, *device, id));
     }
     if (!chart.curves.empty()) charts.push_back(std::move(chart));
   }
   return charts;
 }
 
-std::vector<Chart> charts_per_metric(const Scene &scene) {
+std::vector<Chart> charts_per_metric(const DrawContext &context) {
   std::vector<Chart> charts;
-  const auto devices = from_chosen(scene.snapshot, scene.device);
-  for (const auto id : scene.settings.plots) {
+  const auto devices = from_chosen(context.snapshot, context.device);
+  for (const auto id : context.settings.plots) {
     Chart chart{.title = std::string(describe(id).label), .curves = {}, .top = {}};
     double high = 0;
     for (const auto *device : devices) {
       if (!has(*device, id) || chart.curves.size() == kMostCurves) continue;
-      auto curve = device_curve(scene, *device, id);
+      auto curve = device_curve(context, *device, id);
       curve.name = fmt::format("{}", device->index);
       high = std::max(high, curve.high);
       chart.curves.push_back(std::move(curve));
     }
     for (auto &curve : chart.curves) curve.high = high;
-    chart.top = view::short_value(scene.look.style, describe(id), high);
+    chart.top = view::short_value(context.look.style, describe(id), high);
     if (!chart.curves.empty()) charts.push_back(std::move(chart));
   }
   return charts;
@@ -68,8 +68,8 @@ bool plots_together(const Snapshot &snapshot, const Settings &settings) {
   return snapshot.devices.size() > kFewDevices;
 }
 
-std::vector<SeriesKey> plot_series(const Snapshot &snapshot, const Settings &settings) {
-  std::vector<SeriesKey> keys;
+std::vector<PlotKey> plot_keys(const Snapshot &snapshot, const Settings &settings) {
+  std::vector<PlotKey> keys;
   for (const auto &device : snapshot.devices) {
     for (const auto id : settings.plots) {
       if (has(device, id)) keys.push_back({device.index, 0, id.index});
@@ -90,11 +90,11 @@ std::size_t plot_count(const Snapshot &snapshot, const Settings &settings) {
   }));
 }
 
-void draw_plots(const term::Area &area, const Scene &scene) {
-  const bool together = plots_together(scene.snapshot, scene.settings);
-  const auto note = scene.settings.zoom > 1 ? fmt::format("{} samples a dot", scene.settings.zoom) : std::string();
-  const auto inner = open_panel(area, scene.look, "Plots", note);
-  draw_charts(inner, scene, together ? charts_per_metric(scene) : charts_per_device(scene));
+void draw_plots(const term::Area &area, const DrawContext &context) {
+  const bool together = plots_together(context.snapshot, context.settings);
+  const auto note = context.settings.zoom > 1 ? fmt::format("{} samples a dot", context.settings.zoom) : std::string();
+  const auto inner = open_panel(area, context.look, "Plots", note);
+  draw_charts(inner, context, together ? charts_per_metric(context) : charts_per_device(context));
 }
 
 }  // namespace gpulse::tui

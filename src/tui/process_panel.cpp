@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "view/cell.hpp"
 #include "view/process_cells.hpp"
@@ -74,48 +75,50 @@ Slot slot_of(const ProcessColumn &column, int width, std::size_t place) {
   return slot;
 }
 
-struct Table {
+struct Grid {
   std::vector<ProcessColumn> columns;
   std::vector<int> widths;
   std::size_t first = 0;                 // the row that the cells begin with
   std::vector<std::vector<Cell>> cells;  // of each column, for the rows that are seen
 };
 
-Table make_table(const ProcessList &list, const Scene &scene, ProcessPanel &panel, int available) {
-  Table table{.columns = shown_columns(list, scene.settings), .widths = {}, .first = panel.first, .cells = {}};
+Grid make_grid(const DrawContext &context, ProcessTable &table, int available) {
+  const auto &rows = table.list.rows;
+  Grid grid{.columns = shown_columns(table.list, context.settings), .widths = {}, .first = table.first, .cells = {}};
   std::vector<Slot> slots;
-  const auto last = std::min(list.rows.size(), panel.first + static_cast<std::size_t>(panel.page) + 1);
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const auto &column = table.columns[i];
+  const auto last = std::min(rows.size(), table.first + static_cast<std::size_t>(table.page) + 1);
+  for (std::size_t i = 0; i < grid.columns.size(); ++i) {
+    const auto &column = grid.columns[i];
     const bool percent = column.kind == Kind::metric && describe(column.metric).unit == Unit::percent;
-    int &width = panel.widths[key(column)];
-    width = std::max({width, term::width(label(column)) + (column == scene.settings.sort ? 1 : 0), percent ? 4 : 0});
-    auto &cells = table.cells.emplace_back();
-    cells.reserve(last - panel.first);
-    for (std::size_t row = panel.first; row < last; ++row) {
-      cells.push_back(row_cell(column, list.rows[row], scene.look));
+    int &width = table.widths[key(column)];
+    width = std::max({width, term::width(label(column)) + (column == context.settings.sort ? 1 : 0), percent ? 4 : 0});
+    auto &cells = grid.cells.emplace_back();
+    cells.reserve(last - table.first);
+    for (std::size_t row = table.first; row < last; ++row) {
+      cells.push_back(row_cell(column, rows[row], context.look));
       if (!is_command(column)) width = std::max(width, term::width(cells.back().spans));
     }
     slots.push_back(slot_of(column, width, i));
   }
-  table.widths = fit(slots, available);
-  return table;
+  grid.widths = fit(slots, available);
+  return grid;
 }
 
-void draw_heading(const Area &area, const Scene &scene, const Table &table) {
+void draw_heading(const Area &area, const DrawContext &context, const Grid &grid) {
   int x = 0;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (table.widths[i] == 0) continue;
+  for (std::size_t i = 0; i < grid.columns.size(); ++i) {
+    if (grid.widths[i] == 0) continue;
     if (x > 0) ++x;
-    const auto &column = table.columns[i];
-    const bool sorted = column == scene.settings.sort;
+    const auto &column = grid.columns[i];
+    const bool sorted = column == context.settings.sort;
     std::string title(label(column));
     if (sorted)
-      title += scene.look.unicode() ? (scene.settings.descending ? "▼" : "▲") : (scene.settings.descending ? "v" : "^");
-    const auto text = term::pad(term::cut(title, table.widths[i], ""), table.widths[i], align_of(column));
-    area.put(x, 0, text, sorted ? scene.look.theme->title : scene.look.theme->heading);
-    scene.hits.push_back({area.part({x, 0, table.widths[i], 1}).rect(), Hit::Kind::column, i});
-    x += table.widths[i];
+      title += context.look.unicode() ? (context.settings.descending ? "▼" : "▲")
+                                      : (context.settings.descending ? "v" : "^");
+    const auto text = term::pad(term::cut(title, grid.widths[i], ""), grid.widths[i], align_of(column));
+    area.put(x, 0, text, sorted ? context.look.theme->title : context.look.theme->heading);
+    context.hits.push_back({area.part({x, 0, grid.widths[i], 1}).rect(), Hit::Kind::column, i});
+    x += grid.widths[i];
   }
 }
 
@@ -130,38 +133,40 @@ Cell shifted(Cell cell, int shift, std::size_t first) {
   return cell;
 }
 
-void draw_row(const Area &area, const Scene &scene, const Table &table, const ListRow &row, std::size_t place,
-              const ProcessPanel &panel) {
+void draw_row(const Area &area, const DrawContext &context, const Grid &grid, const ListRow &row, std::size_t place,
+              const ProcessTable &table) {
   int x = 0;
-  const bool tagged = row.kind == ListRow::Kind::process && panel.tagged.contains(row.process->pid);
-  const bool on_chosen = row.kind == ListRow::Kind::process && scene.device == row.process->device;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (table.widths[i] == 0) continue;
+  const bool tagged = row.kind == ListRow::Kind::process && table.tagged.contains(row.process->pid);
+  const bool on_chosen = row.kind == ListRow::Kind::process && context.device == row.process->device;
+  for (std::size_t i = 0; i < grid.columns.size(); ++i) {
+    if (grid.widths[i] == 0) continue;
     if (x > 0) ++x;
-    const auto &column = table.columns[i];
-    const auto &cell = table.cells[i][place - table.first];
-    const bool moved = is_command(column) && panel.shift > 0;
-    put_cell(area, x, 0, table.widths[i], moved ? shifted(cell, panel.shift, row.guide.empty() ? 0 : 1) : cell,
-             align_of(column), scene.look);
+    const auto &column = grid.columns[i];
+    const auto &cell = grid.cells[i][place - grid.first];
+    const bool moved = is_command(column) && table.shift > 0;
+    put_cell(area, x, 0, grid.widths[i], moved ? shifted(cell, table.shift, row.guide.empty() ? 0 : 1) : cell,
+             align_of(column), context.look);
     if (on_chosen && column.kind == Kind::device) {
-      area.put(x, 0, term::pad(fmt::format("{}", row.process->device), table.widths[i], Align::right),
-               scene.look.theme->title);
+      area.put(x, 0, term::pad(fmt::format("{}", row.process->device), grid.widths[i], Align::right),
+               context.look.theme->title);
     }
     if (tagged && column.kind == Kind::pid) {
-      area.put(x, 0, term::pad(fmt::format("{}", row.process->pid), table.widths[i], Align::right),
-               scene.look.theme->tagged);
+      area.put(x, 0, term::pad(fmt::format("{}", row.process->pid), grid.widths[i], Align::right),
+               context.look.theme->tagged);
     }
-    x += table.widths[i];
+    x += grid.widths[i];
   }
 }
 
-void scroll(ProcessPanel &panel, std::size_t rows, bool follow) {
-  const auto page = static_cast<std::size_t>(std::max(1, panel.page));
-  if (follow && panel.any_chosen) {
-    if (panel.chosen < panel.first) panel.first = panel.chosen;
-    if (panel.chosen >= panel.first + page) panel.first = panel.chosen - page + 1;
+void scroll(ProcessTable &table) {
+  const auto page = static_cast<std::size_t>(std::max(1, table.page));
+  const auto rows = table.list.rows.size();
+  const bool to_chosen = std::exchange(table.into_sight, false) || table.follow;
+  if (to_chosen && table.chosen_row) {
+    if (*table.chosen_row < table.first) table.first = *table.chosen_row;
+    if (*table.chosen_row >= table.first + page) table.first = *table.chosen_row - page + 1;
   }
-  panel.first = std::min(panel.first, rows > page ? rows - page : 0);
+  table.first = std::min(table.first, rows > page ? rows - page : 0);
 }
 
 }  // namespace
@@ -181,30 +186,30 @@ std::vector<ProcessColumn> shown_columns(const ProcessList &list, const Settings
   return columns;
 }
 
-void draw_processes(const Area &area, const Scene &scene, const ProcessList &list, ProcessPanel &panel, bool follow) {
-  const auto &look = scene.look;
-  const auto inner = open_panel(area, look, "Processes", panel.note);
-  panel.page = std::max(1, inner.rows() - 1);
-  scroll(panel, list.rows.size(), follow);
-  const int columns = beside_scrollbar(inner.columns(), static_cast<std::size_t>(panel.page), list.rows.size());
-  const auto table = make_table(list, scene, panel, columns);
-  draw_heading(inner.row(0), scene, table);
-  if (list.rows.empty()) {
-    inner.put(0, 1, list.hidden > 0 ? fmt::format("none of {} processes matches", list.hidden) : "no GPU processes",
+void draw_processes(const Area &area, const DrawContext &context, ProcessTable &table) {
+  const auto &look = context.look;
+  const auto &rows = table.list.rows;
+  const auto hidden = table.list.hidden;
+  const auto inner = open_panel(area, look, "Processes", table.note(context.settings, look.unicode()));
+  table.page = std::max(1, inner.rows() - 1);
+  scroll(table);
+  const auto page = static_cast<std::size_t>(table.page);
+  const auto grid = make_grid(context, table, beside_scrollbar(inner.columns(), page, rows.size()));
+  draw_heading(inner.row(0), context, grid);
+  if (rows.empty()) {
+    inner.put(0, 1, hidden > 0 ? fmt::format("none of {} processes matches", hidden) : "no GPU processes",
               look.theme->dim);
     return;
   }
   for (int y = 1; y < inner.rows(); ++y) {
-    const auto at = panel.first + static_cast<std::size_t>(y - 1);
-    if (at >= list.rows.size()) break;
-    const auto &row = list.rows[at];
+    const auto at = table.first + static_cast<std::size_t>(y - 1);
+    if (at >= rows.size()) break;
     const auto line = inner.row(y);
-    draw_row(line, scene, table, row, at, panel);
-    if (panel.any_chosen && at == panel.chosen) line.highlight(look.theme->selected, look.theme->selected_attributes);
-    scene.hits.push_back({line.rect(), Hit::Kind::process, at});
+    draw_row(line, context, grid, rows[at], at, table);
+    if (table.chosen_row == at) line.highlight(look.theme->selected, look.theme->selected_attributes);
+    context.hits.push_back({line.rect(), Hit::Kind::process, at});
   }
-  draw_scrollbar(inner.part({0, 1, inner.columns(), inner.rows() - 1}), look, panel.first,
-                 static_cast<std::size_t>(panel.page), list.rows.size());
+  draw_scrollbar(inner.part({0, 1, inner.columns(), inner.rows() - 1}), look, table.first, page, rows.size());
 }
 
 }  // namespace gpulse::tui

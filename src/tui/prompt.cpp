@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tui/session.hpp"
+
 namespace gpulse::tui {
 
 using term::Key;
@@ -20,101 +22,121 @@ std::string utf8(char32_t character) {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-std::size_t before(const Prompt &prompt) {
-  auto at = prompt.at > 0 ? prompt.at - 1 : 0;
-  while (at > 0 && continues(prompt.text[at])) --at;
+}  // namespace
+
+Prompt::Prompt(std::string question, std::string text, Changed changed, Done done)
+    : question_(std::move(question)),
+      text_(std::move(text)),
+      first_text_(text_),
+      at_(text_.size()),
+      changed_(std::move(changed)),
+      done_(std::move(done)) {}
+
+std::size_t Prompt::before() const {
+  auto at = at_ > 0 ? at_ - 1 : 0;
+  while (at > 0 && continues(text_[at])) --at;
   return at;
 }
 
-std::size_t after(const Prompt &prompt) {
-  auto at = std::min(prompt.at + 1, prompt.text.size());
-  while (at < prompt.text.size() && continues(prompt.text[at])) ++at;
+std::size_t Prompt::after() const {
+  auto at = std::min(at_ + 1, text_.size());
+  while (at < text_.size() && continues(text_[at])) ++at;
   return at;
 }
 
-PromptAnswer insert(Prompt &prompt, std::string_view text) {
-  if (text.empty() || prompt.text.size() + text.size() > kLongest) return PromptAnswer::none;
-  prompt.text.insert(prompt.at, text);
-  prompt.at += text.size();
-  return PromptAnswer::changed;
+Prompt::Answer Prompt::insert(std::string_view text) {
+  if (text.empty() || text_.size() + text.size() > kLongest) return Answer::none;
+  text_.insert(at_, text);
+  at_ += text.size();
+  return Answer::changed;
 }
 
-PromptAnswer erase(Prompt &prompt, std::size_t from, std::size_t to) {
-  if (from >= to) return PromptAnswer::none;
-  prompt.text.erase(from, to - from);
-  prompt.at = from;
-  return PromptAnswer::changed;
+Prompt::Answer Prompt::erase(std::size_t from, std::size_t to) {
+  if (from >= to) return Answer::none;
+  text_.erase(from, to - from);
+  at_ = from;
+  return Answer::changed;
 }
 
-PromptAnswer handle_control(Prompt &prompt, char32_t letter) {
-  if (letter == U'a') return prompt.at = 0, PromptAnswer::none;
-  if (letter == U'e') return prompt.at = prompt.text.size(), PromptAnswer::none;
-  if (letter == U'u') return erase(prompt, 0, prompt.at);
-  if (letter == U'k') return erase(prompt, prompt.at, prompt.text.size());
-  if (letter == U'c' || letter == U'g') return PromptAnswer::cancelled;
+Prompt::Answer Prompt::handle_control(char32_t letter) {
+  if (letter == U'a') return at_ = 0, Answer::none;
+  if (letter == U'e') return at_ = text_.size(), Answer::none;
+  if (letter == U'u') return erase(0, at_);
+  if (letter == U'k') return erase(at_, text_.size());
+  if (letter == U'c' || letter == U'g') return Answer::cancelled;
   if (letter == U'w') {
-    auto from = prompt.at;
-    while (from > 0 && prompt.text[from - 1] == ' ') --from;
-    while (from > 0 && prompt.text[from - 1] != ' ') --from;
-    return erase(prompt, from, prompt.at);
+    auto from = at_;
+    while (from > 0 && text_[from - 1] == ' ') --from;
+    while (from > 0 && text_[from - 1] != ' ') --from;
+    return erase(from, at_);
   }
-  return PromptAnswer::none;
+  return Answer::none;
 }
 
-PromptAnswer handle_key(Prompt &prompt, const KeyPress &key) {
+Prompt::Answer Prompt::handle_key(const KeyPress &key) {
   switch (key.key) {
     case Key::enter:
-      return PromptAnswer::done;
+      return Answer::done;
     case Key::escape:
-      return PromptAnswer::cancelled;
+      return Answer::cancelled;
     case Key::left:
-      return prompt.at = before(prompt), PromptAnswer::none;
+      return at_ = before(), Answer::none;
     case Key::right:
-      return prompt.at = after(prompt), PromptAnswer::none;
+      return at_ = after(), Answer::none;
     case Key::home:
-      return prompt.at = 0, PromptAnswer::none;
+      return at_ = 0, Answer::none;
     case Key::end:
-      return prompt.at = prompt.text.size(), PromptAnswer::none;
+      return at_ = text_.size(), Answer::none;
     case Key::backspace:
-      return prompt.text.empty() ? PromptAnswer::cancelled : erase(prompt, before(prompt), prompt.at);
+      return text_.empty() ? Answer::cancelled : erase(before(), at_);
     case Key::remove:
-      return erase(prompt, prompt.at, after(prompt));
+      return erase(at_, after());
     case Key::character:
       break;
     default:
-      return PromptAnswer::none;
+      return Answer::none;
   }
-  if (key.ctrl) return handle_control(prompt, key.character);
-  if (key.alt || key.character < 32) return PromptAnswer::none;
-  return insert(prompt, term::clean(utf8(key.character)));
+  if (key.ctrl) return handle_control(key.character);
+  if (key.alt || key.character < 32) return Answer::none;
+  return insert(term::clean(utf8(key.character)));
 }
 
-}  // namespace
-
-PromptAnswer handle_prompt(Prompt &prompt, const term::Input &input) {
-  if (const auto *key = std::get_if<KeyPress>(&input)) return handle_key(prompt, *key);
-  if (const auto *paste = std::get_if<term::Paste>(&input)) return insert(prompt, term::clean(paste->text));
-  return PromptAnswer::none;
+bool Prompt::handle(const term::Input &input, Session &session) {
+  auto answer = Answer::none;
+  if (const auto *key = std::get_if<KeyPress>(&input)) answer = handle_key(*key);
+  if (const auto *paste = std::get_if<term::Paste>(&input)) answer = insert(term::clean(paste->text));
+  if (answer == Answer::none) return true;
+  if (answer == Answer::done) {
+    if (!problem_.empty()) session.say(problem_, true);
+    done_(session, text_);
+    return false;
+  }
+  if (answer == Answer::cancelled) text_ = first_text_;
+  if (changed_) problem_ = changed_(session, text_);
+  return answer != Answer::cancelled;
 }
 
-void draw_prompt(const term::Area &area, const Look &look, const Prompt &prompt) {
-  area.fill(look.theme->text);
-  int x = area.put(0, 0, prompt.question, look.theme->title) + 1;
-  const std::string_view all = prompt.text;
-  auto head = all.substr(0, prompt.at);
-  // The cursor stays in sight: a long text loses its start.
-  const int room = std::max(1, area.columns() - x - 1);
+void Prompt::draw(const term::Area &area, const Look &look, Session &session) {
+  // Keys that are covered cannot be clicked on.
+  std::erase_if(session.hits, [](const Hit &hit) { return hit.kind == Hit::Kind::key; });
+  const auto line = area.row(area.rows() - 1);
+  line.fill(look.theme->text);
+  int x = line.put(0, 0, question_, look.theme->title) + 1;
+  const std::string_view all = text_;
+  auto head = all.substr(0, at_);
+  // A long text loses its start, so that the cursor stays in sight.
+  const int room = std::max(1, line.columns() - x - 1);
   while (term::width(head) > room) {
     std::size_t step = 1;
     while (step < head.size() && continues(head[step])) ++step;
     head.remove_prefix(step);
   }
-  x += area.put(x, 0, head, look.theme->text);
-  auto under = all.substr(prompt.at, after(prompt) - prompt.at);
+  x += line.put(x, 0, head, look.theme->text);
+  auto under = all.substr(at_, after() - at_);
   if (under.empty()) under = " ";
-  x += area.put(x, 0, under, look.theme->text.with(term::kReverse));
-  x += area.put(x, 0, all.substr(after(prompt)), look.theme->text);
-  if (!prompt.trouble.empty()) area.put(x + 2, 0, prompt.trouble, look.theme->warn);
+  x += line.put(x, 0, under, look.theme->text.with(term::kReverse));
+  x += line.put(x, 0, all.substr(after()), look.theme->text);
+  if (!problem_.empty()) line.put(x + 2, 0, problem_, look.theme->warn);
 }
 
 }  // namespace gpulse::tui

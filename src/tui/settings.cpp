@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <optional>
+#include <span>
+#include <type_traits>
 
 #include "base/text.hpp"
 
@@ -17,150 +17,194 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array kPanelWords{"gpus"sv, "plots"sv, "processes"sv, "host"sv, "events"sv};
-constexpr std::array kRowWords{"auto"sv, "full"sv, "compact"sv};
-constexpr std::array kPlotModeWords{"auto"sv, "per-gpu"sv, "together"sv};
-constexpr std::array kOnlyWords{"all"sv, "compute"sv, "graphics"sv};
-constexpr std::array kTotalsWords{"off"sv, "user"sv, "job"sv};
-
-template <class Enum, std::size_t N>
-std::optional<Enum> find_word(const std::array<std::string_view, N> &words, std::string_view word) {
-  const auto *const found = std::ranges::find(words, word);
-  if (found == words.end()) return std::nullopt;
-  return static_cast<Enum>(found - words.begin());
-}
-
-template <std::size_t N>
-std::string list_of(const std::array<std::string_view, N> &words) {
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
-// Reads one file's keys into settings and remembers the first thing that is wrong.
-class Reader {
- public:
-  explicit Reader(const toml::table &table) : table_(table) {}
-
-  void read(Settings &settings) {
-    for (const auto &[key, value] : table_) {
-      if (!take(key.str(), value, settings)) wrong(key.str(), "is no setting");
-    }
-  }
-  const std::string &problem() const { return problem_; }
-
- private:
-  void wrong(std::string_view key, std::string_view what) {
-    if (problem_.empty()) problem_ = fmt::format("{}: {}", key, what);
-  }
-
-  template <class Enum, std::size_t N>
-  void choose(std::string_view key, const toml::node &node, const std::array<std::string_view, N> &words, Enum &out) {
-    const auto found = find_word<Enum>(words, node.value_or(""sv));
-    found ? void(out = *found) : wrong(key, "one of " + list_of(words));
-  }
-
-  void flag(std::string_view key, const toml::node &node, bool &out) {
-    node.is_boolean() ? void(out = node.value_or(false)) : wrong(key, "true or false");
-  }
-
-  template <class Take>
-  void list(std::string_view key, const toml::node &node, Take take) {
-    const auto *array = node.as_array();
-    if (array == nullptr) return wrong(key, "a list of names in brackets");
-    for (const auto &item : *array) {
-      const auto name = item.value_or(""sv);
-      if (!take(name)) wrong(key, fmt::format("\"{}\" is not known", name));
-    }
-  }
-
-  void panels(const toml::node &node, Settings &settings) {
-    std::vector<Settings::Shown> chosen;
-    list("panels", node, [&](std::string_view name) {
-      const auto panel = find_word<Panel>(kPanelWords, name);
-      if (!panel) return false;
-      if (std::ranges::find(chosen, *panel, &Settings::Shown::panel) == chosen.end()) chosen.push_back({*panel, true});
-      return true;
-    });
-    for (const auto &each : settings.panels) {
-      if (std::ranges::find(chosen, each.panel, &Settings::Shown::panel) == chosen.end()) {
-        chosen.push_back({each.panel, false});
-      }
-    }
-    settings.panels = std::move(chosen);
-  }
-
-  void plots(const toml::node &node, Settings &settings) {
-    settings.plots.clear();
-    list("plots", node, [&](std::string_view name) {
-      const auto id = find_metric(Scope::device, name);
-      if (!id || !can_be_plotted(describe(*id))) return false;
-      if (settings.plots.size() == Settings::kMostPlots) {
-        wrong("plots", fmt::format("at most {}", Settings::kMostPlots));
-      } else if (std::ranges::find(settings.plots, *id) == settings.plots.end()) {
-        settings.plots.push_back(*id);
-      }
-      return true;
-    });
-  }
-
-  void columns(const toml::node &node, Settings &settings) {
-    settings.columns.clear();
-    list("columns", node, [&](std::string_view name) {
-      const auto column = column_named(name);
-      if (column && std::ranges::find(settings.columns, *column) == settings.columns.end()) {
-        settings.columns.push_back(*column);
-      }
-      return column.has_value();
-    });
-    if (settings.columns.empty()) settings.columns = default_columns();
-  }
-
-  void sort(const toml::node &node, Settings &settings) {
-    auto name = node.value_or(""sv);
-    const bool ascending = name.starts_with('+');
-    const bool descending = name.starts_with('-');
-    if (ascending || descending) name.remove_prefix(1);
-    const auto column = column_named(name);
-    if (!column) return wrong("sort", "a column, with + or - before it");
-    settings.sort = *column;
-    settings.descending = descending || (!ascending && descends(*column));
-  }
-
-  void theme(const toml::node &node, Settings &settings) {
-    const auto found = theme_named(node.value_or(""sv));
-    found ? void(settings.theme = *found) : wrong("theme", "one of dark, light, colour-blind, mono");
-  }
-
-  void zoom(const toml::node &node, Settings &settings) {
-    const auto value = node.value_or(std::int64_t{0});
-    if (value < 1 || value > Settings::kMostZoom) {
-      return wrong("zoom", fmt::format("a number from 1 to {}", Settings::kMostZoom));
-    }
-    settings.zoom = static_cast<int>(value);
-  }
-
-  bool take(std::string_view key, const toml::node &node, Settings &settings) {
-    if (key == "panels") return panels(node, settings), true;
-    if (key == "rows") return choose(key, node, kRowWords, settings.rows), true;
-    if (key == "plots") return plots(node, settings), true;
-    if (key == "plot_mode") return choose(key, node, kPlotModeWords, settings.plot_mode), true;
-    if (key == "zoom") return zoom(node, settings), true;
-    if (key == "columns") return columns(node, settings), true;
-    if (key == "sort") return sort(node, settings), true;
-    if (key == "tree") return flag(key, node, settings.tree), true;
-    if (key == "only") return choose(key, node, kOnlyWords, settings.only), true;
-    if (key == "totals") return choose(key, node, kTotalsWords, settings.totals), true;
-    if (key == "theme") return theme(node, settings), true;
-    if (key == "mouse") return flag(key, node, settings.mouse), true;
-    if (key == "newest_left") return flag(key, node, settings.newest_left), true;
-    return false;
-  }
-
-  const toml::table &table_;
-  std::string problem_;
+// How a setting is shown in the setup page "Look", where each has a few values to turn through.
+struct Turned {
+  int place = 0;  // in the page; 0: it is not there
+  std::string_view label{};
+  std::span<const std::string_view> words{};
+  std::size_t (*index)(const Settings &settings) = nullptr;  // of its word
+  void (*turn)(Settings &settings) = nullptr;
 };
 
-std::string quoted_list(const std::vector<std::string_view> &names) {
-  return names.empty() ? "[]" : fmt::format("[\"{}\"]", fmt::join(names, "\", \""));
+// All there is to know about one setting.
+struct Row {
+  std::string_view key;  // in the file
+  // Takes the value from the file; returns what is wrong with it.
+  std::string (*read)(const toml::node &node, Settings &settings);
+  std::string (*write)(const Settings &settings);
+  bool (*same)(const Settings &a, const Settings &b);
+  void (*copy)(const Settings &from, Settings &to);
+  Turned turned{};
+};
+
+template <auto... Members>
+constexpr Row row(std::string_view key, decltype(Row::read) read, decltype(Row::write) write) {
+  return {key, read, write, [](const Settings &a, const Settings &b) { return ((a.*Members == b.*Members) && ...); },
+          [](const Settings &from, Settings &to) { ((to.*Members = from.*Members), ...); }};
+}
+
+template <auto Member>
+constexpr Row choice(std::string_view key, int place, std::string_view label) {
+  using Enum = std::remove_cvref_t<decltype(std::declval<Settings>().*Member)>;
+  auto made = row<Member>(
+      key,
+      [](const toml::node &node, Settings &settings) -> std::string {
+        const auto found = from_word<Enum>(node.value_or(""sv));
+        if (!found) return fmt::format("one of {}", fmt::join(kWords<Enum>, ", "));
+        settings.*Member = *found;
+        return {};
+      },
+      [](const Settings &settings) { return fmt::format("\"{}\"", word(settings.*Member)); });
+  made.turned = {place, label, kWords<Enum>,
+                 [](const Settings &settings) { return static_cast<std::size_t>(settings.*Member); },
+                 [](Settings &settings) { turn(settings.*Member); }};
+  return made;
+}
+
+template <auto Member>
+constexpr Row flag(std::string_view key, int place = 0, std::string_view label = {},
+                   std::span<const std::string_view> words = {}) {
+  auto made = row<Member>(
+      key,
+      [](const toml::node &node, Settings &settings) -> std::string {
+        if (!node.is_boolean()) return "true or false";
+        settings.*Member = node.value_or(false);
+        return {};
+      },
+      [](const Settings &settings) { return fmt::format("{}", settings.*Member); });
+  made.turned = {place, label, words,
+                 [](const Settings &settings) { return static_cast<std::size_t>(settings.*Member); },
+                 [](Settings &settings) { settings.*Member = !(settings.*Member); }};
+  return made;
+}
+
+// Hands over each name of a list; `take` returns what is wrong with it.
+template <class Take>
+std::string read_list(const toml::node &node, const Take &take) {
+  const auto *array = node.as_array();
+  if (array == nullptr) return "a list of names in brackets";
+  for (const auto &item : *array) {
+    if (auto problem = take(item.value_or(""sv)); !problem.empty()) return problem;
+  }
+  return {};
+}
+
+std::string unknown(std::string_view name) { return fmt::format("\"{}\" is not known", name); }
+
+// Adds the name's meaning once; without one, says that the name is unknown.
+template <class Value>
+std::string add_once(std::vector<Value> &values, const std::optional<Value> &value, std::string_view name) {
+  if (!value) return unknown(name);
+  if (std::ranges::find(values, *value) == values.end()) values.push_back(*value);
+  return {};
+}
+
+template <class Values, class Name>
+std::string write_list(const Values &values, const Name &name) {
+  std::string text;
+  for (const auto &value : values) text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", name(value));
+  return "[" + text + "]";
+}
+
+std::string read_panels(const toml::node &node, Settings &settings) {
+  std::vector<Panel> shown;
+  auto problem = read_list(node, [&](std::string_view name) { return add_once(shown, from_word<Panel>(name), name); });
+  std::vector<Settings::Shown> panels;
+  for (const auto panel : shown) panels.push_back({panel, true});
+  for (const auto &each : settings.panels) {
+    if (std::ranges::find(shown, each.panel) == shown.end()) panels.push_back({each.panel, false});
+  }
+  settings.panels = std::move(panels);
+  return problem;
+}
+
+std::string write_panels(const Settings &settings) {
+  std::vector<Panel> shown;
+  for (const auto &each : settings.panels) {
+    if (each.shown) shown.push_back(each.panel);
+  }
+  return write_list(shown, word<Panel>);
+}
+
+std::string read_plots(const toml::node &node, Settings &settings) {
+  settings.plots.clear();
+  return read_list(node, [&](std::string_view name) {
+    const auto id = find_metric(Scope::device, name);
+    if (!id || !can_be_plotted(describe(*id))) return unknown(name);
+    if (settings.plots.size() == Settings::kMostPlots) return fmt::format("at most {}", Settings::kMostPlots);
+    return add_once(settings.plots, id, name);
+  });
+}
+
+std::string write_plots(const Settings &settings) {
+  return write_list(settings.plots, [](MetricId id) { return describe(id).key; });
+}
+
+std::string read_columns(const toml::node &node, Settings &settings) {
+  settings.columns.clear();
+  auto problem =
+      read_list(node, [&](std::string_view name) { return add_once(settings.columns, column_named(name), name); });
+  if (settings.columns.empty()) settings.columns = default_columns();
+  return problem;
+}
+
+std::string write_columns(const Settings &settings) {
+  return write_list(settings.columns, [](const ProcessColumn &column) { return key(column); });
+}
+
+std::string read_sort(const toml::node &node, Settings &settings) {
+  auto name = node.value_or(""sv);
+  const bool ascending = name.starts_with('+');
+  const bool descending = name.starts_with('-');
+  if (ascending || descending) name.remove_prefix(1);
+  const auto column = column_named(name);
+  if (!column) return "a column, with + or - before it";
+  settings.sort = *column;
+  settings.descending = descending || (!ascending && descends(*column));
+  return {};
+}
+
+std::string write_sort(const Settings &settings) {
+  return fmt::format("\"{}{}\"", settings.descending ? '-' : '+', key(settings.sort));
+}
+
+std::string read_zoom(const toml::node &node, Settings &settings) {
+  const auto value = node.value_or(std::int64_t{0});
+  if (value < 1 || value > Settings::kMostZoom) return fmt::format("a number from 1 to {}", Settings::kMostZoom);
+  settings.zoom = static_cast<int>(value);
+  return {};
+}
+
+std::string write_zoom(const Settings &settings) { return fmt::format("{}", settings.zoom); }
+
+constexpr auto kOffOn = make_words("off", "on");
+constexpr auto kRightLeft = make_words("right", "left");
+
+// In the order in which the file has them.
+constexpr std::array kRows{
+    row<&Settings::panels>("panels", read_panels, write_panels),
+    choice<&Settings::rows>("rows", 2, "GPU lines"),
+    row<&Settings::plots>("plots", read_plots, write_plots),
+    choice<&Settings::plot_mode>("plot_mode", 3, "plots"),
+    row<&Settings::zoom>("zoom", read_zoom, write_zoom),
+    row<&Settings::columns>("columns", read_columns, write_columns),
+    row<&Settings::sort, &Settings::descending>("sort", read_sort, write_sort),
+    flag<&Settings::tree>("tree"),
+    choice<&Settings::only>("only", 6, "types of processes"),
+    choice<&Settings::totals>("totals", 7, "totals"),
+    choice<&Settings::theme>("theme", 1, "theme"),
+    flag<&Settings::mouse>("mouse", 5, "mouse", kOffOn),
+    flag<&Settings::newest_left>("newest_left", 4, "newest value", kRightLeft),
+};
+
+// The rows of the setup page "Look".
+std::vector<const Turned *> turned_rows() {
+  std::vector<const Turned *> rows;
+  for (const auto &each : kRows) {
+    if (each.turned.place > 0) rows.push_back(&each.turned);
+  }
+  std::ranges::sort(rows, {}, &Turned::place);
+  return rows;
 }
 
 std::string leading_comments(std::string_view text) {
@@ -174,12 +218,6 @@ std::string leading_comments(std::string_view text) {
 }
 
 }  // namespace
-
-std::string_view word(Panel panel) { return kPanelWords[static_cast<std::size_t>(panel)]; }
-std::string_view word(DeviceRows rows) { return kRowWords[static_cast<std::size_t>(rows)]; }
-std::string_view word(PlotMode mode) { return kPlotModeWords[static_cast<std::size_t>(mode)]; }
-std::string_view word(OnlyType type) { return kOnlyWords[static_cast<std::size_t>(type)]; }
-std::string_view word(Totals totals) { return kTotalsWords[static_cast<std::size_t>(totals)]; }
 
 bool Settings::shows(Panel panel) const {
   return std::ranges::any_of(panels, [&](const Shown &each) { return each.panel == panel && each.shown; });
@@ -233,33 +271,32 @@ Settings default_settings() {
 }
 
 Settings to_remember(const Settings &file, const Settings &began, Settings now) {
-  const auto keep = [&](auto... members) {
-    const bool untouched = (std::equal_to<>()(now.*members, began.*members) && ...);
-    if (untouched) ((now.*members = file.*members), ...);
-  };
-  keep(&Settings::panels);
-  keep(&Settings::rows);
-  keep(&Settings::plots);
-  keep(&Settings::plot_mode);
-  keep(&Settings::zoom);
-  keep(&Settings::columns);
-  keep(&Settings::sort, &Settings::descending);
-  keep(&Settings::tree);
-  keep(&Settings::only);
-  keep(&Settings::totals);
-  keep(&Settings::theme);
-  keep(&Settings::mouse);
-  keep(&Settings::newest_left);
+  for (const auto &each : kRows) {
+    if (each.same(now, began)) each.copy(file, now);
+  }
   return now;
+}
+
+std::vector<LookItem> look_items(const Settings &settings) {
+  std::vector<LookItem> items;
+  for (const auto *each : turned_rows()) items.push_back({each->label, each->words[each->index(settings)]});
+  return items;
+}
+
+void turn_look_item(Settings &settings, std::size_t item) {
+  const auto rows = turned_rows();
+  if (item < rows.size()) rows[item]->turn(settings);
 }
 
 Result<Settings> parse_settings(std::string_view text, std::string_view name) {
   try {
     const auto table = toml::parse(text);
     auto settings = default_settings();
-    Reader reader(table);
-    reader.read(settings);
-    if (!reader.problem().empty()) return failure(fmt::format("{}: {}", name, reader.problem()));
+    for (const auto &[key, value] : table) {
+      const auto *const found = std::ranges::find(kRows, key.str(), &Row::key);
+      const auto problem = found == kRows.end() ? "is no setting" : found->read(value, settings);
+      if (!problem.empty()) return failure(fmt::format("{}: {}: {}", name, key.str(), problem));
+    }
     return settings;
   } catch (const toml::parse_error &error) {
     return failure(fmt::format("{}, line {}: {}", name, error.source().begin.line, error.description()));
@@ -267,25 +304,10 @@ Result<Settings> parse_settings(std::string_view text, std::string_view name) {
 }
 
 std::string write_settings(const Settings &settings, std::string_view before) {
-  std::vector<std::string_view> panels;
-  std::vector<std::string_view> plots;
-  std::vector<std::string_view> columns;
-  for (const auto &each : settings.panels) {
-    if (each.shown) panels.push_back(word(each.panel));
-  }
-  for (const auto id : settings.plots) plots.push_back(describe(id).key);
-  for (const auto &column : settings.columns) columns.push_back(key(column));
-  auto comments = leading_comments(before);
-  if (comments.empty())
-    comments = "# How `gpulse top` looks. Edit it, share it; the keys are explained in docs/top.md.\n";
-  return comments + fmt::format(
-                        "panels = {}\nrows = \"{}\"\nplots = {}\nplot_mode = \"{}\"\nzoom = {}\ncolumns = {}\n"
-                        "sort = \"{}{}\"\ntree = {}\nonly = \"{}\"\ntotals = \"{}\"\ntheme = \"{}\"\nmouse = {}\n"
-                        "newest_left = {}\n",
-                        quoted_list(panels), word(settings.rows), quoted_list(plots), word(settings.plot_mode),
-                        settings.zoom, quoted_list(columns), settings.descending ? '-' : '+', key(settings.sort),
-                        settings.tree, word(settings.only), word(settings.totals), word(settings.theme), settings.mouse,
-                        settings.newest_left);
+  auto text = leading_comments(before);
+  if (text.empty()) text = "# How `gpulse top` looks. Edit it, share it; the keys are explained in docs/top.md.\n";
+  for (const auto &each : kRows) text += fmt::format("{} = {}\n", each.key, each.write(settings));
+  return text;
 }
 
 }  // namespace gpulse::tui

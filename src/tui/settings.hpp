@@ -14,17 +14,25 @@
 namespace gpulse::tui {
 
 enum class Panel : std::uint8_t { devices, plots, processes, host, events };
-inline constexpr std::size_t kPanels = 5;
-enum class DeviceRows : std::uint8_t { automatic, full, compact };
-enum class PlotMode : std::uint8_t { automatic, per_device, together };
-enum class OnlyType : std::uint8_t { all, compute, graphics };
-enum class Totals : std::uint8_t { off, user, job };
+template <>
+inline constexpr auto kWords<Panel> = make_words("gpus", "plots", "processes", "host", "events");
+inline constexpr std::size_t kPanels = kWords<Panel>.size();
 
-std::string_view word(Panel panel);
-std::string_view word(DeviceRows rows);
-std::string_view word(PlotMode mode);
-std::string_view word(OnlyType type);
-std::string_view word(Totals totals);
+enum class DeviceRows : std::uint8_t { automatic, full, compact };
+template <>
+inline constexpr auto kWords<DeviceRows> = make_words("auto", "full", "compact");
+
+enum class PlotMode : std::uint8_t { automatic, per_device, together };
+template <>
+inline constexpr auto kWords<PlotMode> = make_words("auto", "per-gpu", "together");
+
+enum class OnlyType : std::uint8_t { all, compute, graphics };
+template <>
+inline constexpr auto kWords<OnlyType> = make_words("all", "compute", "graphics");
+
+enum class Totals : std::uint8_t { off, user, job };
+template <>
+inline constexpr auto kWords<Totals> = make_words("off", "user", "job");
 
 struct Settings {
   struct Shown {
@@ -60,6 +68,14 @@ Settings default_settings();
 // What to remember of a view that `began` with some settings and has these `now`: what was changed meanwhile, else what
 // the file has. What a flag says holds for this time only.
 Settings to_remember(const Settings &file, const Settings &began, Settings now);
+
+// The settings of the setup page "Look", in its order; each is turned to its next value.
+struct LookItem {
+  std::string_view label;
+  std::string_view value;
+};
+std::vector<LookItem> look_items(const Settings &settings);
+void turn_look_item(Settings &settings, std::size_t item);
 
 // What the view shows with these settings at every sample. Counters are left out: what they say holds a while later
 // too.

@@ -6,6 +6,8 @@
 
 #include "base/text.hpp"
 #include "tui/app.hpp"
+#include "tui/key_names.hpp"
+#include "tui/keys.hpp"
 #include "view/testing.hpp"
 
 namespace gpulse::tui::testing {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tui/theme.hpp"
 
-#include <algorithm>
-
 namespace gpulse::tui {
 
 namespace {
@@ -105,26 +103,13 @@ constexpr Theme kMono{
     .curves = {},
 };
 
-struct Named {
-  ThemeName name;
-  std::string_view word;
-  const Theme *theme;
-};
-constexpr std::array kAll{Named{ThemeName::dark, "dark", &kDark}, Named{ThemeName::light, "light", &kLight},
-                          Named{ThemeName::colour_blind, "colour-blind", &kColourBlind},
-                          Named{ThemeName::mono, "mono", &kMono}};
+// In the order of ThemeName.
+constexpr std::array kThemes{&kDark, &kLight, &kColourBlind, &kMono};
+static_assert(kThemes.size() == kWords<ThemeName>.size());
 
 }  // namespace
 
-std::string_view word(ThemeName name) { return kAll[static_cast<std::size_t>(name)].word; }
-
-std::optional<ThemeName> theme_named(std::string_view word) {
-  const auto *const found = std::ranges::find(kAll, word, &Named::word);
-  if (found == kAll.end()) return std::nullopt;
-  return found->name;
-}
-
-const Theme &theme(ThemeName name) { return *kAll[static_cast<std::size_t>(name)].theme; }
+const Theme &theme(ThemeName name) { return *kThemes[static_cast<std::size_t>(name)]; }
 
 Ink ink(const Theme &theme, term::Colour colour) {
   switch (colour) {

@@ -4,19 +4,17 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "term/ink.hpp"
 #include "term/style.hpp"
+#include "tui/words.hpp"
 
 namespace gpulse::tui {
 
 enum class ThemeName : std::uint8_t { dark, light, colour_blind, mono };
-inline constexpr std::array kThemes{ThemeName::dark, ThemeName::light, ThemeName::colour_blind, ThemeName::mono};
-
-std::string_view word(ThemeName name);  // "dark", "light", "colour-blind", "mono"
-std::optional<ThemeName> theme_named(std::string_view word);
+template <>
+inline constexpr auto kWords<ThemeName> = make_words("dark", "light", "colour-blind", "mono");
 
 struct Theme {
   term::Ink text{}, dim{}, strong{}, title{}, border{}, heading{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tui/scene.hpp"
+#include "tui/draw_context.hpp"
 
 #include <algorithm>
 
@@ -32,10 +32,6 @@ void draw_title(const Area &area, const Look &look, std::string_view title, std:
   const auto right = " " + term::cut(note, left, look.style.ellipsis()) + " ";
   area.put(area.columns() - 2 - term::width(right), 0, right, look.theme->dim);
 }
-
-}  // namespace
-
-namespace {
 
 // `total`: columns of all pieces.
 int put_pieces(const Area &area, int x, int y, const std::vector<term::Span> &spans, const Look &look, int columns,
@@ -76,6 +72,13 @@ Area open_panel(const Area &area, const Look &look, std::string_view title, std:
   draw_box(area, look);
   draw_title(area, look, title, note);
   return area.part({1, 1, area.columns() - 2, area.rows() - 2});
+}
+
+Area open_page(const Area &area, const Look &look, std::string_view title, std::string_view note,
+               term::Size boxed_from) {
+  Look boxed = look;
+  boxed.boxed = area.rows() >= boxed_from.rows && area.columns() >= boxed_from.columns;
+  return open_panel(area, boxed, title, note);
 }
 
 Area open_window(const Area &area, const Look &look, std::string_view title, int columns, int rows) {

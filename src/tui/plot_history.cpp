@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tui/series.hpp"
+#include "tui/plot_history.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "term/plot.hpp"
 
@@ -10,7 +9,7 @@ namespace gpulse::tui {
 
 namespace {
 
-Reading reading_of(const Snapshot &snapshot, const SeriesKey &key) {
+Reading reading_of(const Snapshot &snapshot, const PlotKey &key) {
   const MetricId id{key.metric};
   if (key.pid == 0) {
     const auto found = std::ranges::find(snapshot.devices, key.device, &Device::index);
@@ -24,7 +23,7 @@ Reading reading_of(const Snapshot &snapshot, const SeriesKey &key) {
 
 }  // namespace
 
-void Series::want(std::vector<SeriesKey> keys, std::size_t values) {
+void PlotHistory::want(std::vector<PlotKey> keys, std::size_t values) {
   std::ranges::sort(keys);
   const auto repeated = std::ranges::unique(keys);
   keys.erase(repeated.begin(), repeated.end());
@@ -37,7 +36,7 @@ void Series::want(std::vector<SeriesKey> keys, std::size_t values) {
   shown_.reset();
 }
 
-void Series::show(feed::Timeline &timeline, std::uint64_t number, const Snapshot &snapshot) {
+void PlotHistory::show(feed::Timeline &timeline, std::uint64_t number, const Snapshot &snapshot) {
   if (shown_ == number || kept_.empty()) return;
   if (shown_ && *shown_ + 1 == number) {
     add(snapshot);
@@ -53,7 +52,7 @@ void Series::show(feed::Timeline &timeline, std::uint64_t number, const Snapshot
   shown_ = number;
 }
 
-void Series::add(const Snapshot &snapshot) {
+void PlotHistory::add(const Snapshot &snapshot) {
   for (auto &[key, values] : kept_) {
     const auto reading = reading_of(snapshot, key);
     values.push_back(reading ? static_cast<float>(reading.value()) : term::kGap);
@@ -64,7 +63,7 @@ void Series::add(const Snapshot &snapshot) {
   }
 }
 
-std::span<const float> Series::values(const SeriesKey &key) const {
+std::span<const float> PlotHistory::values(const PlotKey &key) const {
   const auto found = kept_.find(key);
   if (found == kept_.end()) return {};
   const std::span<const float> all(found->second);

@@ -13,27 +13,27 @@
 namespace gpulse::tui {
 
 // A metric of a device, or of a process on a device.
-struct SeriesKey {
+struct PlotKey {
   std::uint32_t device = 0;
   std::uint32_t pid = 0;  // 0: of the device
   std::uint16_t metric = 0;
-  auto operator<=>(const SeriesKey &) const = default;
+  auto operator<=>(const PlotKey &) const = default;
 };
 
-class Series {
+class PlotHistory {
  public:
   // What is wanted from now on, `values` of each.
-  void want(std::vector<SeriesKey> keys, std::size_t values);
+  void want(std::vector<PlotKey> keys, std::size_t values);
   // Brings it to the sample with this number.
   void show(feed::Timeline &timeline, std::uint64_t number, const Snapshot &snapshot);
 
   // Oldest first, as many as wanted or as there are; a gap where there was no number.
-  std::span<const float> values(const SeriesKey &key) const;
+  std::span<const float> values(const PlotKey &key) const;
 
  private:
   void add(const Snapshot &snapshot);
 
-  std::map<SeriesKey, std::vector<float>> kept_;
+  std::map<PlotKey, std::vector<float>> kept_;
   std::size_t wanted_ = 0;
   std::optional<std::uint64_t> shown_;
 };

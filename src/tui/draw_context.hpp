@@ -9,8 +9,8 @@
 
 #include "term/screen.hpp"
 #include "term/table.hpp"
+#include "tui/plot_history.hpp"
 #include "tui/process_list.hpp"
-#include "tui/series.hpp"
 #include "tui/settings.hpp"
 #include "tui/theme.hpp"
 
@@ -18,8 +18,9 @@ namespace gpulse::tui {
 
 struct Look {
   const Theme *theme;
-  term::Style style;  // what the views are told
-  bool boxed = false;
+  term::Style style;       // what the views are told
+  bool boxed = false;      // panels have a frame
+  bool two_lines = false;  // per device
 
   bool unicode() const { return style.unicode; }
   term::Ink ink(term::Colour colour) const { return tui::ink(*theme, colour); }
@@ -33,12 +34,12 @@ struct Hit {
   std::size_t value = 0;  // device: index; process, column, item, tab: place in its list; key: Action; panel: Panel
 };
 
-struct Scene {
+struct DrawContext {
   const Snapshot &snapshot;
   std::uint64_t number;  // of the sample
   const Settings &settings;
   const Look &look;
-  const Series &series;
+  const PlotHistory &history;
   std::optional<std::uint32_t> device;  // the one that was chosen
   std::vector<Hit> &hits;
 };
@@ -52,8 +53,9 @@ void put_cell(const term::Area &area, int x, int y, int width, const term::Cell 
 
 // Draws a panel's frame (a box where there is room, else nothing) and gives what is inside. `note` stands at the right.
 term::Area open_panel(const term::Area &area, const Look &look, std::string_view title, std::string_view note = {});
-// Lines and columns that a frame takes.
-inline int frame_rows(bool boxed) { return boxed ? 2 : 0; }
+// The frame of a page, on screens of at least that size.
+term::Area open_page(const term::Area &area, const Look &look, std::string_view title, std::string_view note,
+                     term::Size boxed_from = {40, 8});
 
 // A window over the screen, in its middle, with a box around it; blank inside.
 term::Area open_window(const term::Area &area, const Look &look, std::string_view title, int columns, int rows);

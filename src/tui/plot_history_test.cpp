@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tui/series.hpp"
+#include "tui/plot_history.hpp"
 
 #include <gmock/gmock.h>
 
@@ -24,53 +24,53 @@ Snapshot at(int number) {
   return snapshot;
 }
 
-class SeriesTest : public ::testing::Test {
+class PlotHistoryTest : public ::testing::Test {
  protected:
   void show(std::uint64_t number) {
     while (timeline.end() <= number) timeline.add(at(static_cast<int>(timeline.end())));
-    series.show(timeline, number, **timeline.at(number));
+    history.show(timeline, number, **timeline.at(number));
   }
   MemoryTimeline timeline;
-  Series series;
-  SeriesKey key{0, 0, kTemperature.index};
+  PlotHistory history;
+  PlotKey key{0, 0, kTemperature.index};
 };
 
-TEST_F(SeriesTest, GrowsByOneWithEverySampleAndForgetsTheOldest) {
-  series.want({key}, 3);
+TEST_F(PlotHistoryTest, GrowsByOneWithEverySampleAndForgetsTheOldest) {
+  history.want({key}, 3);
   show(0);
-  EXPECT_THAT(series.values(key), ElementsAre(0));
+  EXPECT_THAT(history.values(key), ElementsAre(0));
   for (std::uint64_t i = 1; i < 500; ++i) show(i);
-  EXPECT_THAT(series.values(key), ElementsAre(497, 498, 499));
+  EXPECT_THAT(history.values(key), ElementsAre(497, 498, 499));
 }
 
-TEST_F(SeriesTest, AfterAJumpItIsWhatItWouldHaveBeen) {
-  series.want({key}, 4);
+TEST_F(PlotHistoryTest, AfterAJumpItIsWhatItWouldHaveBeen) {
+  history.want({key}, 4);
   for (std::uint64_t i = 0; i < 100; ++i) show(i);
   show(50);
-  EXPECT_THAT(series.values(key), ElementsAre(47, 48, 49, 50));
+  EXPECT_THAT(history.values(key), ElementsAre(47, 48, 49, 50));
   show(51);
-  EXPECT_THAT(series.values(key), ElementsAre(48, 49, 50, 51));
+  EXPECT_THAT(history.values(key), ElementsAre(48, 49, 50, 51));
   show(1);
-  EXPECT_THAT(series.values(key), ElementsAre(0, 1));
+  EXPECT_THAT(history.values(key), ElementsAre(0, 1));
 }
 
-TEST_F(SeriesTest, SomethingNewIsThereWithItsPast) {
-  series.want({key}, 4);
+TEST_F(PlotHistoryTest, SomethingNewIsThereWithItsPast) {
+  history.want({key}, 4);
   for (std::uint64_t i = 0; i < 10; ++i) show(i);
-  const SeriesKey power{0, 0, device_metric("power_draw_watts").index};
-  series.want({key, power}, 4);
+  const PlotKey power{0, 0, device_metric("power_draw_watts").index};
+  history.want({key, power}, 4);
   show(9);
-  EXPECT_THAT(series.values(key), ElementsAre(6, 7, 8, 9));
-  EXPECT_EQ(series.values(power).size(), 4U);
+  EXPECT_THAT(history.values(key), ElementsAre(6, 7, 8, 9));
+  EXPECT_EQ(history.values(power).size(), 4U);
 }
 
-TEST_F(SeriesTest, ADeviceThatWasNotThereLeavesAGap) {
-  const SeriesKey other{7, 0, kTemperature.index};
-  series.want({other}, 2);
+TEST_F(PlotHistoryTest, ADeviceThatWasNotThereLeavesAGap) {
+  const PlotKey other{7, 0, kTemperature.index};
+  history.want({other}, 2);
   show(0);
-  ASSERT_EQ(series.values(other).size(), 1U);
-  EXPECT_TRUE(std::isnan(series.values(other)[0]));
-  EXPECT_TRUE(series.values({1, 2, 3}).empty());
+  ASSERT_EQ(history.values(other).size(), 1U);
+  EXPECT_TRUE(std::isnan(history.values(other)[0]));
+  EXPECT_TRUE(history.values({1, 2, 3}).empty());
 }
 
 TEST(Chart, ScalesAreNumbersThatPeopleLike) {

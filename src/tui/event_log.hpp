@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened while the live view was running, for its event panel. Pure values.
+#pragma once
+
+#include <deque>
+
+#include "model/snapshot.hpp"
+
+namespace gpulse::tui {
+
+struct Logged {
+  Event event;
+  int times = 1;  // within a minute of each other
+};
+
+// The newest last, at most kMostEvents. An event that repeats is kept once.
+using EventLog = std::deque<Logged>;
+inline constexpr std::size_t kMostEvents = 1000;
+
+// Adds what happened between the two snapshots; without `before`, the events of `now`.
+void note_events(EventLog &log, const Snapshot *before, const Snapshot &now);
+
+}  // namespace gpulse::tui

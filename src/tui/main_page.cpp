@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tui/main_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tui/chart.hpp"
+#include "tui/details_page.hpp"
+#include "tui/header.hpp"
+#include "tui/keys.hpp"
+#include "tui/list_commands.hpp"
+#include "tui/panels.hpp"
+#include "tui/plot_panel.hpp"
+#include "tui/process_commands.hpp"
+#include "tui/process_panel.hpp"
+
+namespace gpulse::tui {
+
+using term::Area;
+using term::MouseAction;
+using term::MouseEvent;
+
+namespace {
+
+void turn_wheel(const MouseEvent &wheel, Session &session) {
+  constexpr int kSideways = 8;
+  if (wheel.shift) {
+    return session.processes.scroll_commands(wheel.action == MouseAction::wheel_up ? -kSideways : kSideways);
+  }
+  auto over = Panel::processes;
+  for (const auto &hit : session.hits) {
+    if (hit.kind == Hit::Kind::panel && hit.where.contains(wheel.x, wheel.y)) over = static_cast<Panel>(hit.value);
+  }
+  panel_row(over).wheel(session, wheel);
+}
+
+void click_process(const MouseEvent &mouse, std::size_t row, Session &session) {
+  const bool again = session.processes.chosen_row == row;
+  session.processes.choose(row);
+  if (mouse.button == 1) {
+    tag(session);
+  } else if (mouse.button == 2) {
+    open_signal_menu(session);
+  } else if (again) {
+    open_details(session);
+  }
+}
+
+}  // namespace
+
+std::vector<KeyHint> MainPage::key_bar() const { return table_hints(); }
+
+bool MainPage::handle(const term::Input &input, Session &session) {
+  if (const auto *key = std::get_if<term::KeyPress>(&input)) handle_key(*key, session);
+  if (const auto *mouse = std::get_if<MouseEvent>(&input)) handle_mouse(*mouse, session);
+  return true;
+}
+
+void MainPage::handle_key(const term::KeyPress &key, Session &session) {
+  if (std::exchange(session.processes.sort_letter_next, false)) return sort_by_letter(session, key);
+  // With nothing to interrupt, Ctrl-C is how people leave a program.
+  if (is_control(key, U'c') && target_processes(session).empty()) {
+    session.requests.quit = true;
+    return;
+  }
+  if (const auto *binding = binding_for(key)) binding->run(session);
+}
+
+void MainPage::handle_mouse(const MouseEvent &mouse, Session &session) const {
+  session.processes.sort_letter_next = false;
+  if (mouse.action == MouseAction::wheel_up || mouse.action == MouseAction::wheel_down) {
+    return turn_wheel(mouse, session);
+  }
+  if (mouse.action != MouseAction::press) return;
+  // The last one drawn lies on top.
+  for (auto hit = session.hits.rbegin(); hit != session.hits.rend(); ++hit) {
+    if (hit->where.contains(mouse.x, mouse.y)) return click(mouse, *hit, session);
+  }
+}
+
+void MainPage::click(const MouseEvent &mouse, const Hit &hit, Session &session) const {
+  switch (hit.kind) {
+    case Hit::Kind::process:
+      return click_process(mouse, hit.value, session);
+    case Hit::Kind::device: {
+      auto &chosen = session.devices.chosen;
+      const auto index = static_cast<std::uint32_t>(hit.value);
+      chosen = chosen == index ? std::nullopt : std::optional(index);
+      return;
+    }
+    case Hit::Kind::column: {
+      const auto columns = shown_columns(session.processes.list, session.settings);
+      if (hit.value < columns.size()) sort_by(session, columns[hit.value]);
+      return;
+    }
+    case Hit::Kind::key:
+      return key_bar()[hit.value].run(session);
+    case Hit::Kind::item:
+    case Hit::Kind::tab:
+    case Hit::Kind::panel:
+      return;
+  }
+}
+
+void MainPage::draw(const Area &area, const Look &look, Session &session) {
+  if (session.snapshot == nullptr) return draw_waiting(area, look, session.now);
+  const auto layout = lay_out(session.size, session.settings, panel_needs(session));
+  auto panel_look = look;
+  panel_look.boxed = layout.boxed;
+  panel_look.two_lines = layout.two_lines;
+  const bool plots = std::ranges::any_of(layout.panels, [](const Placed &each) { return each.panel == Panel::plots; });
+  want_plots(session, plots ? plot_keys(*session.snapshot, session.settings) : std::vector<PlotKey>{},
+             plots ? chart_samples(session.size.columns, session.settings, look.unicode()) : 0);
+  if (!layout.header.empty()) draw_header(area.part(layout.header), look, session);
+  const auto context = make_context(session, panel_look);
+  for (const auto &[panel, where] : layout.panels) {
+    const auto part = area.part(where);
+    session.hits.push_back({part.rect(), Hit::Kind::panel, static_cast<std::size_t>(panel)});
+    panel_row(panel).draw(part, context, session);
+  }
+  if (!layout.footer.empty()) draw_key_bar(area.part(layout.footer), look, session);
+}
+
+void MainPage::draw_waiting(const Area &area, const Look &look, Monotonic now) {
+  if (!waiting_since_) waiting_since_ = now;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - *waiting_since_).count();
+  const auto text = seconds < 1
+                        ? fmt::format("looking for GPUs {}", look.style.ellipsis())
+                        : fmt::format("waiting for the driver to answer {} {} s", look.style.ellipsis(), seconds);
+  area.put(0, 0, text, look.theme->dim);
+  if (area.rows() > 1) area.put(0, 1, "q quits", look.theme->dim);
+}
+
+void MainPage::draw_key_bar(const Area &area, const Look &look, Session &session) const {
+  int x = 0;
+  std::size_t place = 0;
+  for (const auto &hint : key_bar()) {
+    const int width = term::width(hint.key) + 1 + term::width(hint.text);
+    if (x + width > area.columns()) break;
+    const int from = x;
+    x += area.put(x, 0, hint.key, look.theme->key) + 1;
+    x += area.put(x, 0, hint.text, look.theme->key_text);
+    session.hits.push_back({area.part({from, 0, x - from, 1}).rect(), Hit::Kind::key, place++});
+    x += 2;
+  }
+}
+
+}  // namespace gpulse::tui
