@@ -14,6 +14,7 @@
 #include "cli/output.hpp"
 #include "control/setting_words.hpp"
 #include "source/registry.hpp"
+#include "tui/settings.hpp"
 
 namespace gpulse::cli {
 
@@ -114,18 +115,22 @@ void add_status(CLI::App &app, Options &options) {
   app.add_option("--width", options.width, "columns to use")->type_name("N")->check(CLI::Range(1, 10000));
 }
 
+// One of a few words, which the help lists: "auto, full or compact".
+CLI::Option *add_choice(CLI::App &app, const std::string &name, std::string &target,
+                        std::span<const std::string_view> words, const std::string &help) {
+  const auto list = fmt::format("{} or {}", fmt::join(words.first(words.size() - 1), ", "), words.back());
+  return app.add_option(name, target, help + list)
+      ->check(CLI::IsMember(std::vector<std::string>(words.begin(), words.end())));
+}
+
 void add_top(CLI::App &app, Options &options) {
   add_devices(app, options);
   app.add_option("--filter", options.filter, "only these processes: user:ann gpu:0 type:c cpu>50 REGEX")
       ->type_name("QUERY");
   app.add_option("--sort", options.sort, "sort processes by this column; -NAME: descending, +NAME: ascending")
       ->type_name("COLUMN");
-  app.add_option("--theme", options.theme, "dark, light, colour-blind or mono")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"dark", "light", "colour-blind", "mono"}));
-  app.add_option("--rows", options.rows, "lines per GPU: auto, full or compact")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"auto", "full", "compact"}));
+  add_choice(app, "--theme", options.theme, tui::kWords<tui::ThemeName>, "")->type_name("NAME");
+  add_choice(app, "--rows", options.rows, tui::kWords<tui::DeviceRows>, "lines per GPU: ")->type_name("HOW");
   app.add_flag("--readonly", options.readonly, "no signals, no renice");
   app.add_flag("--no-mouse", options.no_mouse, "leave the mouse to the terminal");
   app.add_flag("--no-plots", options.no_plots, "without the plots");

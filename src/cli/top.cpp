@@ -26,8 +26,8 @@ term::Depth depth_of(const Options &options, const term::Style &style) {
 
 Result<tui::Settings> settings_of(const Options &options, const tui::Settings &remembered) {
   auto settings = remembered;
+  // Flags take the same values as the file, and are checked by the same code.
   std::string more;
-  // Said on the command line it counts once more than said in the file, in the same words.
   if (!options.sort.empty()) more += "sort = '" + options.sort + "'\n";
   if (!options.rows.empty()) more += "rows = '" + options.rows + "'\n";
   if (!options.theme.empty()) more += "theme = '" + options.theme + "'\n";

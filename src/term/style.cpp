@@ -26,10 +26,8 @@ std::string_view variable(const char *name) {
 }
 
 bool names_utf8(std::string_view locale) {
-  std::string lower(locale);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
-  return lower.find("utf-8") != std::string::npos || lower.find("utf8") != std::string::npos;
+  const auto name = lower(locale);
+  return name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos;
 }
 
 // POSIX: the first of these that is set and not empty decides.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "term/fit.hpp"
+
 namespace gpulse::term {
 
 namespace {
@@ -43,64 +45,21 @@ std::vector<int> Table::measure() const {
   return widths;
 }
 
-int Table::total(const std::vector<int> &widths) const {
-  int sum = 0;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (widths[i] > 0) sum += widths[i] + (sum == 0 ? 0 : columns_[i].gap);
-  }
-  return sum;
-}
-
-bool Table::drop_least(std::vector<int> &widths, int below) const {
-  std::size_t least = widths.size();
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (widths[i] == 0 || columns_[i].keep >= below) continue;
-    if (least == widths.size() || columns_[i].keep < columns_[least].keep) least = i;
-  }
-  if (least == widths.size()) return false;
-  widths[least] = 0;
-  return true;
-}
-
-bool Table::shrink_widest(std::vector<int> &widths) const {
-  std::size_t widest = widths.size();
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (columns_[i].min == 0 || widths[i] <= columns_[i].min) continue;
-    if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
-  }
-  if (widest == widths.size()) return false;
-  --widths[widest];
-  return true;
-}
-
-bool Table::grow_one(std::vector<int> &widths, const std::vector<int> &content) const {
-  std::size_t next = widths.size();
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (widths[i] == 0 || widths[i] >= std::max(content[i], columns_[i].grow_to)) continue;
-    // Text that was cut comes before what only looks better wide; of two cut texts the last, the command, say.
-    const bool cut_text = widths[i] < content[i];
-    if (next == widths.size() || cut_text) next = i;
-  }
-  if (next == widths.size()) return false;
-  ++widths[next];
-  return true;
-}
-
 std::vector<int> Table::fit(int available) const {
-  const std::vector<int> content = measure();
-  std::vector<int> widths = content;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (columns_[i].cap > 0) widths[i] = std::min(widths[i], std::max(columns_[i].cap, width(columns_[i].title)));
+  const auto content = measure();
+  std::vector<FitColumn> wanted;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto &column = columns_[i];
+    const int most = column.cap > 0 ? std::max(column.cap, width(column.title)) : content[i];
+    wanted.push_back({.width = std::min(content[i], most),
+                      .full = content[i],
+                      .min = column.min,
+                      .most = column.grow_to,
+                      .keep = column.keep,
+                      .gap = column.gap});
   }
-  while (total(widths) > available && drop_least(widths, Column::kSpare)) {
-  }
-  while (total(widths) > available && shrink_widest(widths)) {
-  }
-  while (total(widths) > available && drop_least(widths, Column::kMust)) {
-  }
-  while (total(widths) < available && grow_one(widths, content)) {
-  }
-  return widths;
+  // Of the texts that were cut the last gets room first: it is the command.
+  return fit_columns(wanted, available, {.spare = Column::kSpare, .must = Column::kMust, .last_first = true});
 }
 
 std::string Table::render(const Style &style, const Row &row, const std::vector<int> &widths) const {

@@ -63,10 +63,6 @@ class Table {
 
   // Width of what stands in each column.
   std::vector<int> measure() const;
-  int total(const std::vector<int> &widths) const;
-  bool drop_least(std::vector<int> &widths, int below) const;
-  bool shrink_widest(std::vector<int> &widths) const;
-  bool grow_one(std::vector<int> &widths, const std::vector<int> &content) const;
   // Width of each column, 0 for those left out.
   std::vector<int> fit(int available) const;
   std::string render(const Style &style, const Row &row, const std::vector<int> &widths) const;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "view/cell.hpp"
 #include "view/device_cells.hpp"
@@ -142,88 +141,5 @@ int compare(const ProcessColumn &column, const Process &a, const Process &b, boo
   }
   return compare_readings(a.row[column.metric], b.row[column.metric], descending);
 }
-
-namespace {
-
-// The columns of a line while it is made to fit.
-class Fitting {
- public:
-  Fitting(const std::vector<Slot> &slots, int available) : slots_(slots), available_(available) {
-    for (const auto &slot : slots) widths_.push_back(slot.width);
-  }
-
-  std::vector<int> fit() {
-    while (missing() > 0 && drop_least(kSpare)) continue;
-    while (missing() > 0 && shrink_widest()) continue;
-    while (missing() > 0 && drop_least(std::numeric_limits<int>::max())) continue;
-    // One is left and even that is too wide.
-    if (missing() > 0) {
-      for (auto &width : widths_) width = std::min(width, std::max(0, available_));
-    }
-    give_back();
-    grow();
-    return std::move(widths_);
-  }
-
- private:
-  int missing() const {
-    int sum = 0;
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      if (widths_[i] > 0) sum += widths_[i] + (sum > 0 ? slots_[i].gap : 0);
-    }
-    return sum - available_;
-  }
-
-  bool drop_least(int below) {
-    std::size_t lowest = slots_.size();
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      if (widths_[i] > 0 && (lowest == slots_.size() || slots_[i].keep < slots_[lowest].keep)) lowest = i;
-    }
-    const auto left = std::ranges::count_if(widths_, [](int width) { return width > 0; });
-    if (lowest == slots_.size() || slots_[lowest].keep >= below || left <= 1) return false;
-    widths_[lowest] = 0;
-    return true;
-  }
-
-  bool shrink_widest() {
-    std::size_t widest = slots_.size();
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      const int least = slots_[i].min > 0 ? slots_[i].min : slots_[i].width;
-      if (widths_[i] > least && (widest == slots_.size() || widths_[i] > widths_[widest])) widest = i;
-    }
-    if (widest == slots_.size()) return false;
-    --widths_[widest];
-    return true;
-  }
-
-  // What a column gave up and was not needed after all.
-  void give_back() {
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      if (widths_[i] > 0) widths_[i] += std::clamp(-missing(), 0, std::max(0, slots_[i].width - widths_[i]));
-    }
-  }
-
-  // Column by column, those that may in turn.
-  void grow() {
-    bool grown = true;
-    for (int left = -missing(); left > 0 && grown;) {
-      grown = false;
-      for (std::size_t i = 0; i < slots_.size() && left > 0; ++i) {
-        if (widths_[i] == 0 || widths_[i] >= slots_[i].most) continue;
-        ++widths_[i];
-        --left;
-        grown = true;
-      }
-    }
-  }
-
-  const std::vector<Slot> &slots_;
-  int available_;
-  std::vector<int> widths_;
-};
-
-}  // namespace
-
-std::vector<int> fit(const std::vector<Slot> &slots, int available) { return Fitting(slots, available).fit(); }
 
 }  // namespace gpulse::tui

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/snapshot.hpp"
+#include "term/fit.hpp"
 #include "term/table.hpp"
 
 namespace gpulse::tui {
@@ -38,17 +39,7 @@ bool descends(const ProcessColumn &column);
 // Below 0: a comes first when ascending. What is not known comes after everything else, either way.
 int compare(const ProcessColumn &column, const Process &a, const Process &b, bool descending);
 
-// A column of a table on the screen.
-struct Slot {
-  int width = 0;  // wants
-  int min = 0;    // is content with; 0: all or nothing
-  int keep = 0;   // where there is no room the one with the lowest goes first
-  int most = 0;   // grows up to this where there is room to spare; 0: it does not
-  int gap = 1;    // blanks before it
-};
-// Those that are kept for less than this go before any other gets narrower.
-inline constexpr int kSpare = 445;
-// Columns for each, 0 for those left out; the rest of the room goes to those that grow.
-std::vector<int> fit(const std::vector<Slot> &slots, int available);
+// How the columns of the panels share a line.
+inline constexpr term::FitRules kPanelFit{.spare = 445, .in_turn = true};
 
 }  // namespace gpulse::tui

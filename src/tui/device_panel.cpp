@@ -25,7 +25,7 @@ using Devices = std::vector<const Device *>;
 
 struct Column {
   std::string title;
-  Slot slot;
+  term::FitColumn slot;
   Align align = Align::right;
   std::vector<Cell> cells{};                                    // either these, one per device
   std::function<void(const Area &, const Device &)> picture{};  // or this
@@ -125,7 +125,7 @@ class Columns {
     }
   }
 
-  void picture(std::string title, Slot slot, std::function<void(const Area &, const Device &)> draw) {
+  void picture(std::string title, term::FitColumn slot, std::function<void(const Area &, const Device &)> draw) {
     columns_.push_back({.title = std::move(title), .slot = slot, .align = Align::left, .picture = std::move(draw)});
   }
 
@@ -148,7 +148,7 @@ class Columns {
   void activity() {
     const auto use = find_role(Scope::device, Role::utilization);
     if (use && any_value(devices_, *use)) {
-      picture("", {.width = 10, .min = 6, .keep = 690, .most = 30}, [this](const Area &area, const Device &d) {
+      picture("", {.width = 10, .min = 6, .most = 30, .keep = 690}, [this](const Area &area, const Device &d) {
         const auto reading = view::by_role(d.row, Role::utilization);
         if (reading) meter(area, look_, reading.value() / 100, busy_colour(d, reading.value()));
       });
@@ -157,7 +157,7 @@ class Columns {
         title_of(Role::utilization), 900,
         [this](const Device &d) { return view::role_cell(look_.style, d.row, Role::utilization); }, 4);
     if (use && any_value(devices_, *use)) {
-      picture("", {.width = kSparkColumns, .min = 5, .keep = 700, .most = kMostSparkColumns},
+      picture("", {.width = kSparkColumns, .min = 5, .most = kMostSparkColumns, .keep = 700},
               [this, id = *use](const Area &area, const Device &d) {
                 const auto values = context_.history.values({d.index, 0, id.index});
                 term::draw_sparkline(area, values, 0, 100, look_.ink(Colour::good), look_.unicode());
@@ -176,7 +176,7 @@ class Columns {
 
   void memory() {
     if (std::ranges::any_of(devices_, [](const Device *d) { return view::memory_share(*d) >= 0; })) {
-      picture("", {.width = 8, .min = 5, .keep = 350, .most = 20, .gap = 2}, [this](const Area &area, const Device &d) {
+      picture("", {.width = 8, .min = 5, .most = 20, .keep = 350, .gap = 2}, [this](const Area &area, const Device &d) {
         const double share = view::memory_share(d);
         meter(area, look_, share, view::memory_colour(share));
       });
@@ -282,12 +282,12 @@ void draw_devices(const Area &area, const DrawContext &context, std::size_t &fir
   }
   Columns maker(devices, context);  // the columns call back into it
   const auto columns = maker.all(two_lines);
-  std::vector<Slot> slots;
+  std::vector<term::FitColumn> slots;
   for (const auto &column : columns) slots.push_back(column.slot);
   const bool heading = inner.rows() > 1;
   const int each = two_lines ? 2 : 1;
   const auto seen = static_cast<std::size_t>(std::max(0, inner.rows() - (heading ? 1 : 0)) / each);
-  const auto widths = fit(slots, beside_scrollbar(inner.columns(), seen, devices.size()));
+  const auto widths = term::fit_columns(slots, beside_scrollbar(inner.columns(), seen, devices.size()), kPanelFit);
   std::vector<MetricId> left_over = view::ranked_metrics(Scope::device);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (widths[i] > 0 && columns[i].metric) std::erase(left_over, *columns[i].metric);

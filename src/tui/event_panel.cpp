@@ -3,20 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/clock.hpp"
+#include "view/event_cells.hpp"
 
 namespace gpulse::tui {
 
 namespace {
-
-std::string place_of(const Snapshot &snapshot, const Event &event) {
-  const auto found = std::ranges::find_if(snapshot.devices, [&](const Device &device) {
-    return device.identity && !event.device.empty() && device.identity->uuid == event.device;
-  });
-  return found == snapshot.devices.end() ? event.device : fmt::format("GPU {}", found->index);
-}
 
 term::Colour colour_of(const Event &event) {
   switch (severity(event.kind)) {
@@ -43,7 +35,7 @@ void draw_events(const term::Area &area, const DrawContext &context, const Event
   for (auto logged = log.rbegin(); logged != log.rend() && y < inner.rows(); ++logged, ++y) {
     const auto *event = &logged->event;
     const bool unicode = look.unicode();
-    const auto place = term::clean(place_of(context.snapshot, *event), unicode);
+    const auto place = term::clean(view::event_place(context.snapshot, *event), unicode);
     const bool numbered = event->code != 0 && event->kind == EventKind::xid;
     const auto kind = std::string(word(event->kind)) + (numbered ? fmt::format(" {}", event->code) : "");
     const auto text = event->text == word(event->kind) ? std::string() : term::clean(event->text, unicode);

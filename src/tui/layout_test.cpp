@@ -78,32 +78,5 @@ TEST(Layout, FollowsTheOrderOfTheSettings) {
   EXPECT_EQ(layout.panels.back().panel, Panel::devices);
 }
 
-TEST(Fit, NeverTakesMoreThanThereIs) {
-  const std::vector<Slot> slots{{.width = 3, .keep = 1000},
-                                {.width = 14, .min = 6, .keep = 1000},
-                                {.width = 10, .min = 6, .keep = 690, .most = 30},
-                                {.width = 4, .keep = 900},
-                                {.width = 7, .keep = 100, .gap = 2}};
-  for (int available = 0; available < 100; ++available) {
-    const auto widths = fit(slots, available);
-    int used = 0;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (widths[i] > 0) used += widths[i] + (used > 0 ? slots[i].gap : 0);
-      ASSERT_GE(widths[i], 0);
-    }
-    ASSERT_LE(used, available) << available;
-  }
-}
-
-TEST(Fit, SpareColumnsGoFirstThenWidthsThenTheLeastImportant) {
-  const std::vector<Slot> slots{
-      {.width = 10, .min = 4, .keep = 1000}, {.width = 5, .keep = 600}, {.width = 5, .keep = 100}};
-  EXPECT_EQ(fit(slots, 22), (std::vector<int>{10, 5, 5}));
-  EXPECT_EQ(fit(slots, 21), (std::vector<int>{10, 5, 0}));
-  EXPECT_EQ(fit(slots, 12), (std::vector<int>{6, 5, 0}));
-  EXPECT_EQ(fit(slots, 9), (std::vector<int>{9, 0, 0}));
-  EXPECT_EQ(fit(slots, 2), (std::vector<int>{2, 0, 0}));
-}
-
 }  // namespace
 }  // namespace gpulse::tui

@@ -62,12 +62,12 @@ Cell row_cell(const ProcessColumn &column, const ListRow &row, const Look &look)
 }
 
 // How dear a column is when there is no room for all: the first ones stay, the command always.
-Slot slot_of(const ProcessColumn &column, int width, std::size_t place) {
+term::FitColumn slot_of(const ProcessColumn &column, int width, std::size_t place) {
   constexpr int kMost = 1000;
-  Slot slot{.width = width, .keep = kMost - 10 * static_cast<int>(place), .gap = 1};
+  term::FitColumn slot{.width = width, .keep = kMost - 10 * static_cast<int>(place), .gap = 1};
   if (column.kind == Kind::pid || column.kind == Kind::device) slot.keep = 2 * kMost;
   if (is_command(column))
-    return {.width = std::max(12, std::min(width, 20)), .min = 8, .keep = kMost + 1, .most = 10'000, .gap = 1};
+    return {.width = std::max(12, std::min(width, 20)), .min = 8, .most = 10'000, .keep = kMost + 1, .gap = 1};
   if (column.kind == Kind::owner || (column.kind == Kind::metric && is_text(describe(column.metric)))) {
     slot.width = std::min(width, 20);
     slot.min = std::min(slot.width, 6);
@@ -85,7 +85,7 @@ struct Grid {
 Grid make_grid(const DrawContext &context, ProcessTable &table, int available) {
   const auto &rows = table.list.rows;
   Grid grid{.columns = shown_columns(table.list, context.settings), .widths = {}, .first = table.first, .cells = {}};
-  std::vector<Slot> slots;
+  std::vector<term::FitColumn> slots;
   const auto last = std::min(rows.size(), table.first + static_cast<std::size_t>(table.page) + 1);
   for (std::size_t i = 0; i < grid.columns.size(); ++i) {
     const auto &column = grid.columns[i];
@@ -100,7 +100,7 @@ Grid make_grid(const DrawContext &context, ProcessTable &table, int available) {
     }
     slots.push_back(slot_of(column, width, i));
   }
-  grid.widths = fit(slots, available);
+  grid.widths = term::fit_columns(slots, available, kPanelFit);
   return grid;
 }
 

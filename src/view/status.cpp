@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "term/width.hpp"
+#include "view/event_cells.hpp"
 #include "view/status_parts.hpp"
 
 namespace gpulse::view {
@@ -60,15 +61,6 @@ Lines problem_lines(const Snapshot &snapshot, const Style &style) {
     lines.push_back(term::line(style, spans));
   }
   return lines;
-}
-
-std::string event_place(const Snapshot &snapshot, const Event &event) {
-  for (const auto &device : snapshot.devices) {
-    if (device.identity && !event.device.empty() && device.identity->uuid == event.device) {
-      return fmt::format("GPU {}", device.index);
-    }
-  }
-  return event.device;
 }
 
 Lines event_lines(const Snapshot &snapshot, const Style &style) {
