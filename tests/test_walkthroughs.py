@@ -6,7 +6,7 @@ import pytest
 
 from walkthrough import Walk
 
-TITLES = ["Add a metric", "Add a vendor"]
+TITLES = ["Add a metric", "Add a vendor", "Add a page to the live view"]
 
 
 @pytest.mark.parametrize("title", TITLES)
