@@ -80,14 +80,14 @@ class Fitting {
   }
 
   void grow(int &spare) {
-    for (std::size_t i = 0; i < columns_.size(); ++i) widen(i, columns_[i].most, spare);
+    for (std::size_t i = 0; i < columns_.size(); ++i) widen(i, columns_[i].max, spare);
   }
 
   void grow_in_turn(int spare) {
     for (bool grown = true; spare > 0 && grown;) {
       grown = false;
       for (std::size_t i = 0; i < columns_.size() && spare > 0; ++i) {
-        if (widths_[i] == 0 || widths_[i] >= columns_[i].most) continue;
+        if (widths_[i] == 0 || widths_[i] >= columns_[i].max) continue;
         ++widths_[i];
         --spare;
         grown = true;

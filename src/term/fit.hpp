@@ -13,7 +13,7 @@ struct FitColumn {
   int width = 0;  // wanted
   int full = 0;   // at which nothing is cut off, where that is more than wanted
   int min = 0;    // may shrink down to this; 0: it does not shrink
-  int most = 0;   // may grow up to this where there is room to spare
+  int max = 0;    // may grow up to this where there is room to spare
   int keep = 0;   // where there is no room the column with the lowest goes first
   int gap = 1;    // blanks before it
 };

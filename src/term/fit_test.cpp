@@ -11,7 +11,7 @@ constexpr FitRules kRules{.spare = 445, .in_turn = true};
 TEST(Fit, NeverTakesMoreThanThereIs) {
   const std::vector<FitColumn> columns{{.width = 3, .keep = 1000},
                                        {.width = 14, .min = 6, .keep = 1000},
-                                       {.width = 10, .min = 6, .most = 30, .keep = 690},
+                                       {.width = 10, .min = 6, .max = 30, .keep = 690},
                                        {.width = 4, .keep = 900},
                                        {.width = 7, .keep = 100, .gap = 2}};
   for (int available = 0; available < 100; ++available) {

@@ -29,7 +29,7 @@ int distance(const Rgb &a, const Rgb &b) {
   return square(a.red - b.red) + square(a.green - b.green) + square(a.blue - b.blue);
 }
 
-// xterm's own; other terminals have theirs, but the same order of hues.
+// As xterm has them; other terminals have other shades in the same order.
 constexpr std::array<std::uint32_t, 16> kPalette{0x000000, 0xCD0000, 0x00CD00, 0xCDCD00, 0x0000EE, 0xCD00CD,
                                                  0x00CDCD, 0xE5E5E5, 0x7F7F7F, 0xFF0000, 0x00FF00, 0xFFFF00,
                                                  0x5C5CFF, 0xFF00FF, 0x00FFFF, 0xFFFFFF};
@@ -57,7 +57,7 @@ struct Indexed {
   Rgb rgb{};
 };
 
-// Of the 6×6×6 cube and the 24 greys; the first 16 are left out, because every terminal mixes them its own way.
+// Searches the 6×6×6 cube and the 24 greys, not the first 16, which differ between terminals.
 Indexed find_nearest_of_256(const Rgb &wanted) {
   const int red = nearest_step(wanted.red), green = nearest_step(wanted.green), blue = nearest_step(wanted.blue);
   const auto level = [](int step) { return kCubeSteps[static_cast<std::size_t>(step)]; };
@@ -69,7 +69,7 @@ Indexed find_nearest_of_256(const Rgb &wanted) {
   return distance(ramp.rgb, wanted) < distance(cube.rgb, wanted) ? ramp : cube;
 }
 
-// A screen has some twenty colours, asked for in every frame.
+// A screen has about twenty colours, looked up in every frame.
 Indexed nearest_of_256(const Rgb &wanted) {
   struct Known {
     Rgb wanted;
@@ -139,7 +139,7 @@ struct Attribute {
   std::uint8_t bit;
   int on, off;
 };
-// Bold and dim are switched off together, so they come first: what stays is switched on again.
+// One code switches off both bold and dim, so it comes first, and the one that stays is switched on again.
 constexpr std::array<Attribute, 5> kAttributes{
     {{kBold, 1, 22}, {kDim, 2, 22}, {kItalic, 3, 23}, {kUnderline, 4, 24}, {kReverse, 7, 27}}};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The colour of a cell, and the bytes that make a terminal use it.
+// The colour of a cell, and the bytes that make a terminal use it. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace gpulse::term {
 // How many colours a terminal can show.
 enum class Depth : std::uint8_t { mono, ansi16, indexed256, direct };
 
-// A colour: the terminal's own default, one of its 16, or a mixture that is shown as near as the depth allows.
+// A colour: the terminal's default, one of its 16, or an RGB value, which is approximated where the depth requires it.
 class Tint {
  public:
   constexpr Tint() = default;
@@ -21,7 +21,7 @@ class Tint {
   constexpr bool is_default() const { return bits_ == 0; }
   constexpr bool is_ansi() const { return (bits_ & kKind) == kAnsi; }
   constexpr bool is_rgb() const { return (bits_ & kKind) == kRgb; }
-  constexpr std::uint32_t value() const { return bits_ & 0xFFFFFFU; }  // number of the 16, or rrggbb
+  constexpr std::uint32_t value() const { return bits_ & 0xFFFFFFU; }  // one of the 16, or rrggbb
   constexpr bool operator==(const Tint &) const = default;
 
  private:
@@ -44,7 +44,7 @@ struct Ink {
   constexpr Ink on(Tint other_back) const { return {fore, other_back, attributes}; }
 };
 
-// An ink as one number: cells are compared and copied by the thousand.
+// An ink packed into one number, because cells are compared and copied by the thousand.
 class CellInk {
  public:
   constexpr CellInk() = default;
@@ -64,17 +64,17 @@ class CellInk {
   std::uint64_t bits_ = 0;
 };
 
-// What a terminal of that depth makes of the ink: its mixtures become the nearest colours that it has.
+// The ink as a terminal of that depth shows it: RGB values become the nearest colours it has.
 Ink shown_as(const Ink &ink, Depth depth);
 
-// Appends what turns `from` into `to`, in one sequence and the shorter of: from where it is, or from a reset. Mono
-// shows attributes alone.
+// Appends the shortest single sequence that changes the ink from `from` to `to`, with or without a reset. On a mono
+// terminal only attributes are set.
 void write_ink(std::string &out, const Ink &from, const Ink &to, Depth depth);
 
-// `colorterm` and `term` as the environment has them.
+// `term` and `colorterm` are the environment variables.
 Depth depth_for(std::string_view term, std::string_view colorterm);
 
-// Between two tints: 0 is `a`, 1 is `b`. Only mixtures mix; else the nearer one.
+// A colour between two: 0 is `a`, 1 is `b`. Where one is not RGB, the nearer of the two.
 Tint blend(Tint a, Tint b, double share);
 
 }  // namespace gpulse::term

@@ -27,7 +27,7 @@ void add(const std::optional<Input> &input, bool alt, std::vector<Input> &out) {
   if (auto *press = std::get_if<KeyPress>(&out.back())) press->alt = press->alt || alt;
 }
 
-// Length that the first byte of a character promises; 0: it starts none.
+// Length of a character by its first byte; 0: no character begins with it.
 std::size_t promised_length(char lead) {
   if (is_between(lead, 0, 0x7F)) return 1;
   if (is_between(lead, 0xC2, 0xDF)) return 2;
@@ -50,7 +50,7 @@ std::size_t take_plain(std::string_view bytes, bool alt, std::vector<Input> &out
   return length;
 }
 
-// After "ESC [ M": three bytes, each 32 more than it says.
+// After "ESC [ M": three bytes, each offset by 32.
 std::size_t take_x10(std::string_view bytes, std::vector<Input> &out) {
   for (std::size_t i = 3; i < 6; ++i) {
     if (i >= bytes.size()) return 0;
@@ -71,7 +71,7 @@ std::size_t take_linux(std::string_view bytes, bool alt, std::vector<Input> &out
   return 4;
 }
 
-// rxvt ends "ESC [ 7 $" with a byte that is no end elsewhere.
+// rxvt ends "ESC [ 7 $" with a byte that ends no sequence elsewhere.
 bool ends_as_rxvt(std::string_view body, char byte) {
   return byte == '$' && !body.empty() && body.size() <= 2 && body.find_first_not_of("0123456789") == body.npos;
 }
@@ -86,7 +86,7 @@ std::size_t end_of_string(std::string_view bytes) {
   return bytes.size() >= kLongestString ? kLongestString : 0;
 }
 
-// Lines and tabs become blanks between words; other control characters and what is no UTF-8 are left out.
+// Line feeds and tabs become spaces; other control characters and invalid UTF-8 are removed.
 std::string readable(std::string_view text) {
   std::string kept;
   bool between = false;
@@ -106,7 +106,7 @@ std::string readable(std::string_view text) {
   return kept;
 }
 
-// Alt with the character that would have begun something longer.
+// Alt with a character that could have begun a longer sequence.
 std::size_t take_introducer(std::string_view bytes, bool alt, std::vector<Input> &out) {
   if (alt) out.emplace_back(KeyPress{.key = Key::escape});
   return take_plain(bytes.substr(1), true, out) + 1;
@@ -128,7 +128,7 @@ std::size_t InputParser::take_control(std::string_view bytes, bool alt, std::vec
       return i + 1;
     }
     if (is_between(seen[i], 0x20, 0x3F)) continue;
-    // Broken off: what comes now stands for itself.
+    // The sequence was cut off: what follows is something new.
     return i == 2 ? take_introducer(bytes, alt, out) : i;
   }
   return bytes.size() >= kLongestSequence ? kLongestSequence : 0;
@@ -173,7 +173,7 @@ std::size_t InputParser::take_pasted(std::string_view bytes, std::vector<Input> 
       pasting_ = false;
       return i + 1;
     }
-    // It was text after all; its Escape would be removed anyway.
+    // It was text after all, without its Escape, which would be removed anyway.
     if (paste_end_seen_ > 0) pasted_ += kPasteEnd.substr(1, paste_end_seen_ - 1);
     paste_end_seen_ = bytes[i] == kEscape ? 1 : 0;
     if (paste_end_seen_ == 0) pasted_ += bytes[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a terminal sends, as keys, mouse events and pasted text. Pure: bytes come in pieces of any size, time comes in
-// by settle(). Understands xterm's, the Linux console's, rxvt's, tmux' and screen's ways of saying a key, SGR and X10
-// mouse reports, bracketed paste; whatever it does not know it drops whole, so that no half of it turns into keys.
+// Turns the bytes that a terminal sends into keys, mouse events and pasted text. Bytes may come in pieces of any size.
+// Understands the key sequences of xterm, the Linux console, rxvt, tmux and screen, SGR and X10 mouse reports, and
+// bracketed paste. Unknown sequences are dropped whole, so that no part of one is taken for keys. Used by Terminal.
 #pragma once
 
 #include <cstddef>
@@ -45,10 +45,10 @@ enum class Key : std::uint8_t {
 
 struct KeyPress {
   Key key = Key::character;
-  char32_t character = 0;  // as written: 'A' with Shift is 'A'; with Ctrl the small letter
+  char32_t character = 0;  // with Shift the capital letter, with Ctrl the small one
   bool ctrl = false;
   bool alt = false;
-  bool shift = false;  // not for characters; Shift-Tab is tab with shift
+  bool shift = false;  // only for named keys, such as Shift-Tab
   bool operator==(const KeyPress &) const = default;
 };
 
@@ -84,13 +84,13 @@ class InputParser {
   static constexpr std::size_t kLongestPaste = 4096;
 
   void feed(std::string_view bytes, std::vector<Input> &out);
-  // Whether more bytes would tell what the last ones mean: after some 50 ms without any, call settle().
+  // Whether it has an incomplete sequence: call settle() if no byte follows within about 50 ms.
   bool waiting() const { return !pending_.empty(); }
-  // No more comes: a lone Escape is the key.
+  // No more bytes come: a lone Escape is the Escape key.
   void settle(std::vector<Input> &out);
 
  private:
-  // Each gives the bytes of what `bytes` start with; 0: not whole yet.
+  // Each returns the length of what `bytes` begin with; 0: it is incomplete.
   std::size_t take(std::string_view bytes, std::vector<Input> &out);
   std::size_t take_control(std::string_view bytes, bool alt, std::vector<Input> &out);
   std::size_t take_pasted(std::string_view bytes, std::vector<Input> &out);
@@ -98,7 +98,7 @@ class InputParser {
   std::string pending_;
   bool pasting_ = false;
   std::string pasted_;
-  std::size_t paste_end_seen_ = 0;  // bytes of the mark that ends a paste
+  std::size_t paste_end_seen_ = 0;  // bytes of the sequence that ends a paste
 };
 
 }  // namespace gpulse::term

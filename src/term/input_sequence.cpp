@@ -21,7 +21,7 @@ int read_number(std::string_view text) {
   return number;
 }
 
-// As terminals send them: a sum of the keys held, plus one; 0 where there is none.
+// Terminals send one plus a bit for each modifier held; 0 where they send nothing.
 KeyPress with_modifiers(KeyPress press, int modifiers) {
   const int held = modifiers > 0 ? modifiers - 1 : 0;
   press.shift = press.shift || (held & kShift) != 0;
@@ -69,7 +69,7 @@ std::optional<Key> numbered_key(int number) {
   return key;
 }
 
-// A key that the terminal names by its character: with Ctrl the small letter, with Shift what is written then.
+// A key reported by its character: with Ctrl the small letter, with Shift the shifted character.
 std::optional<Input> character_key(int code, int shifted, int modifiers) {
   // Functional keys of the kitty protocol lie in the private use area.
   if (code <= 0 || code >= kHighestNumber || (code >= 0xD800 && code < 0xF900)) return std::nullopt;
@@ -86,25 +86,25 @@ std::optional<Input> character_key(int code, int shifted, int modifiers) {
   return press;
 }
 
-// Numbered from 1; the low bits are the button, then the keys held, motion and wheel.
+// Coordinates count from 1; the low bits of the code are the button, then come modifiers, motion and wheel.
 std::optional<Input> mouse(int code, int x, int y, bool release) {
   if (code < 0 || x < 1 || y < 1) return std::nullopt;
   MouseEvent event{.x = x - 1, .y = y - 1, .ctrl = (code & 16) != 0, .alt = (code & 8) != 0, .shift = (code & 4) != 0};
   const int button = code & 3;
-  if (code >= 128) return std::nullopt;  // buttons of the side
+  if (code >= 128) return std::nullopt;  // side buttons
   if ((code & 64) != 0) {
-    if (button > 1 || release) return std::nullopt;  // the wheel sideways
+    if (button > 1 || release) return std::nullopt;  // horizontal wheel
     event.action = button == 0 ? MouseAction::wheel_up : MouseAction::wheel_down;
     return event;
   }
   const bool motion = (code & 32) != 0;
-  if (motion && (button == 3 || release)) return std::nullopt;  // moved with no button held
+  if (motion && (button == 3 || release)) return std::nullopt;  // motion without a button
   event.action = motion ? MouseAction::drag : release || button == 3 ? MouseAction::release : MouseAction::press;
   event.button = static_cast<std::uint8_t>(button == 3 ? 0 : button);
   return event;
 }
 
-// rxvt says by the last byte what is held.
+// rxvt encodes the modifiers in the final byte.
 int rxvt_modifiers(char final) {
   switch (final) {
     case '$':
@@ -129,7 +129,7 @@ std::optional<Input> numbered_meaning(const Sequence &sequence) {
 }
 
 std::optional<Input> lettered_meaning(const Sequence &sequence) {
-  // A first number other than 1 is no key but an answer, such as where the cursor is.
+  // A first number other than 1 is a reply of the terminal, such as a cursor position.
   if (sequence.count > 0 && sequence.number(0) > 1) return std::nullopt;
   if (const auto key = lettered_key(sequence.final)) return with_modifiers({.key = *key}, sequence.number(1));
   if (sequence.final == 'Z') {
@@ -151,7 +151,7 @@ Sequence read_sequence(std::string_view body, char final) {
     sequence.prefix = body[0];
     body.remove_prefix(1);
   }
-  // Bytes of another kind make it another sequence, none that we know.
+  // With intermediate bytes it is another sequence, which we do not know.
   if (body.find_first_not_of("0123456789;:") != std::string_view::npos) sequence.final = 0;
   while (!body.empty() && sequence.count < sequence.numbers.size()) {
     auto field = next_piece(body, ';');
@@ -194,7 +194,7 @@ std::optional<Input> ss3_meaning(const Sequence &sequence) {
     const auto key = lettered_key(static_cast<char>(sequence.final - 'a' + 'A'));
     return KeyPress{.key = *key, .ctrl = true};
   }
-  // The number pad: each letter lies 64 above what is printed on its key.
+  // Number pad: each letter is 64 above the character printed on the key.
   if (sequence.final == 'M') return with_modifiers({.key = Key::enter}, modifiers);
   if ((sequence.final >= 'j' && sequence.final <= 'y') || sequence.final == 'X') {
     const int character = sequence.final == 'X' ? '=' : sequence.final - 64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a whole control sequence from a terminal means. Pure; called by InputParser alone.
+// What a complete control sequence from a terminal means. Pure; called by InputParser only.
 #pragma once
 
 #include <array>
@@ -10,22 +10,22 @@
 
 namespace gpulse::term {
 
-// CSI and SS3: an introducer, numbers, a last byte.
+// CSI and SS3 sequences: an introducer, numbers, a final byte.
 struct Sequence {
   char prefix = 0;  // one of <=>? before the numbers
   std::array<int, 4> numbers{};
   std::size_t count = 0;
-  int shifted = 0;       // what the key gives with Shift, where the terminal tells
+  int shifted = 0;       // the character with Shift, if the terminal says so
   bool release = false;  // of a key
   char final = 0;
 
   int number(std::size_t at) const { return at < count ? numbers[at] : 0; }
 };
 
-// `body` is what lies between the introducer and the last byte.
+// `body` is what is between the introducer and the final byte.
 Sequence read_sequence(std::string_view body, char final);
 
-// Nothing: not known, or not of interest.
+// None: it is unknown, or of no interest.
 std::optional<Input> csi_meaning(const Sequence &sequence);
 std::optional<Input> ss3_meaning(const Sequence &sequence);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kBegin = "\033[?2026h", kEnd = "\033[?2026l";
 constexpr std::string_view kEraseLine = "\033[K";
-// Further than this, moving is never longer than writing what is there once more.
+// Beyond this distance, moving the cursor is never longer than writing the cells again.
 constexpr int kLongestRewrite = 6;
 constexpr int kMostLineFeeds = 4, kMostBackspaces = 4;
 
@@ -37,7 +37,7 @@ std::size_t motion_bytes(int count) { return 3 + (count != 1 ? digits(count) : 0
 bool is_blank(const ScreenCell &cell) { return cell.length == 1 && cell.bytes[0] == ' '; }
 bool is_right_half(const ScreenCell &cell) { return cell.length == 0; }
 
-// Whether a blank shows no more of its ink than the background.
+// Whether a blank in this ink shows only the background.
 bool plain_on_blanks(CellInk ink) { return (ink.attributes() & (kUnderline | kReverse)) == 0; }
 
 bool same_on_blanks(CellInk a, CellInk b) { return a.back() == b.back() && plain_on_blanks(a) && plain_on_blanks(b); }
@@ -52,7 +52,7 @@ bool looks_same(const ScreenCell &a, const ScreenCell &b, Depth depth) {
   return shown_a == shown_b || (is_blank(a) && same_on_blanks(shown_a, shown_b));
 }
 
-// Whether the ink that is set shows the cell as its own ink would.
+// Whether the current ink shows the cell as its own ink would.
 bool ink_serves(CellInk set, const ScreenCell &cell) {
   return set == cell.ink || (is_blank(cell) && same_on_blanks(set, cell.ink));
 }
@@ -61,10 +61,10 @@ std::size_t change_place(CellInk from, CellInk to) {
   return (from.bits() * 0x9E3779B97F4A7C15U + to.bits() * 0xC2B2AE3D27D4EB4FU) >> 48U;
 }
 
-// Blank on the background that erasing is sure to leave.
+// A blank on the default background, which is what every terminal leaves after erasing.
 bool is_erased(const ScreenCell &cell) { return is_blank(cell) && same_on_blanks(cell.ink, {}); }
 
-// Whether all terminals agree that the cell takes one column: letters of Europe, lines, blocks, braille.
+// Whether all terminals agree that the cell is one column wide: European letters, lines, blocks, braille.
 bool surely_one_column(const ScreenCell &cell) {
   if (cell.length == 1) return true;
   const Glyph glyph = first_glyph(cell.text());
@@ -140,7 +140,7 @@ void Painter::paint_changes(const Screen &wanted, int y, std::string &out) {
 
 void Painter::set_ink(const ScreenCell &cell, std::string &out) {
   if (ink_serves(ink_, cell)) return;
-  // The same few changes come in every line of every frame.
+  // The same few changes recur in every line of every frame.
   auto &change = changes_[change_place(ink_, cell.ink) % changes_.size()];
   if (change.bytes.empty() || change.from != ink_ || change.to != cell.ink) {
     change = {ink_, cell.ink, {}};
@@ -154,13 +154,13 @@ void Painter::write_cell(const ScreenCell &cell, int columns, std::string &out) 
   set_ink(cell, out);
   auto text = cell.text();
   if (text.size() > 1) {
-    // A mark after the last column joins another cell in some terminals.
+    // In the last column some terminals attach a combining mark to another cell.
     const Glyph glyph = first_glyph(text);
     if (x_ + glyph.columns >= columns) text = text.substr(0, glyph.bytes);
   }
   out += text;
   ++x_;
-  // In the last column terminals differ in where the cursor is now.
+  // After the last column terminals disagree about where the cursor is.
   if (x_ >= columns || !surely_one_column(cell)) x_ = -1;
 }
 
@@ -179,7 +179,7 @@ bool Painter::rewrite_to(const Screen &wanted, int x, std::size_t shorter_than, 
 
 void Painter::move_to(const Screen &wanted, int x, int y, std::string &out) {
   if (x == x_ && y == y_) return;
-  // A line feed alone keeps the column: the terminal's output is not translated while we have it.
+  // A line feed keeps the column, because the output is not translated.
   const bool below = y_ >= 0 && y >= y_ && y - y_ <= kMostLineFeeds;
   const std::size_t down = below ? static_cast<std::size_t>(y - y_) : 0;
   enum class Way : std::uint8_t { absolute, along, near, column } way = Way::absolute;

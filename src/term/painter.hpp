@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings a terminal from what it shows to what it should show, with as few bytes as possible. The
-// bytes are for a terminal whose output is not translated (OPOST off): a line feed keeps the column. One thread.
+// Updates a terminal from what it shows to what it should show, with as few bytes as possible. The terminal's output
+// must not be translated (OPOST off), so that a line feed keeps the column. Called by the loop of the live view, on its
+// thread.
 #pragma once
 
 #include <array>
@@ -14,9 +15,9 @@ class Painter {
  public:
   explicit Painter(Depth depth) : depth_(depth) {}
 
-  // Appends the bytes; none where nothing changed. A screen of another size is drawn whole.
+  // Appends the bytes, none if nothing has changed. A screen of another size is drawn completely.
   void paint(const Screen &wanted, std::string &out);
-  // The terminal may show anything now: the next time all is drawn.
+  // The terminal may show anything now: draw everything next time.
   void forget() { known_ = false; }
   void set_depth(Depth depth);
 
@@ -24,7 +25,7 @@ class Painter {
   void paint_row(const Screen &wanted, int y, std::string &out);
   void paint_changes(const Screen &wanted, int y, std::string &out);
   void move_to(const Screen &wanted, int x, int y, std::string &out);
-  // Moves by writing what lies between once more, where that is shorter.
+  // Moves by writing the cells in between again, if that is shorter.
   bool rewrite_to(const Screen &wanted, int x, std::size_t shorter_than, std::string &out) const;
   void set_ink(const ScreenCell &cell, std::string &out);
   void write_cell(const ScreenCell &cell, int columns, std::string &out);
@@ -32,13 +33,13 @@ class Painter {
   Depth depth_;
   Screen shown_;
   bool known_ = false;
-  // Where the cursor is and which ink it writes with; -1: not known.
+  // Position of the cursor and its ink; -1: unknown.
   int x_ = -1, y_ = -1;
   CellInk ink_{};
 
   struct Change {
     CellInk from{}, to{};
-    std::string bytes{};  // none: not known yet
+    std::string bytes{};  // empty: not computed yet
   };
   std::array<Change, 128> changes_{};
 };

@@ -11,7 +11,7 @@ namespace gpulse::term {
 
 namespace {
 
-// Where the value lies between the edges, 0–1; outside at the edge.
+// Position of the value between low and high, clamped to 0–1.
 double share_of(double value, double low, double high) {
   if (!(high > low)) return 0;
   return std::clamp((value - low) / (high - low), 0.0, 1.0);
@@ -19,7 +19,7 @@ double share_of(double value, double low, double high) {
 
 int step_of(double share, int steps) { return static_cast<int>(std::lround(share * (steps - 1))); }
 
-// Dots of a plot: `across` and `up` of them per cell, counted from the bottom left, and which curve drew last.
+// The dots of a plot, `across` by `up` per cell from the bottom left, and the curve that drew last in each cell.
 class Dots {
  public:
   Dots(const Area &area, int across, int up)
@@ -66,7 +66,7 @@ void draw_curve(Dots &dots, const Curve &curve, std::size_t number, const PlotSt
     if (style.filled) {
       from = 0;
     } else if (before >= 0 && before != y) {
-      // Up to the height of the neighbour, which has that dot itself.
+      // Up to the height of the neighbour, which draws that dot itself.
       (before < y ? from : to) = before < y ? before + 1 : before - 1;
     }
     for (int dot = from; dot <= to; ++dot) dots.set(x, dot, number);
@@ -74,7 +74,7 @@ void draw_curve(Dots &dots, const Curve &curve, std::size_t number, const PlotSt
   }
 }
 
-// Braille numbers its dots down the left column, then the right, with the lowest row added later.
+// Braille numbers its dots down the left column, then down the right; the lowest row was added later.
 char32_t braille(std::uint8_t mask) {
   static constexpr std::array<std::uint8_t, 8> kDot{0x40, 0x04, 0x02, 0x01, 0x80, 0x20, 0x10, 0x08};
   char32_t code = 0x2800;
@@ -84,7 +84,7 @@ char32_t braille(std::uint8_t mask) {
   return code;
 }
 
-// Three heights per cell, told apart by where the character has its weight.
+// Three heights per cell, by characters that sit low, in the middle or high.
 char32_t ascii(std::uint8_t mask) {
   static constexpr std::array<char32_t, 8> kMark{' ', '.', '-', '|', '\'', '|', '|', '|'};
   return kMark[mask & 7U];

@@ -25,7 +25,7 @@ void set_text(ScreenCell &cell, std::string_view text) {
   cell.length = static_cast<std::uint8_t>(text.size());
 }
 
-// A mark that does not fit is left out whole.
+// A mark that does not fit is left out.
 void join(ScreenCell &cell, std::string_view mark) {
   if (cell.length == 0 || cell.length + mark.size() > cell.bytes.size()) return;
   std::memcpy(cell.bytes.data() + cell.length, mark.data(), mark.size());
@@ -51,7 +51,7 @@ void Screen::resize(Size size) {
 }
 
 void Screen::clear(const Ink &ink) {
-  // Bytes are copied faster than cells are made.
+  // Copying bytes is faster than constructing cells.
   std::fill_n(cells_.begin(), size_.rows > 0 ? size_.columns : 0, blank(ink));
   for (std::size_t done = static_cast<std::size_t>(size_.columns); done > 0 && done < cells_.size();) {
     const auto more = std::min(done, cells_.size() - done);
@@ -88,7 +88,7 @@ int Screen::put(int x, int y, std::string_view text, const Ink &ink, const Rect 
   const std::int64_t end = std::int64_t{inside.x} + inside.columns;
   std::int64_t column = x;
   const CellInk cell_ink = ink;
-  ScreenCell *last = nullptr;  // what a mark joins; none: it has no place
+  ScreenCell *last = nullptr;  // cell that a combining mark goes to; null: none
   while (!text.empty()) {
     if (const char lead = text[0]; lead >= 0x20 && lead < 0x7F) {
       text.remove_prefix(1);

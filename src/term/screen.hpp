@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A screen in memory: cells that hold what a reader sees as one character, and their ink. No terminal is needed to draw
-// on it or to look at it. One thread.
+// A screen in memory: a grid of cells with a character and its ink. Needs no terminal. Drawn on by the live view and
+// compared by Painter, on one thread.
 #pragma once
 
 #include <array>
@@ -29,14 +29,14 @@ struct Rect {
   bool contains(int at_x, int at_y) const {
     return at_x >= x && at_y >= y && std::int64_t{at_x} - x < columns && std::int64_t{at_y} - y < rows;
   }
-  // What both have.
+  // The intersection.
   Rect operator&(const Rect &other) const;
   bool operator==(const Rect &) const = default;
 };
 
 // One column of one line.
 struct ScreenCell {
-  // UTF-8 of one character with its marks, as far as it fits, then zeros; none: the right half of a wide one.
+  // UTF-8 of one character with as many combining marks as fit, padded with zeros; empty: right half of a wide one.
   std::array<char, 7> bytes{' '};
   std::uint8_t length = 1;
   CellInk ink{};
@@ -57,29 +57,29 @@ class Screen {
 
   Size size() const { return size_; }
   Rect area() const { return {0, 0, size_.columns, size_.rows}; }
-  // What was there is gone: all blank.
+  // Clears it, too.
   void resize(Size size);
   void clear(const Ink &ink = {});
 
   const ScreenCell &at(int x, int y) const { return cells_[index(x, y)]; }
 
-  // Writes from (x, y) on, inside `clip` and the screen; gives the columns that the text takes, also where it was cut
-  // off. Text is clean (width.hpp). A wide character that would be cut in half leaves a blank.
+  // Writes from (x, y) on, inside `clip` and the screen, and returns the width of the whole text, even if it was cut
+  // off. The text must be clean (width.hpp). A wide character that would be cut in half leaves a blank.
   int put(int x, int y, std::string_view text, const Ink &ink, const Rect &clip);
   int put(int x, int y, std::string_view text, const Ink &ink) { return put(x, y, text, ink, area()); }
-  // One character from the basic plane that takes one column.
+  // A character of the basic plane that is one column wide.
   void put_char(int x, int y, char32_t character, const Ink &ink);
-  // That character in every cell.
+  // Puts the character into every cell.
   void fill(const Rect &where, const Ink &ink, char32_t character = U' ');
-  // Gives the cells another background, and the attributes besides their own.
+  // Changes the background of the cells and adds attributes.
   void highlight(const Rect &where, Tint back, std::uint8_t attributes = 0);
 
-  // For tests and captures: the lines, without blanks at their end.
+  // For tests: the lines, without trailing blanks.
   std::vector<std::string> lines() const;
-  // As above, one text with a newline after each line.
+  // The same as one text, with a newline after each line.
   std::string text() const;
 
-  // Makes a line what it is on a screen of the same size.
+  // Copies a line from a screen of the same size.
   void copy_row(const Screen &from, int y);
   // A line's cells.
   const ScreenCell *row(int y) const { return &cells_[index(0, y)]; }
@@ -88,7 +88,7 @@ class Screen {
   std::size_t index(int x, int y) const {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(size_.columns) + static_cast<std::size_t>(x);
   }
-  // The cell, if it lies inside.
+  // Null if it is outside.
   ScreenCell *set_cell(std::int64_t x, int y, std::string_view text, const Ink &ink, const Rect &inside);
   // Blanks the other half of a wide character before one half is overwritten.
   void break_wide(int x, int y) {
@@ -98,10 +98,10 @@ class Screen {
 
   Size size_;
   std::vector<ScreenCell> cells_;
-  bool any_wide_ = false;  // else no half can be left over
+  bool any_wide_ = false;  // without any, nothing can be cut in half
 };
 
-// A part of a screen with its own origin: whoever draws there cannot draw anywhere else.
+// A part of a screen with its own origin; drawing is clipped to it.
 class Area {
  public:
   explicit Area(Screen &screen) : Area(screen, screen.area()) {}
@@ -112,7 +112,7 @@ class Area {
   bool empty() const { return rect_.empty(); }
   const Rect &rect() const { return rect_; }
   Screen &screen() const { return *screen_; }
-  // Part of this area, by its own coordinates.
+  // A part of this area, in its coordinates.
   Area part(const Rect &rect) const {
     const Rect moved{rect_.x + rect.x, rect_.y + rect.y, rect.columns, rect.rows};
     return Area(*screen_, moved & rect_);

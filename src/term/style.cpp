@@ -30,7 +30,7 @@ bool names_utf8(std::string_view locale) {
   return name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos;
 }
 
-// POSIX: the first of these that is set and not empty decides.
+// POSIX: the first of these that is not empty decides.
 bool unicode_locale(const TerminalFacts &facts) {
   for (const auto locale : {facts.lc_all, facts.lc_ctype, facts.lang}) {
     if (!locale.empty()) return names_utf8(locale);
@@ -61,7 +61,7 @@ int width(const std::vector<Span> &spans) {
 
 std::string line(const Style &style, const std::vector<Span> &spans) {
   int total = 0;
-  std::size_t last = 0;  // one past the last piece that is not blank
+  std::size_t last = 0;  // after the last piece that is not blank
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (spans[i].text.find_first_not_of(' ') == std::string::npos) continue;
     last = i + 1;
@@ -73,7 +73,7 @@ std::string line(const Style &style, const std::vector<Span> &spans) {
   for (std::size_t i = 0; i < last && used <= style.width; ++i) {
     std::string piece = spans[i].text;
     const bool ends_here = !whole && used + width(piece) > style.width - width(style.ellipsis());
-    // An ellipsis of its own, even where this piece would fit but more follows.
+    // A piece that would fit gets an ellipsis, too, if the next one does not.
     if (ends_here)
       piece =
           cut(piece + std::string(static_cast<std::size_t>(style.width), ' '), style.width - used, style.ellipsis());

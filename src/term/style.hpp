@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the place the text goes to can show, and lines of coloured pieces made for it.
+// What the destination of a text can show (colour, Unicode, width), and lines of coloured pieces made for it. Pure, but
+// for detect_style(); any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct Style {
 
   // "…" or ".."
   std::string_view ellipsis() const { return unicode ? "…" : ".."; }
-  // What stands where there is nothing to say.
+  // Shown in place of a missing value.
   std::string_view dash() const { return unicode ? "–" : "-"; }
 };
 
@@ -27,22 +28,22 @@ struct Span {
   Colour colour = Colour::plain;
 };
 
-// Columns of all pieces together.
+// Width of all pieces together.
 int width(const std::vector<Span> &spans);
 
-// The text in its colour; without colour the text alone.
+// The text in the colour, if the style has colours.
 std::string paint(const Style &style, Colour colour, std::string_view text);
 
-// The pieces one after another, cut to the style's width, without blanks at the end.
+// The pieces in a row, cut to the style's width, without trailing blanks.
 std::string line(const Style &style, const std::vector<Span> &spans);
 
 // A bar of `columns` of which `fraction` (0–1) is full.
 std::vector<Span> bar(const Style &style, double fraction, int columns, Colour colour);
 
-// The variables and facts a style is made from, so that it can be tried without a terminal.
+// What a style is derived from, so that it can be tested without a terminal.
 struct TerminalFacts {
   bool terminal = false;
-  int columns = 0;  // as the terminal tells, 0 if it does not
+  int columns = 0;  // of the terminal; 0: unknown
   std::string_view term = {};
   std::string_view no_color = {};
   std::string_view columns_variable = {};

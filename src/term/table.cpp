@@ -9,7 +9,7 @@ namespace gpulse::term {
 
 namespace {
 
-// Cuts a row of pieces to a width, so that the colours of those that stay are kept.
+// Cuts a row of pieces to a width and keeps their colours.
 std::vector<Span> cut_spans(const Style &style, const std::vector<Span> &spans, int columns) {
   std::vector<Span> kept;
   int left = columns;
@@ -54,7 +54,7 @@ std::vector<int> Table::fit(int available) const {
     wanted.push_back({.width = std::min(content[i], most),
                       .full = content[i],
                       .min = column.min,
-                      .most = column.grow_to,
+                      .max = column.grow_to,
                       .keep = column.keep,
                       .gap = column.gap});
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of text that fits a width: columns are as wide as what stands in them; where there is room some grow, where
-// there is not some shrink and then some go. Nothing is assumed about how long a value can be.
+// A table of text that fits a width: columns are as wide as their content; where there is room some grow, where there
+// is not some shrink and then some go (fit.hpp). Values may have any length. Pure.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace gpulse::term {
 
 struct Cell {
   std::vector<Span> spans = {};
-  // A bar as wide as the column comes out, in place of the spans.
+  // A bar that fills the column, in place of the spans.
   std::optional<double> bar = std::nullopt;
   Colour bar_colour = Colour::plain;
 
@@ -29,14 +29,14 @@ struct Column {
   std::string title;
   Align align = Align::left;
   int gap = 1;       // blanks before it
-  int floor = 0;     // at least this wide, so that a table drawn again and again does not jump
+  int floor = 0;     // minimum width, so that a table that is drawn repeatedly does not jump
   int min = 0;       // may shrink down to this; 0: it does not shrink
-  int cap = 0;       // is content with this much, though what stands in it may be wider; 0: wants all
-  int grow_to = 0;   // takes up to this, or what stands in it, where there is room to spare
-  int keep = kMust;  // where the width does not suffice the column with the lowest goes first
+  int cap = 0;       // wants no more than this at first, even if its content is wider; 0: no limit
+  int grow_to = 0;   // grows up to this, or to its content, where there is room
+  int keep = kMust;  // where there is no room the column with the lowest goes first
 
   static constexpr int kMust = 1000;
-  // Columns below go before any other has to shrink.
+  // Columns below this go before any other shrinks.
   static constexpr int kSpare = 100;
 };
 
@@ -45,11 +45,11 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
   void add(std::vector<Cell> cells) { rows_.push_back({std::move(cells), {}, false}); }
-  // The cells given, then one that takes the rest of the line.
+  // These cells, then one that takes the rest of the line.
   void add(std::vector<Cell> cells, Cell rest) { rows_.push_back({std::move(cells), std::move(rest), true}); }
   std::size_t size() const { return rows_.size(); }
 
-  // Which columns there is room for.
+  // Which columns are shown.
   std::vector<bool> kept(const Style &style) const;
   // Titles first, then one line per row, none wider than the style allows.
   std::vector<std::string> lines(const Style &style) const;
@@ -61,7 +61,7 @@ class Table {
     bool has_rest;
   };
 
-  // Width of what stands in each column.
+  // Width of the content of each column.
   std::vector<int> measure() const;
   // Width of each column, 0 for those left out.
   std::vector<int> fit(int available) const;

@@ -27,20 +27,20 @@ using std::chrono::milliseconds;
 constexpr std::string_view kEnter = "\033[?1049h\033[?25l\033[?7l\033[?2004h";
 constexpr std::string_view kMouseOn = "\033[?1000h\033[?1002h\033[?1006h";
 constexpr std::string_view kMouseOff = "\033[?1006l\033[?1002l\033[?1000l";
-// So long after an Escape nothing more of a sequence comes.
+// After this long, an Escape is not the start of a sequence.
 constexpr milliseconds kSettle{30};
 constexpr int kWriteSliceMs = 200;
-// A terminal can claim 65535 × 65535.
+// A terminal can claim to be 65535 × 65535.
 constexpr Size kLargest{2000, 1000}, kUnknown{80, 24};
 
 termios raw_modes(termios modes) {
-  ::cfmakeraw(&modes);  // also without ISIG: Ctrl-C and Ctrl-Z come as keys
+  ::cfmakeraw(&modes);  // clears ISIG, too: Ctrl-C and Ctrl-Z come as keys
   modes.c_cc[VMIN] = 1;
   modes.c_cc[VTIME] = 0;
   return modes;
 }
 
-// The same terminal opened anew: not to block is then our own matter, not the shell's that shares the descriptor.
+// Opens the same terminal again, because the shell shares the descriptor and would become non-blocking, too.
 int open_output() { return ::open("/proc/self/fd/1", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC); }
 
 }  // namespace
@@ -53,15 +53,15 @@ struct Terminal::State {
   Clock::time_point last_byte;
 
   bool enter();
-  bool take_signals(Happened &happened);
+  bool take_signals(Events &events);
   int timeout(Clock::time_point deadline) const;
-  void read_input(Happened &happened);
-  void settle(Happened &happened);
+  void read_input(Events &events);
+  void settle(Events &events);
 };
 
 bool Terminal::State::enter() {
   auto &signals = terminal_signals();
-  // In the background this stops us; the signal that continues us interrupts it.
+  // In the background this stops us, and SIGCONT interrupts it.
   while (::tcsetattr(signals.input, TCSANOW, &raw) != 0) {
     if (errno != EINTR || signals.stop) return false;
   }
@@ -118,13 +118,13 @@ Size Terminal::size() const {
           sensible(window.ws_row, kUnknown.rows, kLargest.rows)};
 }
 
-// True where something is to be reported.
-bool Terminal::State::take_signals(Happened &happened) {
+// Returns whether there is something to report.
+bool Terminal::State::take_signals(Events &events) {
   auto &signals = terminal_signals();
-  happened.stop = happened.stop || signals.stop.load();  // stays: who misses it once sees it again
-  happened.resized = signals.resized.exchange(false) || happened.resized;
-  happened.woken = signals.woken.exchange(false) || happened.woken;
-  return happened.stop || happened.resized || happened.woken;
+  events.stop = events.stop || signals.stop.load();  // never reset, so that nobody can miss it
+  events.resized = signals.resized.exchange(false) || events.resized;
+  events.woken = signals.woken.exchange(false) || events.woken;
+  return events.stop || events.resized || events.woken;
 }
 
 int Terminal::State::timeout(Clock::time_point deadline) const {
@@ -134,27 +134,27 @@ int Terminal::State::timeout(Clock::time_point deadline) const {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
 }
 
-void Terminal::State::read_input(Happened &happened) {
+void Terminal::State::read_input(Events &events) {
   std::array<char, 4096> bytes;
   const auto count = ::read(terminal_signals().input, bytes.data(), bytes.size());
   if (count > 0) {
     last_byte = Clock::now();
-    parser.feed({bytes.data(), static_cast<std::size_t>(count)}, happened.inputs);
+    parser.feed({bytes.data(), static_cast<std::size_t>(count)}, events.inputs);
   } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
     terminal_signals().stop = true;
   }
 }
 
-void Terminal::State::settle(Happened &happened) {
-  if (parser.waiting() && Clock::now() - last_byte >= kSettle) parser.settle(happened.inputs);
+void Terminal::State::settle(Events &events) {
+  if (parser.waiting() && Clock::now() - last_byte >= kSettle) parser.settle(events.inputs);
 }
 
-Terminal::Happened Terminal::wait(milliseconds at_most) {
+Terminal::Events Terminal::wait(milliseconds at_most) {
   auto &signals = terminal_signals();
   const auto deadline = Clock::now() + std::clamp(at_most, milliseconds(0), milliseconds(std::chrono::hours(24)));
-  Happened happened;
+  Events events;
   while (true) {
-    if (state_->take_signals(happened) || !happened.inputs.empty()) return happened;
+    if (state_->take_signals(events) || !events.inputs.empty()) return events;
     if (signals.suspend.exchange(false)) stop_and_return(false);
     if (signals.continued.exchange(false)) come_back();
     if (signals.resized) continue;
@@ -164,11 +164,11 @@ Terminal::Happened Terminal::wait(milliseconds at_most) {
       std::uint64_t times = 0;
       (void)!::read(signals.wake, &times, sizeof times);
     }
-    if (count > 0 && ready[0].revents != 0) state_->read_input(happened);
-    state_->settle(happened);
+    if (count > 0 && ready[0].revents != 0) state_->read_input(events);
+    state_->settle(events);
     if (count <= 0 && Clock::now() >= deadline) {
-      state_->take_signals(happened);
-      return happened;
+      state_->take_signals(events);
+      return events;
     }
   }
 }
@@ -199,7 +199,7 @@ Result<void> Terminal::write(std::string_view bytes) {
 
 // After a stop the shell may have changed the modes and written over the screen.
 void Terminal::come_back() {
-  if (terminal_signals().stop) return;  // ended while stopped: the terminal is the shell's
+  if (terminal_signals().stop) return;  // asked to stop while suspended: the terminal belongs to the shell
   if (!state_->enter() || !show()) terminal_signals().stop = true;
   terminal_signals().resized = true;
 }

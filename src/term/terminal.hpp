@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terminal behind standard input and output while a program has the whole screen: raw keys, another screen, mouse
-// reports; put back as it was at the end, on a signal, on Ctrl-Z, and when the program crashes. There is one per
-// process.
+// The terminal of a full-screen program: raw keys, the alternate screen, mouse reports. It is restored at the end, on a
+// signal, on Ctrl-Z, and when the program crashes. One per process; used by the loop of the live view, on its thread.
 #pragma once
 
 #include <chrono>
@@ -20,7 +19,7 @@ class Terminal {
   struct Options {
     bool mouse = true;
   };
-  // Fails where one of the two is no terminal.
+  // Fails unless both standard input and output are terminals.
   static Result<std::unique_ptr<Terminal>> open(const Options &options);
   Terminal(const Terminal &) = delete;
   Terminal &operator=(const Terminal &) = delete;
@@ -28,20 +27,20 @@ class Terminal {
 
   Size size() const;
 
-  struct Happened {
+  struct Events {
     std::vector<Input> inputs;
-    bool resized = false;  // or the terminal may show anything now: after Ctrl-Z and fg, a tmux attach
+    bool resized = false;  // or the screen was lost: after Ctrl-Z and fg, or a tmux attach
     bool stop = false;     // SIGINT from outside, SIGTERM, SIGHUP, or the terminal is gone
     bool woken = false;    // by wake()
   };
-  // Waits for any of these, at most so long.
-  Happened wait(std::chrono::milliseconds at_most);
-  // Ends a wait; any thread, also a signal handler.
+  // Returns as soon as there is something to report.
+  Events wait(std::chrono::milliseconds at_most);
+  // Ends a wait. Any thread; also from a signal handler.
   void wake();
 
-  // All of it, or an error; a terminal that is gone is one.
+  // Writes all of it, or fails: the terminal may be gone.
   Result<void> write(std::string_view bytes);
-  // As Ctrl-Z does: the screen is given back, the program stopped; returns when it goes on.
+  // Restores the terminal and stops the program, as Ctrl-Z does; returns when it is continued.
   void suspend();
   void set_mouse(bool on);
 

@@ -14,7 +14,7 @@ namespace gpulse::term {
 
 namespace {
 
-// Ends a frame that was cut off, then what enter() switched on in reverse.
+// Ends a frame that was cut off, then undoes enter() in reverse order.
 constexpr std::string_view kLeave =
     "\033[?2026l\033[?1006l\033[?1002l\033[?1000l\033[?2004l\033[?7h\033[m\033[?25h\033[?1049l";
 constexpr int kLongestLeaveMs = 1000;
@@ -30,7 +30,7 @@ struct Replaced {
 };
 std::array<Replaced, kEnding.size() + kNotice.size() + kCrash.size()> replaced_actions;
 std::terminate_handler terminate_before = nullptr;
-// A stack that has overflowed cannot hold the handler that says so.
+// A handler for stack overflow cannot run on the stack that has overflowed.
 alignas(16) std::array<char, 65'536> spare_stack;
 bool spare_stack_used = false;
 
@@ -75,7 +75,7 @@ const Replaced *replaced_action(int number) {
   return nullptr;
 }
 
-// The end is as it would be without us: the handler before ours, or the default with its exit status and core.
+// Ends as without our handler: with the previous one, or the default with its exit status and core dump.
 void on_crash(int number, siginfo_t *info, void *context) {
   leave_terminal();
   const auto *entry = replaced_action(number);
@@ -88,11 +88,11 @@ void on_crash(int number, siginfo_t *info, void *context) {
   if (has_handler) {
     with_info ? before.sa_sigaction(number, info, context) : before.sa_handler(number);
   } else if (info == nullptr || info->si_code <= 0) {
-    ::raise(number);  // sent by someone: going back would not repeat it
+    ::raise(number);  // sent by another process: returning would not raise it again
   }
 }
 
-// Else the last words would go to the screen that is about to vanish.
+// Otherwise the message would go to the alternate screen, which is about to vanish.
 void on_terminate() {
   leave_terminal();
   if (terminate_before != nullptr) terminate_before();
@@ -110,7 +110,7 @@ void install(Replaced &entry, int number, bool crash) {
     action.sa_handler = on_notice;
   }
   ::sigaction(number, nullptr, &entry.before);
-  // Who starts us with a signal ignored, as nohup does, means it.
+  // A signal that was ignored when we were started, as with nohup, stays ignored.
   const bool ignored = (entry.before.sa_flags & SA_SIGINFO) == 0 && entry.before.sa_handler == SIG_IGN;
   if (ignored && !crash && number != SIGWINCH && number != SIGCONT) return;
   entry.replaced = ::sigaction(number, &action, nullptr) == 0;
@@ -135,14 +135,14 @@ TerminalSignals &terminal_signals() {
 void leave_terminal() {
   auto &signals = terminal_signals();
   if (!signals.entered.exchange(false)) return;
-  // In the background the modes belong to the shell, and to set them would stop us.
+  // In the background the modes belong to the shell, and setting them would stop us.
   sigset_t output_stop, before;
   sigemptyset(&output_stop);
   sigaddset(&output_stop, SIGTTOU);
   ::pthread_sigmask(SIG_BLOCK, &output_stop, &before);
   write_bounded(signals.output, kLeave);
   if (in_foreground(signals.input)) {
-    ::tcflush(signals.input, TCIFLUSH);  // mouse reports that were under way
+    ::tcflush(signals.input, TCIFLUSH);  // mouse reports still on their way
     ::tcsetattr(signals.input, TCSANOW, &signals.found);
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -178,7 +178,7 @@ void stop_here(bool whole_group) {
   struct sigaction before{}, action{};
   sigemptyset(&action.sa_mask);
   if (whole_group) {
-    // The others first: a signal to the whole group may reach us later than we expect it.
+    // The others first: a signal to the whole group could reach us too late.
     action.sa_handler = SIG_IGN;
     ::sigaction(SIGTSTP, &action, &before);
     ::kill(0, SIGTSTP);
@@ -188,7 +188,7 @@ void stop_here(bool whole_group) {
     action.sa_handler = SIG_DFL;
     ::sigaction(SIGTSTP, &action, &before);
   }
-  ::raise(SIGTSTP);  // does nothing where no shell could continue us
+  ::raise(SIGTSTP);  // has no effect where no shell could continue us
   ::sigaction(SIGTSTP, &before, nullptr);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a signal handler needs to know of the terminal, and the handlers. One per process: signals are.
+// What signal handlers need to know about the terminal, and the handlers. One per process, as signals are. Called by
+// Terminal.
 #pragma once
 
 #include <signal.h>
@@ -10,16 +11,16 @@
 
 namespace gpulse::term {
 
-// Shared with handlers, which run on any thread at any moment.
+// Shared with the handlers, which run on any thread at any time.
 struct TerminalSignals {
-  std::atomic<bool> entered = false;  // the terminal is not as we found it
+  std::atomic<bool> entered = false;  // the terminal has to be restored
   std::atomic<bool> stop = false, resized = false, suspend = false, continued = false, woken = false;
   int input = -1, output = -1, wake = -1;
-  termios found{};  // the modes to put back
+  termios found{};  // modes to restore
 };
 TerminalSignals &terminal_signals();
 
-// Puts the terminal back as it was, once; async-signal-safe, and bounded where the terminal takes no more bytes.
+// Restores the terminal, once. Async-signal-safe; does not block for ever on a terminal that takes no more bytes.
 void leave_terminal();
 // Ends the wait; async-signal-safe.
 void wake_terminal();
@@ -27,7 +28,7 @@ void wake_terminal();
 void install_handlers();
 void remove_handlers();
 
-// Stops this process group as Ctrl-Z does, or this process alone; returns when it goes on.
+// Stops the process group as Ctrl-Z does, or only this process; returns when it is continued.
 void stop_here(bool whole_group);
 
 }  // namespace gpulse::term

@@ -179,15 +179,15 @@ int say_what_happens() {
   const auto terminal = opened();
   say(*terminal, "ready");
   while (true) {
-    const auto happened = terminal->wait(milliseconds(60'000));
-    for (const auto &input : happened.inputs) {
+    const auto events = terminal->wait(milliseconds(60'000));
+    for (const auto &input : events.inputs) {
       const auto what = described(input);
       if (what == "q") return 0;
       if (what == "ctrl z") terminal->suspend();
       say(*terminal, what);
     }
-    if (happened.stop) return 3;
-    if (happened.resized) {
+    if (events.stop) return 3;
+    if (events.resized) {
       const auto size = terminal->size();
       say(*terminal, "size " + std::to_string(size.columns) + " " + std::to_string(size.rows));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A terminal in memory that understands what Painter writes, and nothing else, for tests and fuzzers: it wraps at the
-// edge, scrolls at the bottom, and erases to the default background, as the least obliging terminals do.
+// A terminal in memory for tests and fuzzers. It understands what Painter writes and nothing else; it wraps at the
+// edge, scrolls at the bottom and erases to the default background, as the most basic terminals do.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,10 +23,10 @@ class Emulator {
     std::string text = "?";
     Ink ink{.fore = Tint::ansi(5)};
   };
-  // `widest`: 1 for a terminal that knows no wide characters.
+  // `widest`: 1 for a terminal without wide characters.
   explicit Emulator(Size size, int widest = 2) : widest_(widest) { resize(size); }
 
-  // A terminal keeps something, nobody knows what.
+  // Fills the terminal with something unknown.
   void resize(Size size) {
     size_ = size;
     cells_.assign(static_cast<std::size_t>(size.columns) * static_cast<std::size_t>(size.rows), Cell{});
@@ -34,7 +34,7 @@ class Emulator {
     wrap_pending_ = false;
   }
 
-  // What it does not understand, or would not have to: empty where all is well.
+  // The first thing it did not understand, or need not have; empty: none.
   const std::string &complaint() const { return complaint_; }
   int frames_open() const { return frames_open_; }
 

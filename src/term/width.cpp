@@ -20,7 +20,7 @@ struct Character {
 Character first_character(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return {lead, 1};
-  // Lines, blocks and braille are most of what is drawn; the first and the last of these leads have exceptions.
+  // Fast path for lines, blocks and braille, most of what is drawn; the first and last lead bytes have exceptions.
   if (lead > 0xE0 && lead < 0xED && text.size() >= 3) {
     const auto second = static_cast<unsigned char>(text[1]), third = static_cast<unsigned char>(text[2]);
     if ((second & 0xC0U) == 0x80 && (third & 0xC0U) == 0x80) {
@@ -35,7 +35,7 @@ Character first_character(std::string_view text) {
   return found;
 }
 
-// Characters newer than the library's tables: terminals take those of the picture and ideograph blocks as wide.
+// Characters newer than the library's tables: terminals treat those of pictograph and ideograph blocks as wide.
 bool likely_wide(utf8proc_int32_t code) {
   return (code >= 0x1F300 && code <= 0x1FAFF) || (code >= 0x20000 && code <= 0x3FFFD);
 }
@@ -47,7 +47,7 @@ int character_width(utf8proc_int32_t code) {
   return utf8proc_charwidth(code);
 }
 
-// Marks and isolates of the writing direction, line and paragraph separators, the byte order mark.
+// Characters that control the writing direction, line and paragraph separators, the byte order mark.
 bool disturbs_the_line(utf8proc_int32_t code) {
   return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
          (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
@@ -133,7 +133,7 @@ std::string cut(std::string_view text, int columns, std::string_view ellipsis) {
   if (width(text) <= columns) return std::string(text);
   const int mark = width(ellipsis);
   const int room = columns - (mark <= columns ? mark : 0);
-  // `border` is the last place where the text may end and still fit.
+  // `border` is the last place where the text can be cut and still fit.
   std::size_t border = 0;
   std::size_t at = 0;
   int used = 0;
@@ -173,7 +173,7 @@ std::vector<std::string> wrap(std::string_view text, int columns) {
     if (!current.empty()) lines.push_back(std::move(current));
     while (width(rest) > columns) {
       const auto head = cut(rest, columns, "");
-      if (head.empty()) return lines;  // not even one character fits
+      if (head.empty()) return lines;  // not a single character fits
       lines.push_back(head);
       rest.remove_prefix(head.size());
     }

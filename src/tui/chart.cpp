@@ -13,7 +13,7 @@ using term::Area;
 
 namespace {
 
-// Means of `zoom` values each, so that the groups stay the same from one sample to the next.
+// Means of `zoom` values each. Groups are aligned to sample numbers, so that a new sample does not regroup all of them.
 std::vector<float> fold(std::span<const float> values, int zoom, std::uint64_t number) {
   std::vector<float> folded;
   const auto group = static_cast<std::uint64_t>(zoom);
@@ -121,7 +121,7 @@ void draw_chart(const Area &area, const DrawContext &context, const Chart &chart
   const auto plot = below.part({axis, 0, below.columns() - axis, below.rows()});
   std::vector<std::vector<float>> folded(context.settings.zoom > 1 ? chart.curves.size() : 0);
   std::vector<term::Curve> curves;
-  // The first is what matters most: it is drawn last, over the others.
+  // The first curve matters most, so it is drawn last, over the others.
   for (std::size_t i = chart.curves.size(); i-- > 0;) {
     const auto &curve = chart.curves[i];
     auto values = context.history.values(curve.key);
@@ -135,7 +135,7 @@ void draw_charts(const Area &area, const DrawContext &context, const std::vector
   if (charts.empty() || area.rows() < 2) return;
   const int count = static_cast<int>(charts.size());
   const auto rows_for = [&](int charts_across) { return (count + charts_across - 1) / charts_across; };
-  // Few and wide where they can still be high, for time runs sideways; else as many as fit.
+  // Time runs sideways, so prefer few wide charts as long as they are high enough; else as many as fit.
   constexpr int kGoodRows = 10;
   int across =
       std::clamp(rows_for(std::max(1, area.rows() / kGoodRows)), 1, std::max(1, area.columns() / kChartColumns));

@@ -16,18 +16,18 @@ namespace {
 
 using Kind = ProcessColumn::Kind;
 
-struct Own {
+struct FixedColumn {
   Kind kind;
   std::string_view key, label, help;
 };
-constexpr std::array kOwn{
-    Own{Kind::device, "gpu", "GPU", "Number of the device it works on"},
-    Own{Kind::pid, "pid", "PID", "Number of the process"},
-    Own{Kind::type, "type", "T", "C compute, G graphics, M through MPS"},
-    Own{Kind::owner, "owner", "JOB", "Its batch job, else its pod, else its container"},
+constexpr std::array kFixed{
+    FixedColumn{Kind::device, "gpu", "GPU", "Number of the device it works on"},
+    FixedColumn{Kind::pid, "pid", "PID", "Number of the process"},
+    FixedColumn{Kind::type, "type", "T", "C compute, G graphics, M through MPS"},
+    FixedColumn{Kind::owner, "owner", "JOB", "Its batch job, else its pod, else its container"},
 };
 
-const Own &own(Kind kind) { return kOwn[static_cast<std::size_t>(kind)]; }
+const FixedColumn &fixed_column(Kind kind) { return kFixed[static_cast<std::size_t>(kind)]; }
 
 int sign(double difference) { return difference < 0 ? -1 : (difference > 0 ? 1 : 0); }
 
@@ -56,18 +56,18 @@ int compare_readings(const Reading &a, const Reading &b, bool descending) {
 }  // namespace
 
 std::string_view key(const ProcessColumn &column) {
-  return column.kind == Kind::metric ? describe(column.metric).key : own(column.kind).key;
+  return column.kind == Kind::metric ? describe(column.metric).key : fixed_column(column.kind).key;
 }
 std::string_view label(const ProcessColumn &column) {
-  return column.kind == Kind::metric ? describe(column.metric).label : own(column.kind).label;
+  return column.kind == Kind::metric ? describe(column.metric).label : fixed_column(column.kind).label;
 }
 std::string_view help(const ProcessColumn &column) {
-  return column.kind == Kind::metric ? describe(column.metric).help : own(column.kind).help;
+  return column.kind == Kind::metric ? describe(column.metric).help : fixed_column(column.kind).help;
 }
 
 std::optional<ProcessColumn> column_named(std::string_view name) {
-  const auto *const found = std::ranges::find(kOwn, name, &Own::key);
-  if (found != kOwn.end()) return ProcessColumn{found->kind};
+  const auto *const found = std::ranges::find(kFixed, name, &FixedColumn::key);
+  if (found != kFixed.end()) return ProcessColumn{found->kind};
   if (const auto id = find_metric(Scope::process, name)) return ProcessColumn{Kind::metric, *id};
   return std::nullopt;
 }
@@ -79,7 +79,7 @@ std::optional<ProcessColumn> column_of(Role role) {
 
 std::vector<ProcessColumn> all_columns() {
   std::vector<ProcessColumn> all;
-  for (const auto &each : kOwn) all.push_back({each.kind});
+  for (const auto &each : kFixed) all.push_back({each.kind});
   for_each_metric(Scope::process, [&](MetricId id, const Metric &) { all.push_back({Kind::metric, id}); });
   return all;
 }
@@ -89,7 +89,7 @@ std::vector<ProcessColumn> default_columns() {
   bool owner_placed = false;
   for (const auto id : view::ranked_metrics(Scope::process)) {
     const bool text = is_text(describe(id));
-    // The user comes first, then the type; where it belongs stands before what it runs.
+    // The type follows the user; the owner (job, pod, container) goes before the first other text.
     if (text && describe(id).role != Role::user && !owner_placed) {
       columns.push_back({Kind::owner});
       owner_placed = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns a list of processes can have: some that every process has, and every metric of a process in the table.
+// The columns that the list of processes can have: a few fixed ones, and every process metric of the metric table.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -25,18 +26,18 @@ std::string_view key(const ProcessColumn &column);    // as the settings write i
 std::string_view label(const ProcessColumn &column);  // as the table's head shows it
 std::string_view help(const ProcessColumn &column);
 std::optional<ProcessColumn> column_named(std::string_view key);
-// The metric that plays the role.
+// The column of the metric with this role.
 std::optional<ProcessColumn> column_of(Role role);
 
-// Every column there is, and those that are shown unless the user says otherwise.
+// Every column, and those shown by default.
 std::vector<ProcessColumn> all_columns();
 std::vector<ProcessColumn> default_columns();
 
 term::Cell cell(const ProcessColumn &column, const Process &process, const term::Style &style);
 
-// What people look for is at the top: large numbers first, names from A to Z.
+// Whether a column is sorted in descending order at first: numbers are, names are not.
 bool descends(const ProcessColumn &column);
-// Below 0: a comes first when ascending. What is not known comes after everything else, either way.
+// Below 0: a comes first. Unknown values come last in either order.
 int compare(const ProcessColumn &column, const Process &a, const Process &b, bool descending);
 
 // How the columns of the panels share a line.

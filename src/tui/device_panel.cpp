@@ -25,7 +25,7 @@ using Devices = std::vector<const Device *>;
 
 struct Column {
   std::string title;
-  term::FitColumn slot;
+  term::FitColumn fit;
   Align align = Align::right;
   std::vector<Cell> cells{};                                    // either these, one per device
   std::function<void(const Area &, const Device &)> picture{};  // or this
@@ -109,31 +109,31 @@ class Columns {
       return;
     }
     column.align = Align::left;
-    column.slot.min = 10;
-    column.slot.gap = 2;
+    column.fit.min = 10;
+    column.fit.gap = 2;
   }
 
-  // At least as wide as what could stand there when all is used to the full.
+  // `least` is the width of the largest value it could show, so that the column does not jump.
   template <class MakeCell>
   void text(std::string title, int keep, const MakeCell &cell, int least = 0) {
-    auto &column = columns_.emplace_back(Column{.title = std::move(title), .slot = {.keep = keep}});
-    column.slot.width = std::max(term::width(column.title), least);
+    auto &column = columns_.emplace_back(Column{.title = std::move(title), .fit = {.keep = keep}});
+    column.fit.width = std::max(term::width(column.title), least);
     column.cells.reserve(devices_.size());
     for (const auto *device : devices_) {
       column.cells.push_back(cell(*device));
-      column.slot.width = std::max(column.slot.width, term::width(column.cells.back().spans));
+      column.fit.width = std::max(column.fit.width, term::width(column.cells.back().spans));
     }
   }
 
-  void picture(std::string title, term::FitColumn slot, std::function<void(const Area &, const Device &)> draw) {
-    columns_.push_back({.title = std::move(title), .slot = slot, .align = Align::left, .picture = std::move(draw)});
+  void picture(std::string title, term::FitColumn fit, std::function<void(const Area &, const Device &)> draw) {
+    columns_.push_back({.title = std::move(title), .fit = fit, .align = Align::left, .picture = std::move(draw)});
   }
 
   void name() {
     text("NAME", kMust, [this](const Device &d) { return Cell(view::device_name(d, look_.style), Colour::bold); });
     columns_.back().align = Align::left;
-    columns_.back().slot.width = std::min(columns_.back().slot.width, 24);
-    columns_.back().slot.min = std::min(columns_.back().slot.width, 6);
+    columns_.back().fit.width = std::min(columns_.back().fit.width, 24);
+    columns_.back().fit.min = std::min(columns_.back().fit.width, 6);
   }
 
   void extra(MetricId id, int keep) {
@@ -148,7 +148,7 @@ class Columns {
   void activity() {
     const auto use = find_role(Scope::device, Role::utilization);
     if (use && any_value(devices_, *use)) {
-      picture("", {.width = 10, .min = 6, .most = 30, .keep = 690}, [this](const Area &area, const Device &d) {
+      picture("", {.width = 10, .min = 6, .max = 30, .keep = 690}, [this](const Area &area, const Device &d) {
         const auto reading = view::by_role(d.row, Role::utilization);
         if (reading) meter(area, look_, reading.value() / 100, busy_colour(d, reading.value()));
       });
@@ -157,7 +157,7 @@ class Columns {
         title_of(Role::utilization), 900,
         [this](const Device &d) { return view::role_cell(look_.style, d.row, Role::utilization); }, 4);
     if (use && any_value(devices_, *use)) {
-      picture("", {.width = kSparkColumns, .min = 5, .most = kMostSparkColumns, .keep = 700},
+      picture("", {.width = kSparkColumns, .min = 5, .max = kMostSparkColumns, .keep = 700},
               [this, id = *use](const Area &area, const Device &d) {
                 const auto values = context_.history.values({d.index, 0, id.index});
                 term::draw_sparkline(area, values, 0, 100, look_.ink(Colour::good), look_.unicode());
@@ -168,7 +168,7 @@ class Columns {
           title_of(Role::true_activity), 850, [this](const Device &d) { return view::activity_cell(look_.style, d); },
           4);
     }
-    // Beside the utilisation what it hides: how much of the device is at work.
+    // Utilisation does not say how much of the device is at work; these do, so they stand beside it.
     for (const auto id : view::ranked_metrics(Scope::device)) {
       if (is_activity(id)) extra(id, 450 - describe(id).rank);
     }
@@ -176,7 +176,7 @@ class Columns {
 
   void memory() {
     if (std::ranges::any_of(devices_, [](const Device *d) { return view::memory_share(*d) >= 0; })) {
-      picture("", {.width = 8, .min = 5, .most = 20, .keep = 350, .gap = 2}, [this](const Area &area, const Device &d) {
+      picture("", {.width = 8, .min = 5, .max = 20, .keep = 350, .gap = 2}, [this](const Area &area, const Device &d) {
         const double share = view::memory_share(d);
         meter(area, look_, share, view::memory_colour(share));
       });
@@ -190,7 +190,7 @@ class Columns {
   std::vector<Column> columns_;
 };
 
-// "! hw thermal  GCLK 1980MHz": what to look at, then what found no column, as far as it fits.
+// "! hw thermal  GCLK 1980MHz": findings first, then readings that got no column, as many as fit.
 void draw_second_line(const Area &area, const Look &look, const Device &device,
                       const std::vector<MetricId> &left_over) {
   int x = 4;
@@ -217,7 +217,7 @@ void draw_row(const Area &area, const Look &look, const Devices &devices, std::s
   const bool answers = device.state == DeviceState::ok;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (widths[i] == 0) continue;
-    if (x > 0) x += columns[i].slot.gap;
+    if (x > 0) x += columns[i].fit.gap;
     if (!answers && i == 2) {
       const auto state = view::state_cell(device);
       put_spans(area, x, 0, state.spans, look, area.columns() - x);
@@ -238,14 +238,14 @@ void draw_heading(const Area &area, const Look &look, const std::vector<Column> 
   int x = 0;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (widths[i] == 0) continue;
-    if (x > 0) x += columns[i].slot.gap;
+    if (x > 0) x += columns[i].fit.gap;
     const auto title = term::pad(term::cut(columns[i].title, widths[i], ""), widths[i], columns[i].align);
     area.put(x, 0, title, look.theme->heading);
     x += widths[i];
   }
 }
 
-// Moves `first` so that what was chosen is among the `seen` lines from there on.
+// Moves `first` so that the chosen line is one of the `seen` visible ones.
 void scroll_to(std::size_t &first, std::optional<std::size_t> chosen, std::size_t seen, std::size_t all) {
   if (chosen && *chosen < first) first = *chosen;
   if (chosen && seen > 0 && *chosen >= first + seen) first = *chosen - seen + 1;
@@ -282,12 +282,12 @@ void draw_devices(const Area &area, const DrawContext &context, std::size_t &fir
   }
   Columns maker(devices, context);  // the columns call back into it
   const auto columns = maker.all(two_lines);
-  std::vector<term::FitColumn> slots;
-  for (const auto &column : columns) slots.push_back(column.slot);
+  std::vector<term::FitColumn> wanted;
+  for (const auto &column : columns) wanted.push_back(column.fit);
   const bool heading = inner.rows() > 1;
   const int each = two_lines ? 2 : 1;
   const auto seen = static_cast<std::size_t>(std::max(0, inner.rows() - (heading ? 1 : 0)) / each);
-  const auto widths = term::fit_columns(slots, beside_scrollbar(inner.columns(), seen, devices.size()), kPanelFit);
+  const auto widths = term::fit_columns(wanted, beside_scrollbar(inner.columns(), seen, devices.size()), kPanelFit);
   std::vector<MetricId> left_over = view::ranked_metrics(Scope::device);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (widths[i] > 0 && columns[i].metric) std::erase(left_over, *columns[i].metric);

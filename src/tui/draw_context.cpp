@@ -33,7 +33,7 @@ void draw_title(const Area &area, const Look &look, std::string_view title, std:
   area.put(area.columns() - 2 - term::width(right), 0, right, look.theme->dim);
 }
 
-// `total`: columns of all pieces.
+// `total` is the width of all pieces together.
 int put_pieces(const Area &area, int x, int y, const std::vector<term::Span> &spans, const Look &look, int columns,
                int total) {
   int used = 0;
@@ -46,7 +46,7 @@ int put_pieces(const Area &area, int x, int y, const std::vector<term::Span> &sp
     const int room = columns - used;
     if (room <= 0) break;
     if (used + term::width(span.text) > columns - term::width(ellipsis)) {
-      // What follows does not fit: even a piece that would must say so.
+      // The pieces after this one do not fit, so it gets the ellipsis even if it would fit itself.
       const auto padded = span.text + std::string(static_cast<std::size_t>(columns), ' ');
       return used + area.put(x + used, y, term::cut(padded, room, ellipsis), look.ink(span.colour));
     }
@@ -100,7 +100,7 @@ void draw_scrollbar(const Area &area, const Look &look, std::size_t first, std::
   if (seen >= all || area.rows() < 2) return;
   const auto rows = static_cast<std::size_t>(area.rows());
   const auto length = std::max<std::size_t>(1, rows * seen / all);
-  // At the bottom exactly when the last line is seen.
+  // Reaches the bottom exactly when the last line is visible.
   const auto from = (rows - length) * std::min(first, all - seen) / (all - seen);
   for (std::size_t i = 0; i < length; ++i) {
     area.put_char(area.columns() - 1, static_cast<int>(from + i), look.unicode() ? U'▐' : U'#', look.theme->dim);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every panel draws from and with: the sample on the screen, the look, and where a mouse would hit what.
+// What every panel draws from and with: the sample on the screen, the look, and the places that react to the mouse.
+// Made for each frame on the UI thread.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@ namespace gpulse::tui {
 
 struct Look {
   const Theme *theme;
-  term::Style style;       // what the views are told
+  term::Style style;       // for the functions of src/view
   bool boxed = false;      // panels have a frame
   bool two_lines = false;  // per device
 
@@ -26,12 +27,13 @@ struct Look {
   term::Ink ink(term::Colour colour) const { return tui::ink(*theme, colour); }
 };
 
-// Something on the screen that a mouse can be pointed at.
+// A place on the screen that reacts to the mouse.
 struct Hit {
   enum class Kind : std::uint8_t { device, process, column, key, item, tab, panel };
   term::Rect where;
   Kind kind;
-  std::size_t value = 0;  // device: index; process, column, item, tab: place in its list; key: Action; panel: Panel
+  std::size_t value =
+      0;  // device: index; process, column, item, tab: place in its list; key: place in the key bar; panel: Panel
 };
 
 struct DrawContext {
@@ -40,31 +42,31 @@ struct DrawContext {
   const Settings &settings;
   const Look &look;
   const PlotHistory &history;
-  std::optional<std::uint32_t> device;  // the one that was chosen
+  std::optional<std::uint32_t> device;  // index of the chosen one
   std::vector<Hit> &hits;
 };
 
-// The pieces one after the other; gives the columns used. What goes beyond `columns` ends in an ellipsis.
+// Puts the pieces side by side and returns the columns used. What does not fit in `columns` ends in an ellipsis.
 int put_spans(const term::Area &area, int x, int y, const std::vector<term::Span> &spans, const Look &look,
               int columns);
 // A cell of a table: cut or padded to the width.
 void put_cell(const term::Area &area, int x, int y, int width, const term::Cell &cell, term::Align align,
               const Look &look);
 
-// Draws a panel's frame (a box where there is room, else nothing) and gives what is inside. `note` stands at the right.
+// Draws the frame of a panel, if the look has frames, and returns the area inside. `note` is put at the right.
 term::Area open_panel(const term::Area &area, const Look &look, std::string_view title, std::string_view note = {});
 // The frame of a page, on screens of at least that size.
 term::Area open_page(const term::Area &area, const Look &look, std::string_view title, std::string_view note,
                      term::Size boxed_from = {40, 8});
 
-// A window over the screen, in its middle, with a box around it; blank inside.
+// A window with a frame in the middle of the screen, cleared; returns the area inside.
 term::Area open_window(const term::Area &area, const Look &look, std::string_view title, int columns, int rows);
 
-// What is left for a list that may need a mark of its own at the right edge.
+// Columns left for a list that may need a scrollbar.
 inline int beside_scrollbar(int columns, std::size_t seen, std::size_t all) {
   return seen < all ? columns - 1 : columns;
 }
-// A mark at the right edge that shows which part of a longer list is seen.
+// Shows at the right edge which part of a longer list is visible.
 void draw_scrollbar(const term::Area &area, const Look &look, std::size_t first, std::size_t seen, std::size_t all);
 
 }  // namespace gpulse::tui

@@ -10,7 +10,7 @@ namespace gpulse::tui {
 
 void note_events(EventLog &log, const Snapshot *before, const Snapshot &now) {
   for (const auto &event : before == nullptr ? now.events : insight::changes(*before, now)) {
-    const auto again = [&](const Logged &old) {
+    const auto again = [&](const LoggedEvent &old) {
       return old.event.device == event.device && old.event.kind == event.kind && old.event.code == event.code &&
              old.event.text == event.text && event.time - old.event.time < std::chrono::minutes(1);
     };

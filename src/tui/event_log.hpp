@@ -8,13 +8,13 @@
 
 namespace gpulse::tui {
 
-struct Logged {
+struct LoggedEvent {
   Event event;
   int times = 1;  // within a minute of each other
 };
 
 // The newest last, at most kMostEvents. An event that repeats is kept once.
-using EventLog = std::deque<Logged>;
+using EventLog = std::deque<LoggedEvent>;
 inline constexpr std::size_t kMostEvents = 1000;
 
 // Adds what happened between the two snapshots; without `before`, the events of `now`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened: driver errors, throttling, devices lost, asleep and back, processes that came and went.
+// The event panel: driver errors, throttling, devices lost, asleep and back, processes that came and went.
 #pragma once
 
 #include "tui/draw_context.hpp"

@@ -6,17 +6,17 @@ namespace gpulse::tui {
 namespace {
 
 using testing::crowded;
-using testing::Desk;
 using testing::later;
+using testing::LiveView;
 
-void expect_screen(Desk &desk, const std::string &name) {
+void expect_screen(LiveView &live, const std::string &name) {
   ::setenv("TZ", "UTC", 1);
   ::tzset();
-  view::testing::expect_file("src/tui/golden/" + name + ".txt", desk.text());
+  view::testing::expect_file("src/tui/golden/" + name + ".txt", live.text());
 }
 
 // A minute of samples in which use goes up and down, so that plots have something to show.
-void watch(Desk &desk, std::uint32_t devices, std::uint32_t processes) {
+void watch(LiveView &live, std::uint32_t devices, std::uint32_t processes) {
   for (int i = 0; i < 60; ++i) {
     auto snapshot = later(crowded(devices, processes), i);
     for (auto &device : snapshot.devices) {
@@ -24,7 +24,7 @@ void watch(Desk &desk, std::uint32_t devices, std::uint32_t processes) {
       device.row[device_metric("gpu_utilization_percent")] = use;
       device.row[device_metric("sm_active_percent")] = use / 2;
     }
-    desk.sample(snapshot);
+    live.sample(snapshot);
   }
 }
 
@@ -39,10 +39,10 @@ class Screens : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Screens, LookAsBefore) {
   const auto &wanted = GetParam();
-  Desk desk(wanted.size);
-  watch(desk, wanted.devices, wanted.processes);
-  desk.press(wanted.keys);
-  expect_screen(desk, wanted.name);
+  LiveView live(wanted.size);
+  watch(live, wanted.devices, wanted.processes);
+  live.press(wanted.keys);
+  expect_screen(live, wanted.name);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -61,11 +61,11 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(ScreensInAscii, HaveNothingElse) {
-  Desk desk({100, 36}, {.unicode = false});
-  watch(desk, 2, 8);
-  const auto text = desk.text();
+  LiveView live({100, 36}, {.unicode = false});
+  watch(live, 2, 8);
+  const auto text = live.text();
   for (const char c : text) ASSERT_LT(static_cast<unsigned char>(c), 128U);
-  expect_screen(desk, "ascii-100x36");
+  expect_screen(live, "ascii-100x36");
 }
 
 }  // namespace

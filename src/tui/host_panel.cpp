@@ -64,7 +64,7 @@ int draw_meters(const Area &area, const Look &look, const Row &host) {
   return 1;
 }
 
-// A block per core, as high as it is busy.
+// A block per core, whose height is its load.
 void draw_cores(const Area &area, const DrawContext &context) {
   const auto &look = context.look;
   const auto &cores = context.snapshot.cores;
@@ -96,15 +96,15 @@ bool in_meter(Role role) {
   return std::ranges::find(kRoles, role) != kRoles.end();
 }
 
-struct Placed {
+struct PlacedReading {
   int x, y;
   std::string_view label;
   term::Span value;
 };
 
-// Every other reading of the host, one after the other in lines of so many columns.
-std::vector<Placed> place_readings(const Row &host, const term::Style &style, int columns) {
-  std::vector<Placed> placed;
+// Places all readings that have no meter, wrapping lines at `columns`.
+std::vector<PlacedReading> place_readings(const Row &host, const term::Style &style, int columns) {
+  std::vector<PlacedReading> placed;
   int x = 0;
   int y = 0;
   for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {

@@ -10,16 +10,16 @@ namespace gpulse::tui {
 
 namespace {
 
-// Boxes cost lines and columns that a small screen needs for what is in them.
+// On smaller screens the content needs the lines and columns that frames would take.
 constexpr term::Size kBoxedFrom{100, 36};
 constexpr int kRowsWithHeader = 6;
 constexpr int kRowsWithFooter = 10;
 constexpr std::size_t kDevicesWithTwoLines = 4;
 constexpr int kProcessesAtLeast = 4;
-// Before plots get a place there must be one for so many lines of processes.
+// Plots are shown only if this many lines of processes fit as well.
 constexpr int kProcessesBesidePlots = 8;
 constexpr int kMostEventRows = 6;
-// What plots get of the lines that are left, when the processes could use them all.
+// Share of the remaining lines that plots get when the processes could use all of them.
 constexpr double kPlotShare = 0.5;
 
 class Planner {
@@ -69,7 +69,7 @@ class Planner {
   int least(Panel panel) const {
     switch (panel) {
       case Panel::devices:
-        // All of them, but not without end.
+        // All devices, but no more than half of the screen.
         return std::min(needs_.devices_compact, std::max(4, rows_ / 2)) + frame_;
       case Panel::plots:
         return kChartRows + frame_;
@@ -114,7 +114,7 @@ class Planner {
       const int reserved = std::min(more, left() - static_cast<int>(left() * kPlotShare));
       grow(Panel::plots, height(Panel::plots) + left() - reserved);
     }
-    // The list takes what is left, also as blank lines: its end stays where it is.
+    // The list takes the rest, even as blank lines, so that nothing jumps when processes come and go.
     if (shown(Panel::processes)) return grow(Panel::processes, rows_);
     for (const auto panel : {Panel::plots, Panel::events, Panel::devices}) {
       if (shown(panel)) return grow(panel, rows_);

@@ -19,7 +19,7 @@ struct PanelNeeds {
   std::size_t charts = 0;
 };
 
-struct Placed {
+struct PlacedPanel {
   Panel panel;
   term::Rect where;
 };
@@ -28,7 +28,7 @@ struct Layout {
   bool boxed = false;
   bool two_lines = false;  // per device
   term::Rect header{}, footer{};
-  std::vector<Placed> panels;
+  std::vector<PlacedPanel> panels;
 };
 
 Layout lay_out(term::Size size, const Settings &settings, const PanelNeeds &needs);

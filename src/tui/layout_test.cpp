@@ -16,7 +16,7 @@ PanelNeeds needs(int devices, int processes, int events = 0) {
           .charts = devices > 2 ? std::size_t{4} : static_cast<std::size_t>(devices)};
 }
 
-const Placed *find(const Layout &layout, Panel panel) {
+const PlacedPanel *find(const Layout &layout, Panel panel) {
   for (const auto &each : layout.panels) {
     if (each.panel == panel) return &each;
   }

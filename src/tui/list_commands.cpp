@@ -21,7 +21,7 @@ namespace {
 void sort_this_way(Session &session, const ProcessColumn &column, bool descending) {
   session.settings.sort = column;
   session.settings.descending = descending;
-  session.processes.into_sight = true;
+  session.processes.scroll_to_chosen = true;
   session.refresh();
 }
 
@@ -46,19 +46,19 @@ void move_rows(Session &session, std::ptrdiff_t by) {
   auto &table = session.processes;
   const auto row = static_cast<std::ptrdiff_t>(table.chosen_row.value_or(0)) + by;
   table.choose(table.chosen_row ? static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, row)) : table.first);
-  table.into_sight = true;
+  table.scroll_to_chosen = true;
 }
 
 void move_pages(Session &session, std::ptrdiff_t by) { move_rows(session, by * std::max(1, session.processes.page)); }
 
 void choose_first(Session &session) {
   session.processes.choose(0);
-  session.processes.into_sight = true;
+  session.processes.scroll_to_chosen = true;
 }
 
 void choose_last(Session &session) {
   session.processes.choose(session.processes.list.rows.size());
-  session.processes.into_sight = true;
+  session.processes.scroll_to_chosen = true;
 }
 
 void scroll_processes(Session &session, const term::MouseEvent &wheel) {
@@ -123,12 +123,12 @@ void clear(Session &session) {
 }
 
 void next_type(Session &session) {
-  turn(session.settings.only);
+  cycle(session.settings.only);
   session.refresh();
 }
 
 void next_totals(Session &session) {
-  turn(session.settings.totals);
+  cycle(session.settings.totals);
   session.processes.first = 0;
   session.refresh();
 }
@@ -136,7 +136,7 @@ void next_totals(Session &session) {
 void toggle_tree(Session &session) {
   session.settings.tree = !session.settings.tree;
   session.settings.totals = Totals::off;
-  session.processes.into_sight = true;
+  session.processes.scroll_to_chosen = true;
   session.refresh();
 }
 
@@ -144,7 +144,7 @@ void toggle_follow(Session &session) {
   auto &table = session.processes;
   if (!table.follow && table.chosen_line() == nullptr) return session.say("choose a process to follow first");
   table.follow = !table.follow;
-  table.into_sight = true;
+  table.scroll_to_chosen = true;
   session.refresh();
 }
 

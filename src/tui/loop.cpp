@@ -40,26 +40,26 @@ class Loop {
     focus();
   }
 
-  // `take` brings in what has come since the last time.
+  // `take` hands over the samples that have come since the last call.
   Result<void> run(const std::function<Result<void>(App &)> &take) {
     app_.resize(terminal_.size());
     app_.tick(monotonic_now());
     while (!app_.ended()) {
       if (const auto drawn = draw(); !drawn) {
-        // Told to end while the terminal took no more: nobody is there to read of it.
+        // Asked to stop while the terminal was blocked: nobody is there to read an error.
         if (terminal_.wait(0ms).stop) break;
         return drawn;
       }
-      const auto happened = terminal_.wait(longest_wait());
-      if (happened.stop) break;
-      if (happened.resized) restart();
+      const auto events = terminal_.wait(longest_wait());
+      if (events.stop) break;
+      if (events.resized) restart();
       const auto now = monotonic_now();
-      for (const auto &input : happened.inputs) app_.handle(input, now);
+      for (const auto &input : events.inputs) app_.handle(input, now);
       if (const auto taken = take(app_); !taken) return taken;
       app_.tick(monotonic_now());
       serve();
     }
-    // The screen is as the user wants it; the next start should be too.
+    // The next start should look like this one does now.
     const auto wanted = to_remember(file_, began_, app_.settings());
     if (options_.settings_file.empty() || wanted == file_) return {};
     return save_settings(options_.settings_file, wanted);
@@ -169,7 +169,7 @@ Result<void> run(const LoopOptions &options, feed::Feed &feed) {
 Result<Settings> load_settings(const std::string &file) {
   std::error_code unused;
   if (file.empty() || !std::filesystem::exists(file, unused)) return default_settings();
-  // A device may never end, and must not be replaced when the settings are saved.
+  // A device such as /dev/zero may never end, and saving must not replace it.
   if (!std::filesystem::is_regular_file(file, unused))
     return failure(file + " is not a file", "give one to --settings");
   const auto text = Sysroot().read(std::filesystem::absolute(file).string());
@@ -183,7 +183,7 @@ Result<void> save_settings(const std::string &file, const Settings &settings) {
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   std::stringstream before;
   before << std::ifstream(file, std::ios::binary).rdbuf();
-  // Written beside it first: a full disk must not cost the old one.
+  // Write a new file first, so that a full disk does not cost the old one.
   const auto beside = file + ".new";
   std::ofstream out(beside, std::ios::binary | std::ios::trunc);
   out << write_settings(settings, before.str());

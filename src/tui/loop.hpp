@@ -15,14 +15,14 @@ namespace gpulse::tui {
 struct LoopOptions {
   AppOptions app{};
   term::Depth depth = term::Depth::indexed256;
-  // Written when the settings change; empty: nowhere.
+  // Where the settings are saved; empty: nowhere.
   std::string settings_file{};
   Settings remembered{};  // what is in that file
 };
 
 Result<void> run(const LoopOptions &options, feed::Feed &feed);
 
-// The settings of the file; the default ones where there is no file.
+// The default settings if there is no such file.
 Result<Settings> load_settings(const std::string &file);
 Result<void> save_settings(const std::string &file, const Settings &settings);
 

@@ -110,7 +110,8 @@ void MainPage::draw(const Area &area, const Look &look, Session &session) {
   auto panel_look = look;
   panel_look.boxed = layout.boxed;
   panel_look.two_lines = layout.two_lines;
-  const bool plots = std::ranges::any_of(layout.panels, [](const Placed &each) { return each.panel == Panel::plots; });
+  const bool plots =
+      std::ranges::any_of(layout.panels, [](const PlacedPanel &each) { return each.panel == Panel::plots; });
   want_plots(session, plots ? plot_keys(*session.snapshot, session.settings) : std::vector<PlotKey>{},
              plots ? chart_samples(session.size.columns, session.settings, look.unicode()) : 0);
   if (!layout.header.empty()) draw_header(area.part(layout.header), look, session);

@@ -37,7 +37,7 @@ MenuAnswer choose(Menu &menu) {
   return MenuAnswer::toggled;
 }
 
-// Jumps to the first label that begins with what has been typed, or that has it as a word.
+// Jumps to the first label that begins with what has been typed, or has a word that does.
 void type(Menu &menu, char32_t character) {
   if (character >= 128) return;
   const auto jump = [&](const std::string &start) {

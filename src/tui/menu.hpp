@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list to choose from, in a window: one thing, or several with check marks that may also be put in order.
+// A list to choose from: one item, or several with check marks, which may also be reordered. Used as a dialogue, and as
+// a tab of the setup page. UI thread only.
 #pragma once
 
 #include <functional>
@@ -22,22 +23,22 @@ struct Menu {
   std::vector<MenuItem> items;
   std::size_t at = 0;
   std::size_t first = 0;
-  bool checks = false;   // else Enter chooses one and closes
+  bool checks = false;   // items have check marks; else Enter chooses one
   bool ordered = false;  // items can be moved
-  std::string typed{};   // the start of a label, or digits, being typed
+  std::string typed{};   // what the user has typed to jump to an item
 };
 
 enum class MenuAnswer : std::uint8_t {
   none,
-  chosen,   // Enter or a click on menu.at
+  chosen,   // the item at menu.at
   toggled,  // the check mark of menu.at
-  moved,    // the order
+  moved,    // the item at menu.at has another place
   closed,
 };
 
-// `hits` are those of the last drawing.
+// `hits` are from the last drawing.
 MenuAnswer handle_menu(Menu &menu, const term::Input &input, const std::vector<Hit> &hits);
-// The list in an area of its own, without a window.
+// The items alone, without a window.
 void draw_menu_items(const term::Area &area, const Look &look, Menu &menu, std::vector<Hit> &hits);
 
 // A menu in a window.

@@ -28,7 +28,7 @@ constexpr std::array kRows{
     PanelRow{Panel::devices,
              [](const Area &area, const DrawContext &context, Session &session) {
                auto &cursor = session.devices;
-               draw_devices(area, context, cursor.first, std::exchange(cursor.into_sight, false));
+               draw_devices(area, context, cursor.first, std::exchange(cursor.scroll_to_chosen, false));
              },
              scroll_devices},
     PanelRow{Panel::plots, [](const Area &area, const DrawContext &context, Session &) { draw_plots(area, context); },

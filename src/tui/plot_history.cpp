@@ -56,7 +56,7 @@ void PlotHistory::add(const Snapshot &snapshot) {
   for (auto &[key, values] : kept_) {
     const auto reading = reading_of(snapshot, key);
     values.push_back(reading ? static_cast<float>(reading.value()) : term::kGap);
-    // Seldom, so that a value is moved once or twice in its life.
+    // Trimmed rarely, so that a value is moved once or twice in its life.
     if (values.size() >= 2 * wanted_ + 64) {
       values.erase(values.begin(), values.end() - static_cast<std::ptrdiff_t>(wanted_));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last values of what is plotted, up to the sample on the screen. Grows by one value per sample; after a jump in
-// time, or when something else is to be plotted, it is read from the timeline again.
+// The values to plot, up to the sample on the screen. Grows by one value per sample; after a jump in time, or when
+// something else is to be plotted, it is read from the timeline again. UI thread only.
 #pragma once
 
 #include <map>
@@ -22,12 +22,12 @@ struct PlotKey {
 
 class PlotHistory {
  public:
-  // What is wanted from now on, `values` of each.
+  // Which metrics to keep from now on, and how many values of each.
   void want(std::vector<PlotKey> keys, std::size_t values);
-  // Brings it to the sample with this number.
+  // Catches up with the sample of this number.
   void show(feed::Timeline &timeline, std::uint64_t number, const Snapshot &snapshot);
 
-  // Oldest first, as many as wanted or as there are; a gap where there was no number.
+  // Oldest first, at most as many as wanted; term::kGap where there was no reading.
   std::span<const float> values(const PlotKey &key) const;
 
  private:

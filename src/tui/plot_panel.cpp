@@ -13,14 +13,14 @@ namespace gpulse::tui {
 
 namespace {
 
-// More curves than this in a chart cannot be told apart.
+// More curves than this cannot be told apart.
 constexpr std::size_t kMostCurves = 8;
 constexpr std::size_t kFewDevices = 2;
 
 bool has(const Device &device, MetricId id) { return !device.row[id].is(Reason::not_supported); }
 
 // The chosen device first, then the others in their order, then those before it.
-std::vector<const Device *> from_chosen(const Snapshot &snapshot, std::optional<std::uint32_t> chosen) {
+std::vector<const Device *> chosen_first(const Snapshot &snapshot, std::optional<std::uint32_t> chosen) {
   auto devices = view::ordered_devices(snapshot);
   const auto at = std::ranges::find_if(devices, [&](const Device *device) { return chosen == device->index; });
   if (at != devices.end()) std::ranges::rotate(devices, at);
@@ -29,7 +29,7 @@ std::vector<const Device *> from_chosen(const Snapshot &snapshot, std::optional<
 
 std::vector<Chart> charts_per_device(const DrawContext &context) {
   std::vector<Chart> charts;
-  for (const auto *device : from_chosen(context.snapshot, context.device)) {
+  for (const auto *device : chosen_first(context.snapshot, context.device)) {
     Chart chart{.title = fmt::format("{} {}", device->index, view::device_name(*device, context.look.style)),
                 .curves = {},
                 .top = {}};
@@ -43,7 +43,7 @@ std::vector<Chart> charts_per_device(const DrawContext &context) {
 
 std::vector<Chart> charts_per_metric(const DrawContext &context) {
   std::vector<Chart> charts;
-  const auto devices = from_chosen(context.snapshot, context.device);
+  const auto devices = chosen_first(context.snapshot, context.device);
   for (const auto id : context.settings.plots) {
     Chart chart{.title = std::string(describe(id).label), .curves = {}, .top = {}};
     double high = 0;

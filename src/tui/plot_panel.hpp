@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plots over time: a chart per device with the metrics chosen, or a chart per metric with all devices in it.
+// The plot panel: a chart per device with the chosen metrics, or a chart per metric with all devices.
 #pragma once
 
 #include "tui/draw_context.hpp"
@@ -7,9 +7,9 @@
 namespace gpulse::tui {
 
 bool plots_together(const Snapshot &snapshot, const Settings &settings);
-// Everything that may be drawn, so that it is kept.
+// What the plots may need.
 std::vector<PlotKey> plot_keys(const Snapshot &snapshot, const Settings &settings);
-// How many charts there would be.
+// The number of charts.
 std::size_t plot_count(const Snapshot &snapshot, const Settings &settings);
 
 void draw_plots(const term::Area &area, const DrawContext &context);

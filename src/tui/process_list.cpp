@@ -30,7 +30,7 @@ void sort(Processes &processes, const Settings &settings) {
   });
 }
 
-// Processes below their parents; a parent that is no GPU process itself gets a line of its own.
+// Processes below their parents; a parent that does not use a GPU itself gets a row of its own.
 class Tree {
  public:
   Tree(const Processes &sorted, ProcessList &list, bool unicode) : list_(list), unicode_(unicode) {
@@ -65,7 +65,7 @@ class Tree {
     }
   }
 
-  // Numbers may come from a recording and say anything.
+  // Parents may come from a damaged recording and form a circle.
   bool makes_circle(std::uint32_t pid, std::uint32_t parent) const {
     for (auto at = above_.find(parent); at != above_.end(); at = above_.find(at->second)) {
       if (at->second == pid) return true;
@@ -76,7 +76,7 @@ class Tree {
   void write(std::uint32_t pid, const std::string &guide, const std::string &below) {
     const auto own = by_pid_.find(pid);
     if (own == by_pid_.end()) {
-      auto &made = list_.made.emplace_back();
+      auto &made = list_.synthetic.emplace_back();
       made.pid = pid;
       made.row.fill(Reason::not_supported);
       TextRow texts(Scope::process);
@@ -108,7 +108,7 @@ class Tree {
   std::vector<std::uint32_t> roots_;
 };
 
-// Adds up what can be added: the host's part of a process that works on several devices counts once.
+// Totals per user or job. CPU and host memory of a process that works on several devices count once.
 class Sums {
  public:
   Sums(ProcessList &list, Totals totals) : list_(list), role_(totals == Totals::user ? Role::user : Role::job) {}
@@ -157,8 +157,8 @@ class Sums {
   };
 
   void begin(Group &group, const std::string &who) {
-    group.total = &list_.made.emplace_back();
-    group.total->pid = static_cast<std::uint32_t>(list_.made.size());
+    group.total = &list_.synthetic.emplace_back();
+    group.total->pid = static_cast<std::uint32_t>(list_.synthetic.size());
     group.total->row.fill(Reason::not_supported);
     TextRow texts(Scope::process);
     if (const auto id = find_role(Scope::process, role_); id && !who.empty()) texts[*id] = who;

@@ -13,7 +13,7 @@
 
 namespace gpulse::tui {
 
-// Which process a line is of, also after the list has been sorted anew.
+// Identifies a row across changes of order.
 struct ProcessKey {
   std::uint32_t pid = 0;
   std::uint32_t device = 0;
@@ -24,7 +24,7 @@ inline ProcessKey key_of(const Process &process) { return {process.pid, process.
 struct ListRow {
   enum class Kind : std::uint8_t { process, parent, total };
   Kind kind = Kind::process;
-  const Process *process = nullptr;      // of the snapshot; or one made up for a parent or a total
+  const Process *process = nullptr;      // in the snapshot, or in ProcessList::synthetic
   std::string guide;                     // of the tree: "├─ "
   std::size_t count = 1;                 // of a total: how many processes
   std::vector<std::uint32_t> devices{};  // of a total
@@ -32,8 +32,8 @@ struct ListRow {
 
 struct ProcessList {
   std::vector<ListRow> rows;
-  std::deque<Process> made;  // what rows point to that is not in the snapshot
-  std::size_t hidden = 0;    // processes that the filter left out
+  std::deque<Process> synthetic;  // stand-ins for parents and totals
+  std::size_t hidden = 0;         // number of processes filtered out
 };
 
 // The snapshot must outlive the list.

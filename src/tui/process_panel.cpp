@@ -61,31 +61,31 @@ Cell row_cell(const ProcessColumn &column, const ListRow &row, const Look &look)
   return cell;
 }
 
-// How dear a column is when there is no room for all: the first ones stay, the command always.
-term::FitColumn slot_of(const ProcessColumn &column, int width, std::size_t place) {
+// Where there is no room for all columns, the first ones stay; PID, GPU and command longest of all.
+term::FitColumn fit_of(const ProcessColumn &column, int width, std::size_t place) {
   constexpr int kMost = 1000;
-  term::FitColumn slot{.width = width, .keep = kMost - 10 * static_cast<int>(place), .gap = 1};
-  if (column.kind == Kind::pid || column.kind == Kind::device) slot.keep = 2 * kMost;
+  term::FitColumn fit{.width = width, .keep = kMost - 10 * static_cast<int>(place), .gap = 1};
+  if (column.kind == Kind::pid || column.kind == Kind::device) fit.keep = 2 * kMost;
   if (is_command(column))
-    return {.width = std::max(12, std::min(width, 20)), .min = 8, .most = 10'000, .keep = kMost + 1, .gap = 1};
+    return {.width = std::max(12, std::min(width, 20)), .min = 8, .max = 10'000, .keep = kMost + 1, .gap = 1};
   if (column.kind == Kind::owner || (column.kind == Kind::metric && is_text(describe(column.metric)))) {
-    slot.width = std::min(width, 20);
-    slot.min = std::min(slot.width, 6);
+    fit.width = std::min(width, 20);
+    fit.min = std::min(fit.width, 6);
   }
-  return slot;
+  return fit;
 }
 
 struct Grid {
   std::vector<ProcessColumn> columns;
   std::vector<int> widths;
-  std::size_t first = 0;                 // the row that the cells begin with
-  std::vector<std::vector<Cell>> cells;  // of each column, for the rows that are seen
+  std::size_t first = 0;                 // row of the first cells
+  std::vector<std::vector<Cell>> cells;  // by column, for the visible rows
 };
 
 Grid make_grid(const DrawContext &context, ProcessTable &table, int available) {
   const auto &rows = table.list.rows;
   Grid grid{.columns = shown_columns(table.list, context.settings), .widths = {}, .first = table.first, .cells = {}};
-  std::vector<term::FitColumn> slots;
+  std::vector<term::FitColumn> wanted;
   const auto last = std::min(rows.size(), table.first + static_cast<std::size_t>(table.page) + 1);
   for (std::size_t i = 0; i < grid.columns.size(); ++i) {
     const auto &column = grid.columns[i];
@@ -98,9 +98,9 @@ Grid make_grid(const DrawContext &context, ProcessTable &table, int available) {
       cells.push_back(row_cell(column, rows[row], context.look));
       if (!is_command(column)) width = std::max(width, term::width(cells.back().spans));
     }
-    slots.push_back(slot_of(column, width, i));
+    wanted.push_back(fit_of(column, width, i));
   }
-  grid.widths = term::fit_columns(slots, available, kPanelFit);
+  grid.widths = term::fit_columns(wanted, available, kPanelFit);
   return grid;
 }
 
@@ -122,7 +122,7 @@ void draw_heading(const Area &area, const DrawContext &context, const Grid &grid
   }
 }
 
-// A command that is scrolled to the left loses its start; the tree before it stays.
+// Removes the start of a scrolled command, but not the tree before it.
 Cell shifted(Cell cell, int shift, std::size_t first) {
   for (std::size_t i = first; i < cell.spans.size() && shift > 0; ++i) {
     const int width = term::width(cell.spans[i].text);
@@ -161,7 +161,7 @@ void draw_row(const Area &area, const DrawContext &context, const Grid &grid, co
 void scroll(ProcessTable &table) {
   const auto page = static_cast<std::size_t>(std::max(1, table.page));
   const auto rows = table.list.rows.size();
-  const bool to_chosen = std::exchange(table.into_sight, false) || table.follow;
+  const bool to_chosen = std::exchange(table.scroll_to_chosen, false) || table.follow;
   if (to_chosen && table.chosen_row) {
     if (*table.chosen_row < table.first) table.first = *table.chosen_row;
     if (*table.chosen_row >= table.first + page) table.first = *table.chosen_row - page + 1;
@@ -174,13 +174,13 @@ void scroll(ProcessTable &table) {
 std::vector<ProcessColumn> shown_columns(const ProcessList &list, const Settings &settings) {
   std::vector<ProcessColumn> columns;
   for (const auto &column : settings.columns) {
-    const auto told = [&](const ListRow &row) {
+    const auto has_value = [&](const ListRow &row) {
       if (column.kind == Kind::owner) return view::has_owner(*row.process);
       if (column.kind != Kind::metric) return true;
       if (is_text(describe(column.metric))) return true;
       return !row.process->row[column.metric].is(Reason::not_supported);
     };
-    if (list.rows.empty() ? column.kind != Kind::owner : std::ranges::any_of(list.rows, told))
+    if (list.rows.empty() ? column.kind != Kind::owner : std::ranges::any_of(list.rows, has_value))
       columns.push_back(column);
   }
   return columns;

@@ -75,7 +75,7 @@ void ProcessTable::jump_to_match(bool forward, bool from_here) {
     const auto row = forward ? (start + i) % count : (start + count - i % count) % count;
     if (!matches(list.rows[row])) continue;
     choose(row);
-    into_sight = true;
+    scroll_to_chosen = true;
     return;
   }
 }

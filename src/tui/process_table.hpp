@@ -19,7 +19,7 @@ struct ProcessTable {
   std::optional<std::size_t> chosen_row{};          // where that is in the list
   std::map<std::uint32_t, std::uint64_t> tagged{};  // PIDs, and when each started; 0: not known
   bool follow = false;                              // keep the chosen row in sight, always
-  bool into_sight = false;                          // at the next drawing
+  bool scroll_to_chosen = false;                    // at the next drawing
   bool sort_letter_next = false;                    // the next key says what to sort by
 
   std::size_t first = 0;                     // row at the top

@@ -20,7 +20,7 @@ namespace {
 using Test = std::function<bool(const Process &)>;
 
 constexpr std::size_t kLongestQuery = 400;
-// The matcher's depth grows with the text: a command line of megabytes must not end the program.
+// The matcher recurses once per character: a command line of megabytes would overflow the stack.
 constexpr std::size_t kLongestText = 2048;
 
 struct Field {
@@ -40,7 +40,7 @@ std::string_view bounded(std::string_view text) { return text.substr(0, kLongest
 
 Result<std::regex> compile(std::string_view pattern) {
   const bool capitals = std::ranges::any_of(pattern, [](char c) { return c >= 'A' && c <= 'Z'; });
-  // The polynomial matcher: no pattern can make it run for ever.
+  // The polynomial matcher, because with the default one some patterns take for ever.
   auto flags = std::regex::ECMAScript | std::regex::optimize | std::regex_constants::__polynomial;
   if (!capitals) flags |= std::regex::icase;
   try {
@@ -114,14 +114,14 @@ Result<Test> text_list(Role role, std::string_view text) {
   }
   return [role, wanted = std::move(wanted)](const Process &process) {
     const auto has = lower(bounded(view::text_by_role(process.texts.get(), role)));
-    // A user is named in full; of the others a part will do.
+    // Users match in full, everything else in part.
     return std::ranges::any_of(wanted, [&](const std::string &each) {
       return role == Role::user ? has == each : has.find(each) != std::string::npos;
     });
   };
 }
 
-// "1.5G", "50", "30m" of the unit that the metric has.
+// "1.5G", "50", "30m", in the unit of the metric.
 std::optional<double> amount(std::string_view text, Unit unit) {
   double scale = 1;
   if (!text.empty()) {
@@ -150,7 +150,7 @@ std::optional<MetricId> number_field(std::string_view name) {
   return id && !is_text(describe(*id)) ? id : std::nullopt;
 }
 
-// "cpu>50"; none: it is no comparison.
+// "cpu>50"; none if it is not a comparison.
 std::optional<Result<Test>> comparison(std::string_view term) {
   const auto at = term.find_first_of("<>=");
   if (at == std::string_view::npos || at == 0) return std::nullopt;

@@ -21,7 +21,7 @@ class Query {
   Query &operator=(Query &&) noexcept;
   ~Query();
 
-  // Letters match both cases unless one in the text is a capital.
+  // A regular expression ignores case unless it contains a capital letter.
   static Result<Query> parse(std::string_view text);
 
   bool empty() const { return text_.empty(); }

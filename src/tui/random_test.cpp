@@ -11,7 +11,7 @@ namespace gpulse::tui {
 namespace {
 
 using testing::crowded;
-using testing::Desk;
+using testing::LiveView;
 
 class Chaos {
  public:
@@ -70,7 +70,7 @@ int events_wanted() {
 
 TEST(Random, EventsAndSizesDoNoHarm) {
   Chaos chaos(20261115);
-  Desk desk;
+  LiveView live;
   term::Painter painter(term::Depth::indexed256);
   std::string bytes;
   term::Size size{120, 40};
@@ -82,15 +82,15 @@ TEST(Random, EventsAndSizesDoNoHarm) {
       // Large ones are seldom: they take long to draw.
       const int most = chaos.below(8) == 0 ? 301 : 90;
       size = {chaos.below(most), chaos.below(most)};
-      desk.app.resize(size);
+      live.app.resize(size);
     } else if (what < 4) {
-      desk.sample(chaos.sample(++samples));
+      live.sample(chaos.sample(++samples));
     } else {
-      desk.app.handle(chaos.input(size), desk.now);
+      live.app.handle(chaos.input(size), live.now);
     }
-    desk.app.tick(desk.now);
+    live.app.tick(live.now);
     if (chaos.below(4) != 0) continue;
-    const auto &screen = desk.app.draw(desk.now);
+    const auto &screen = live.app.draw(live.now);
     ASSERT_EQ(screen.size(), size);
     bytes.clear();
     painter.paint(screen, bytes);

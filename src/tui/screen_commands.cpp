@@ -26,7 +26,7 @@ void choose_device(Session &session, int by) {
   } else {
     cursor.chosen = devices[static_cast<std::size_t>(wanted)]->index;
   }
-  cursor.into_sight = true;
+  cursor.scroll_to_chosen = true;
 }
 
 void scroll_devices(Session &session, const term::MouseEvent &wheel) {
@@ -44,7 +44,7 @@ void zoom_in(Session &session) { session.settings.zoom = std::max(1, session.set
 void zoom_out(Session &session) { session.settings.zoom = std::min(Settings::kMostZoom, session.settings.zoom * 2); }
 
 void next_theme(Session &session) {
-  turn(session.settings.theme);
+  cycle(session.settings.theme);
   session.say(fmt::format("theme {}", word(session.settings.theme)));
 }
 

@@ -36,7 +36,7 @@ struct AppOptions {
 struct DeviceCursor {
   std::optional<std::uint32_t> chosen{};  // its index
   std::size_t first = 0;                  // at the top of the list
-  bool into_sight = false;                // scroll to the chosen one at the next drawing
+  bool scroll_to_chosen = false;          // scroll to the chosen one at the next drawing
 };
 
 // Shown on the last line for a few seconds.

@@ -13,7 +13,7 @@ namespace {
 
 void apply_panels(Session &session, Menu &menu) {
   auto &settings = session.settings;
-  std::vector<Settings::Shown> panels;
+  std::vector<Settings::PanelSetting> panels;
   for (const auto &item : menu.items) {
     if (const auto panel = from_word<Panel>(item.label)) panels.push_back({*panel, item.checked});
   }
@@ -44,7 +44,7 @@ void apply_columns(Session &session, Menu &menu) {
 
 void apply_look(Session &session, Menu &menu) {
   const auto at = menu.at;
-  turn_look_item(session.settings, at);
+  cycle_look_item(session.settings, at);
   session.refresh();
   menu = look_menu(session).menu;
   menu.at = at;

@@ -17,13 +17,13 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// How a setting is shown in the setup page "Look", where each has a few values to turn through.
-struct Turned {
+// A setting on the setup page "Look", where each has a few values to cycle through.
+struct LookRow {
   int place = 0;  // in the page; 0: it is not there
   std::string_view label{};
   std::span<const std::string_view> words{};
   std::size_t (*index)(const Settings &settings) = nullptr;  // of its word
-  void (*turn)(Settings &settings) = nullptr;
+  void (*cycle)(Settings &settings) = nullptr;
 };
 
 // All there is to know about one setting.
@@ -34,7 +34,7 @@ struct Row {
   std::string (*write)(const Settings &settings);
   bool (*same)(const Settings &a, const Settings &b);
   void (*copy)(const Settings &from, Settings &to);
-  Turned turned{};
+  LookRow look{};
 };
 
 template <auto... Members>
@@ -55,9 +55,9 @@ constexpr Row choice(std::string_view key, int place, std::string_view label) {
         return {};
       },
       [](const Settings &settings) { return fmt::format("\"{}\"", word(settings.*Member)); });
-  made.turned = {place, label, kWords<Enum>,
-                 [](const Settings &settings) { return static_cast<std::size_t>(settings.*Member); },
-                 [](Settings &settings) { turn(settings.*Member); }};
+  made.look = {place, label, kWords<Enum>,
+               [](const Settings &settings) { return static_cast<std::size_t>(settings.*Member); },
+               [](Settings &settings) { cycle(settings.*Member); }};
   return made;
 }
 
@@ -72,13 +72,12 @@ constexpr Row flag(std::string_view key, int place = 0, std::string_view label =
         return {};
       },
       [](const Settings &settings) { return fmt::format("{}", settings.*Member); });
-  made.turned = {place, label, words,
-                 [](const Settings &settings) { return static_cast<std::size_t>(settings.*Member); },
-                 [](Settings &settings) { settings.*Member = !(settings.*Member); }};
+  made.look = {place, label, words, [](const Settings &settings) { return static_cast<std::size_t>(settings.*Member); },
+               [](Settings &settings) { settings.*Member = !(settings.*Member); }};
   return made;
 }
 
-// Hands over each name of a list; `take` returns what is wrong with it.
+// Calls `take` with each name of a list; it returns what is wrong with the name.
 template <class Take>
 std::string read_list(const toml::node &node, const Take &take) {
   const auto *array = node.as_array();
@@ -91,7 +90,7 @@ std::string read_list(const toml::node &node, const Take &take) {
 
 std::string unknown(std::string_view name) { return fmt::format("\"{}\" is not known", name); }
 
-// Adds the name's meaning once; without one, says that the name is unknown.
+// Adds a value unless it is there already; no value means that the name is unknown.
 template <class Value>
 std::string add_once(std::vector<Value> &values, const std::optional<Value> &value, std::string_view name) {
   if (!value) return unknown(name);
@@ -109,7 +108,7 @@ std::string write_list(const Values &values, const Name &name) {
 std::string read_panels(const toml::node &node, Settings &settings) {
   std::vector<Panel> shown;
   auto problem = read_list(node, [&](std::string_view name) { return add_once(shown, from_word<Panel>(name), name); });
-  std::vector<Settings::Shown> panels;
+  std::vector<Settings::PanelSetting> panels;
   for (const auto panel : shown) panels.push_back({panel, true});
   for (const auto &each : settings.panels) {
     if (std::ranges::find(shown, each.panel) == shown.end()) panels.push_back({each.panel, false});
@@ -198,12 +197,12 @@ constexpr std::array kRows{
 };
 
 // The rows of the setup page "Look".
-std::vector<const Turned *> turned_rows() {
-  std::vector<const Turned *> rows;
+std::vector<const LookRow *> look_rows() {
+  std::vector<const LookRow *> rows;
   for (const auto &each : kRows) {
-    if (each.turned.place > 0) rows.push_back(&each.turned);
+    if (each.look.place > 0) rows.push_back(&each.look);
   }
-  std::ranges::sort(rows, {}, &Turned::place);
+  std::ranges::sort(rows, {}, &LookRow::place);
   return rows;
 }
 
@@ -220,7 +219,7 @@ std::string leading_comments(std::string_view text) {
 }  // namespace
 
 bool Settings::shows(Panel panel) const {
-  return std::ranges::any_of(panels, [&](const Shown &each) { return each.panel == panel && each.shown; });
+  return std::ranges::any_of(panels, [&](const PanelSetting &each) { return each.panel == panel && each.shown; });
 }
 
 void Settings::toggle(Panel panel) {
@@ -279,13 +278,13 @@ Settings to_remember(const Settings &file, const Settings &began, Settings now) 
 
 std::vector<LookItem> look_items(const Settings &settings) {
   std::vector<LookItem> items;
-  for (const auto *each : turned_rows()) items.push_back({each->label, each->words[each->index(settings)]});
+  for (const auto *each : look_rows()) items.push_back({each->label, each->words[each->index(settings)]});
   return items;
 }
 
-void turn_look_item(Settings &settings, std::size_t item) {
-  const auto rows = turned_rows();
-  if (item < rows.size()) rows[item]->turn(settings);
+void cycle_look_item(Settings &settings, std::size_t item) {
+  const auto rows = look_rows();
+  if (item < rows.size()) rows[item]->cycle(settings);
 }
 
 Result<Settings> parse_settings(std::string_view text, std::string_view name) {

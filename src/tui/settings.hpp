@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a user wants the live view: a plain value, and the file it is remembered in, which a person can edit and share.
+// The settings of the live view: a plain value, and the file that keeps it, which people can edit and share. Pure.
 #pragma once
 
 #include <string>
@@ -35,12 +35,12 @@ template <>
 inline constexpr auto kWords<Totals> = make_words("off", "user", "job");
 
 struct Settings {
-  struct Shown {
+  struct PanelSetting {
     Panel panel;
     bool shown;
-    bool operator==(const Shown &) const = default;
+    bool operator==(const PanelSetting &) const = default;
   };
-  std::vector<Shown> panels;  // all of them, in their order on the screen
+  std::vector<PanelSetting> panels;  // all of them, in the order of the screen
   DeviceRows rows = DeviceRows::automatic;
   std::vector<MetricId> plots;  // of devices, at most kMostPlots
   PlotMode plot_mode = PlotMode::automatic;
@@ -65,30 +65,29 @@ struct Settings {
 
 Settings default_settings();
 
-// What to remember of a view that `began` with some settings and has these `now`: what was changed meanwhile, else what
-// the file has. What a flag says holds for this time only.
+// What to save after a view that `began` with some settings and has others `now`: what the user has changed, and the
+// rest as the `file` had it, because flags hold for one start only.
 Settings to_remember(const Settings &file, const Settings &began, Settings now);
 
-// The settings of the setup page "Look", in its order; each is turned to its next value.
+// The settings on the setup page "Look", in its order. Each has a few values to cycle through.
 struct LookItem {
   std::string_view label;
   std::string_view value;
 };
 std::vector<LookItem> look_items(const Settings &settings);
-void turn_look_item(Settings &settings, std::size_t item);
+void cycle_look_item(Settings &settings, std::size_t item);
 
-// What the view shows with these settings at every sample. Counters are left out: what they say holds a while later
-// too.
+// The metrics to read at every sample. Counters are not among them: they may be some seconds old.
 MetricSet focus_of(const Settings &settings);
 
-// What a metric that can be plotted is: a number of a device that goes up and down.
+// Only gauges of devices can.
 bool can_be_plotted(const Metric &metric);
 std::vector<MetricId> plottable_metrics();
 
-// `name` stands for the file in messages. What the text does not mention is as by default; what it does not know is an
-// error that says so.
+// `name` is that of the file, for messages. Settings that are not in the text have their default; an unknown one is an
+// error.
 Result<Settings> parse_settings(std::string_view text, std::string_view name);
-// Begins with the comment lines that `before` begins with.
+// Keeps the comment lines at the start of the old text, `before`.
 std::string write_settings(const Settings &settings, std::string_view before = {});
 
 }  // namespace gpulse::tui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A live view without terminal, driver or clock, for the tests: samples are handed to it, keys are typed by name.
+// A live view without terminal, driver or clock: tests hand it samples and press keys by name.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,9 +39,10 @@ class MemoryTimeline final : public feed::Timeline {
   std::vector<SnapshotPtr> samples_;
 };
 
-class Desk {
+class LiveView {
  public:
-  explicit Desk(term::Size size = {120, 40}, AppOptions options = {}) : app(prepared(std::move(options)), timeline) {
+  explicit LiveView(term::Size size = {120, 40}, AppOptions options = {})
+      : app(prepared(std::move(options)), timeline) {
     app.resize(size);
   }
 
@@ -50,7 +51,7 @@ class Desk {
     now += std::chrono::seconds(1);
     app.sample_came(now);
   }
-  // "Down Down Enter", as the help names them.
+  // "Down Down Enter": the names of the help page.
   void press(std::string_view keys) {
     for (const auto name : split_words(keys)) {
       const auto key = parse_key(name);
@@ -67,7 +68,7 @@ class Desk {
   std::vector<std::string> lines() { return app.draw(now).lines(); }
   std::string text() { return app.draw(now).text(); }
   bool shows(std::string_view words) { return text().find(words) != std::string::npos; }
-  // The line that has these words in it; -1: none.
+  // The first line with these words; -1: none.
   int line_of(std::string_view words) {
     const auto all = lines();
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -75,7 +76,7 @@ class Desk {
     }
     return -1;
   }
-  // The line whose background is that of what is chosen, below the devices.
+  // The last highlighted line: the chosen process, where one is.
   std::string chosen_line() {
     const auto &screen = app.draw(now);
     const auto all = screen.lines();
@@ -98,7 +99,7 @@ class Desk {
   }
 };
 
-// So many processes, five on each device, no two alike.
+// Five processes on each device in turn, all different.
 inline Snapshot crowded(std::uint32_t devices, std::uint32_t processes) {
   auto snapshot = make_snapshot(devices);
   snapshot.processes.clear();

@@ -59,7 +59,7 @@ constexpr Theme kLight{
                colour(0xbc4c00), colour(0xcf222e), colour(0x57606a)},
 };
 
-// The palette of Okabe and Ito, which people with any kind of colour vision can tell apart.
+// The palette of Okabe and Ito, made to be told apart with any kind of colour vision.
 constexpr Theme kColourBlind{
     .text = {},
     .dim = colour(0x8a8f98),

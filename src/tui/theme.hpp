@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each kind of thing looks like: the one place with colours in it.
+// The colours of the live view, by what they mean. Pure; this is the only place with colours in it.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@ inline constexpr auto kWords<ThemeName> = make_words("dark", "light", "colour-bl
 struct Theme {
   term::Ink text{}, dim{}, strong{}, title{}, border{}, heading{};
   term::Ink good{}, busy{}, warn{}, bad{}, accent{}, mark{};
-  term::Ink key{};       // of the line of keys at the bottom
+  term::Ink key{};       // in the key bar
   term::Ink key_text{};  // what the key does
   term::Ink tagged{};
-  term::Tint selected{};  // behind the line that is chosen
+  term::Tint selected{};  // background of the chosen line
   std::uint8_t selected_attributes = 0;
-  std::array<term::Ink, 8> curves{};  // told apart from each other
+  std::array<term::Ink, 8> curves{};  // of a chart, easy to tell apart
 };
 
 const Theme &theme(ThemeName name);

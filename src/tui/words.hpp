@@ -35,7 +35,7 @@ std::optional<Enum> from_word(std::string_view word) {
 
 // To the next value; after the last comes the first.
 template <HasWords Enum>
-void turn(Enum &value) {
+void cycle(Enum &value) {
   value = static_cast<Enum>((static_cast<std::size_t>(value) + 1) % kWords<Enum>.size());
 }
 
