@@ -1,14 +1,15 @@
 #!/bin/bash
 # What gpulse costs beyond the driver calls it makes, on the NVML simulator, and beyond the files it reads, on a made-up
-# machine with an AMD card: builds and prints four tables. Fails when a full sample takes more than 1.1 times its calls,
-# or twice the bare reads of its files, or when its instructions do not grow with the GPUs alone.
+# machine with an AMD card; and what a frame of the live view costs. Builds and prints five tables. Fails when a full
+# sample takes more than 1.1 times its calls, or twice the bare reads of its files, or when its instructions do not grow
+# with the GPUs alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=build/bench
 
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" \
   -DGPULSE_BENCH=ON -DGPULSE_TESTS=OFF >/dev/null
-if ! ninja -C $build gpulse sampler_bench bare_start start_bench drm_bench >$build/bench.log; then
+if ! ninja -C $build gpulse sampler_bench bare_start start_bench drm_bench frame_bench >$build/bench.log; then
   tail -n 30 $build/bench.log
   exit 1
 fi
@@ -46,6 +47,12 @@ if command -v valgrind >/dev/null; then
       failed=1
     fi
   done
+
+  echo
+  echo "== Instructions of a frame of the live view: 8 GPUs, 40 processes, 200x50 =="
+  few=$(instructions $build/bench/frame_bench 100)
+  many=$(instructions $build/bench/frame_bench 600)
+  echo $(((many - few) / 500))
 else
   echo "valgrind is not there: instructions are not counted" >&2
 fi
