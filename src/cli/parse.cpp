@@ -14,7 +14,7 @@ int run_parse(const std::string &file) {
   // One more than is read: then it is known to be too large.
   const auto content = bytes->view(0, smi::kLargestLog + 1);
   const auto log = smi::read_log({reinterpret_cast<const char *>(content.data()), content.size()},
-                                        file == "-" ? "standard input" : file);
+                                 file == "-" ? "standard input" : file);
   if (!log) return fail(log.error());
   const bool pretty = log->size() == 1 && ::isatty(STDOUT_FILENO) == 1;
   bool any = false;

@@ -79,12 +79,12 @@ class Comparison {
   }
 
   void throttling(const Pair &pair) {
-    const auto id = find_role(Scope::device, Role::throttle);
+    constexpr auto kId = role_metric<Scope::device>(Role::throttle);
     // An instance is held back when its device is.
-    if (!id || pair.now.parent) return;
-    const auto &metric = describe(*id);
-    const auto &was = pair.before.row[*id];
-    const auto &is = pair.now.row[*id];
+    if (pair.now.parent) return;
+    const auto &metric = describe(kId);
+    const auto &was = pair.before.row[kId];
+    const auto &is = pair.now.row[kId];
     // Not looked at yet, it may have been held back all along.
     if (!is || was.is(Reason::not_sampled)) return;
     const auto earlier = held_back(metric, was);
@@ -113,9 +113,8 @@ class Comparison {
 
   // A list that could not be read is not an empty one.
   static bool is_listed(const Device &device) {
-    const auto id = find_role(Scope::device, Role::process_count);
-    if (device.state != DeviceState::ok || !id) return false;
-    const auto &count = device.row[*id];
+    const auto &count = device.row[role_metric<Scope::device>(Role::process_count)];
+    if (device.state != DeviceState::ok) return false;
     return count || count.is(Reason::not_supported);
   }
 
@@ -180,12 +179,9 @@ class Comparison {
 
   // "560 python3 (ann)"
   static std::string describe_process(const Process &process) {
-    const auto text = [&](Role role) {
-      const auto id = find_role(Scope::process, role);
-      return id && process.texts ? (*process.texts)[*id].value_or("") : std::string();
-    };
-    const auto name = text(Role::name);
-    const auto user = text(Role::user);
+    const auto text = [&](MetricId id) { return process.texts ? (*process.texts)[id].value_or("") : std::string(); };
+    const auto name = text(role_metric<Scope::process>(Role::name));
+    const auto user = text(role_metric<Scope::process>(Role::user));
     return fmt::format("{}{}{}", process.pid, name.empty() ? "" : " " + name,
                        user.empty() ? "" : fmt::format(" ({})", user));
   }

@@ -146,8 +146,9 @@ class Columns {
   }
 
   void activity() {
-    const auto use = find_role(Scope::device, Role::utilization);
-    if (use && any_value(devices_, *use)) {
+    constexpr auto kUse = role_metric<Scope::device>(Role::utilization);
+    const bool used = any_value(devices_, kUse);
+    if (used) {
       picture("", {.width = 10, .min = 6, .max = 30, .keep = 690}, [this](const Area &area, const Device &d) {
         const auto reading = view::by_role(d.row, Role::utilization);
         if (reading) meter(area, look_, reading.value() / 100, busy_colour(d, reading.value()));
@@ -156,10 +157,10 @@ class Columns {
     text(
         title_of(Role::utilization), 900,
         [this](const Device &d) { return view::role_cell(look_.style, d.row, Role::utilization); }, 4);
-    if (use && any_value(devices_, *use)) {
+    if (used) {
       picture("", {.width = kSparkColumns, .min = 5, .max = kMostSparkColumns, .keep = 700},
-              [this, id = *use](const Area &area, const Device &d) {
-                const auto values = context_.history.values({d.index, 0, id.index});
+              [this](const Area &area, const Device &d) {
+                const auto values = context_.history.values({d.index, 0, kUse.index});
                 term::draw_sparkline(area, values, 0, 100, look_.ink(Colour::good), look_.unicode());
               });
     }
@@ -263,10 +264,8 @@ int device_panel_rows(const Snapshot &snapshot, bool two_lines) {
 
 std::vector<PlotKey> device_plot_keys(const Snapshot &snapshot) {
   std::vector<PlotKey> keys;
-  const auto id = find_role(Scope::device, Role::utilization);
-  for (const auto &device : snapshot.devices) {
-    if (id) keys.push_back({device.index, 0, id->index});
-  }
+  constexpr auto kUse = role_metric<Scope::device>(Role::utilization);
+  for (const auto &device : snapshot.devices) keys.push_back({device.index, 0, kUse.index});
   return keys;
 }
 

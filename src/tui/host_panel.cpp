@@ -68,15 +68,14 @@ int draw_meters(const Area &area, const Look &look, const Row &host) {
 void draw_cores(const Area &area, const DrawContext &context) {
   const auto &look = context.look;
   const auto &cores = context.snapshot.cores;
-  const auto id = find_role(Scope::core, Role::cpu);
-  if (!id) return;
+  constexpr auto kUse = role_metric<Scope::core>(Role::cpu);
   const int name = area.put(0, 0, "CORES ", look.theme->dim);
   const int across = std::max(1, area.columns() - name);
   for (std::size_t i = 0; i < cores.size(); ++i) {
     const int x = name + static_cast<int>(i) % across;
     const int y = static_cast<int>(i) / across;
     if (y >= area.rows()) break;
-    const auto &reading = cores[i].row[*id];
+    const auto &reading = cores[i].row[kUse];
     const auto value = reading ? static_cast<float>(reading.value()) : term::kGap;
     const auto colour = reading ? view::load_colour(reading.value()) : term::Colour::dim;
     term::draw_sparkline(area.part({x, y, 1, 1}), std::span(&value, 1), 0, 100, look.ink(colour), look.unicode());
