@@ -63,9 +63,8 @@ bool same_words(std::string_view a, std::string_view b) {
 const NvmlError &nvml_error(std::uint32_t code) { return kErrors[std::min<std::size_t>(code, kErrors.size() - 1)]; }
 
 const NvmlError *find_nvml_error(std::string_view smi_words) {
-  const auto *const found = std::find_if(kErrors.begin(), kErrors.end(), [&](const NvmlError &error) {
-    return same_words(error.smi_words, smi_words);
-  });
+  const auto *const found = std::find_if(
+      kErrors.begin(), kErrors.end(), [&](const NvmlError &error) { return same_words(error.smi_words, smi_words); });
   return found != kErrors.end() ? found : nullptr;
 }
 

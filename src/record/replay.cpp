@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "record/demo.hpp"
-#include "smi/read_log.hpp"
 #include "record/trace.hpp"
+#include "smi/read_log.hpp"
 
 namespace gpulse::record {
 

@@ -42,10 +42,10 @@ consteval Form form_of(Unit unit) {
 // By metric: the index of its row in the log, plus one. A search per field would exceed the limit of constexpr steps.
 constexpr auto kRowOf = [] {
   std::array<std::uint16_t, kMetricCount> places{};
-  for (std::size_t i = 0; i < std::size(table::kDevice); ++i) {
-    const auto &row = table::kDevice[i];
-    if (row.kind == RowKind::value && row.metric && row.mask == 0)
-      places[row.metric->index] = static_cast<std::uint16_t>(i + 1);
+  std::uint16_t place = 0;
+  for (const auto &row : table::kDevice) {
+    ++place;
+    if (row.kind == RowKind::value && row.metric && row.mask == 0) places[row.metric->index] = place;
   }
   return places;
 }();

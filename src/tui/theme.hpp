@@ -8,7 +8,7 @@
 
 #include "term/ink.hpp"
 #include "term/style.hpp"
-#include "tui/words.hpp"
+#include "tui/enum_words.hpp"
 
 namespace gpulse::tui {
 

@@ -4,8 +4,8 @@
 
 #include "model/nvml_error.hpp"
 #include "smi/log_row.hpp"
-#include "smi/testing_values.hpp"
 #include "smi/read_log.hpp"
+#include "smi/testing_values.hpp"
 #include "view/smi/log.hpp"
 #include "view/smi/query.hpp"
 #include "view/testing.hpp"

@@ -23,7 +23,8 @@ concept HasWords = !kWords<Enum>.empty();
 
 template <HasWords Enum>
 constexpr std::string_view word(Enum value) {
-  return kWords<Enum>[static_cast<std::size_t>(value)];
+  constexpr auto &words = kWords<Enum>;
+  return words[static_cast<std::size_t>(value)];
 }
 
 template <HasWords Enum>
