@@ -86,8 +86,8 @@ void text_clocks(const LogRow &row, const Device &device, std::string &out) {
   }
   out += fmt::format("    {}\n", row.label);
   for (const auto &clocks : device.details->clocks) {
-    out += text_line(2, "Memory", text_of(clocks.memory_mhz, kMhz));
-    for (const auto mhz : clocks.graphics_mhz) out += text_line(3, "Graphics", text_of(mhz, kMhz));
+    out += text_line(2, "Memory", fmt::format("{:.0f} MHz", clocks.memory_mhz));
+    for (const auto mhz : clocks.graphics_mhz) out += text_line(3, "Graphics", fmt::format("{:.0f} MHz", mhz));
   }
 }
 
@@ -98,9 +98,9 @@ void xml_clocks(const LogRow &row, const Device &device, std::string &out) {
   }
   out += fmt::format("\t\t<{}>\n", row.tag);
   for (const auto &clocks : device.details->clocks) {
-    out += fmt::format("\t\t\t<supported_mem_clock>\n\t\t\t\t<value>{}</value>\n", text_of(clocks.memory_mhz, kMhz));
+    out += fmt::format("\t\t\t<supported_mem_clock>\n\t\t\t\t<value>{:.0f} MHz</value>\n", clocks.memory_mhz);
     for (const auto mhz : clocks.graphics_mhz) {
-      out += fmt::format("\t\t\t\t<supported_graphics_clock>{}</supported_graphics_clock>\n", text_of(mhz, kMhz));
+      out += fmt::format("\t\t\t\t<supported_graphics_clock>{:.0f} MHz</supported_graphics_clock>\n", mhz);
     }
     out += "\t\t\t</supported_mem_clock>\n";
   }
