@@ -29,8 +29,8 @@ bool lacks_wanted_number(const Snapshot &snapshot, const MetricSet &wanted) {
 class LiveFeed final : public Feed {
  public:
   LiveFeed(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root, const Options &options,
-           RunnerOptions deadlines)
-      : options_(options), sampler_(std::move(sources), root, with_options(std::move(deadlines), options)) {}
+           const RunnerOptions &deadlines)
+      : options_(options), sampler_(std::move(sources), root, with_options(deadlines, options)) {}
 
   bool is_live() const override { return true; }
 
