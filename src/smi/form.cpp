@@ -97,7 +97,8 @@ parse::Value parse::performance(std::string_view text, std::string_view) {
 
 // Any status but success is printed as an error, and read back as one.
 std::string print::fabric_status(double value) {
-  return std::string(nvml_error(static_cast<std::uint16_t>(value)).smi_words);
+  constexpr double kMaxCode = 0xFFFF;  // a driver may answer anything
+  return std::string(nvml_error(static_cast<std::uint16_t>(std::clamp(value, 0.0, kMaxCode))).smi_words);
 }
 parse::Value parse::fabric_status(std::string_view text, std::string_view unit) {
   return same_word(text, nvml_error(0).smi_words) ? Value(0) : count(text, unit);
