@@ -74,7 +74,8 @@ TEST(LogRows, ElementsOfAGroupHaveNamesOfTheirOwn) {
       for (std::size_t below = row.depth + 1U; below < names.size(); ++below) {
         if (row.kind != RowKind::value) names[below].clear();
       }
-      if (!row.tag.empty()) EXPECT_TRUE(names.at(row.depth).insert(row.tag).second) << row.tag;
+      if (row.tag.empty()) continue;
+      EXPECT_TRUE(names.at(row.depth).insert(row.tag).second) << row.tag;
     }
   }
 }

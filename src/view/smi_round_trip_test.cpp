@@ -51,7 +51,7 @@ Device filled(std::span<const LogRow> rows, std::mt19937 &random) {
       fill(made, *row.metric, row.form_in_xml(), random);
     }
   }
-  made.number(kReasons) = random() % 512;
+  made.number(kReasons) = static_cast<double>(random() % 512);
   std::uint64_t faults = 0;
   for (unsigned place = 0; place < 6; ++place) faults |= std::uint64_t{1 + random() % 2} << 2 * place;
   made.number(kHealth) = static_cast<double>(faults);
