@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+import signal
+import subprocess
+import time
 from pathlib import Path
+from typing import Callable
 
 import pytest
 
-from harness import MIB, Result, gpulse
+from harness import GPULSE, MIB, Result, environment, gpulse, only_line
 
 
 def record(path: Path, scenario: str, count: int, *more: str) -> Result:
@@ -112,3 +116,17 @@ def test_recording_needs_no_gpu(tmp_path: Path) -> None:
     document = gpulse("--replay", path, "--json").json
     assert document["devices"] == []
     assert document["host"]["cpu_count"] >= 1
+
+
+def test_a_stop_before_the_first_sample_leaves_the_file_alone(tmp_path: Path, scenario: Callable[[str], Path]) -> None:
+    hangs = scenario('[[device]]\nprofile = "h200"\n[[fault]]\ncall = "nvmlDeviceGetCount_v2"\nhang = true\n')
+    path = tmp_path / "kept.gpr"
+    path.write_text("somebody's")
+    command = [GPULSE, "record", "--force", "-o", path]
+    with subprocess.Popen(command, env=environment(hangs), stderr=subprocess.PIPE, text=True) as recording:
+        time.sleep(1)
+        recording.send_signal(signal.SIGINT)
+        _, said = recording.communicate(timeout=10)
+    assert recording.returncode == 1
+    assert only_line(said) == "gpulse: nothing was recorded"
+    assert path.read_text() == "somebody's"

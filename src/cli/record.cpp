@@ -20,6 +20,10 @@ int run_record(const Options &options) {
   // The file is touched only when there is something to put into it.
   auto snapshot = first_next(feed, stop);
   if (!snapshot) return fail(snapshot.error());
+  if (*snapshot == nullptr) {
+    complain("nothing was recorded");
+    return kFailure;
+  }
   auto writer = record::RecordingWriter::open(options.output, options.append, options.force);
   if (!writer) return fail(writer.error());
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
