@@ -64,6 +64,7 @@ class Session {
     if (!snapshot) return std::unexpected(SmiRefusal{snapshot.error().line() + "\n", kOther});
     snapshot_ = *snapshot;
     auto selection = select_devices(*snapshot_, which);
+    if (snapshot_->devices.empty()) return std::unexpected(nothing_found(*snapshot_));
     if (!selection) return std::unexpected(SmiRefusal{"No devices were found\n", kNotFound});
     if (selection->devices.empty()) return std::unexpected(nothing_found(*snapshot_));
     return take_out_lost(std::move(*selection));
@@ -208,7 +209,8 @@ int run_excluded() {
   const Sysroot root;
   auto sources = make_sources("nvml", root, {.events = false, .excluded_only = true});
   if (!sources) return say({sources.error().line() + "\n", kOther});
-  const auto feed = feed::make_live(std::move(*sources), root, {.rates = feed::Rates::never, .only = MetricSet{}});
+  // Left open at the end, as in open_feed().
+  auto *feed = feed::make_live(std::move(*sources), root, {.rates = feed::Rates::never, .only = MetricSet{}}).release();
   const auto snapshot = first_look(*feed);
   if (!snapshot) return say({snapshot.error().line() + "\n", kOther});
   std::string out;

@@ -16,6 +16,10 @@ int say(const SmiRefusal &refusal) {
 }
 
 SmiRefusal nothing_found(const Snapshot &snapshot) {
+  for (const auto &source : snapshot.sources) {
+    if (source.hangs)
+      return {fmt::format("The driver does not answer: {}\n", Error{source.problem, source.remedy}.line()), kOther};
+  }
   const auto driver = std::find_if(snapshot.sources.begin(), snapshot.sources.end(),
                                    [](const SourceStatus &source) { return source.code != 0; });
   if (driver == snapshot.sources.end()) return {"No devices were found\n", kNotFound};

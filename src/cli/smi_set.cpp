@@ -135,6 +135,7 @@ int run_smi_setting(const SmiCommand &command, const Options &options) {
   const auto snapshot = first_look(**feed);
   if (!snapshot) return say({snapshot.error().line() + "\n", kOther});
   const auto selection = view::smi::select_devices(**snapshot, command.devices);
+  if ((*snapshot)->devices.empty()) return say(nothing_found(**snapshot));
   if (!selection) return say({"No devices were found\n", kNotFound});
   if (selection->devices.empty()) return say(nothing_found(**snapshot));
   std::vector<Device> devices;

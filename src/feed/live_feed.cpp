@@ -15,6 +15,9 @@ using namespace std::chrono_literals;
 // A laptop's GPU that nobody uses for so long is let go of, so that it can fall asleep.
 constexpr auto kIdleReleaseAfter = 15s;
 
+// Of the first sample, and of the second one that it may need.
+constexpr auto kFirstAnswer = 2800ms;
+
 bool lacks_wanted_number(const Snapshot &snapshot, const MetricSet &wanted) {
   return std::ranges::any_of(snapshot.devices, [&](const Device &device) {
     if (device.state != DeviceState::ok || device.parent) return false;
@@ -35,6 +38,7 @@ class LiveFeed final : public Feed {
   bool is_live() const override { return true; }
 
   Result<SnapshotPtr> once(const std::stop_token &stop) override {
+    const auto begun = monotonic_now();
     // What a command names is read at once, however seldom it would be otherwise.
     const bool fast = options_.rates == Rates::never && !options_.only;
     auto first = sampler_.sample(fast ? Pass::fast : Pass::everything, stop);
@@ -42,10 +46,10 @@ class LiveFeed final : public Feed {
       if (source.mistake) return failure(source.problem, source.remedy);
     }
     if (stop.stop_requested()) return SnapshotPtr{};
-    if (options_.rates == Rates::always) return after_window(Pass::rates, stop);
+    if (options_.rates == Rates::always) return after_window(Pass::rates, begun, stop);
     const bool again =
         options_.rates == Rates::if_needed && options_.only && lacks_wanted_number(*first, *options_.only);
-    return again ? after_window(Pass::everything, stop) : first;
+    return again ? after_window(Pass::everything, begun, stop) : first;
   }
 
   Result<SnapshotPtr> again(const std::stop_token &stop) override {
@@ -59,10 +63,12 @@ class LiveFeed final : public Feed {
       return first;
     }
     if (!sleep_until(*due_, stop)) return SnapshotPtr{};
-    // A source that is slow today must not hold back the others: it shows its last readings until it is done.
+    // A device that is slow today must not hold back the others.
     const auto time_limit = std::max<std::chrono::nanoseconds>(options_.interval / 2, 50ms);
     auto sample = sampler_.sample_within(Pass::scheduled, time_limit, stop);
-    due_ = std::max(*due_ + options_.interval, monotonic_now());
+    due_ = *due_ + options_.interval;
+    // What was missed is not made up for: two samples at one moment say no more than one.
+    if (const auto now = monotonic_now(); *due_ < now) due_ = now + options_.interval;
     return unless_stopped(std::move(sample), stop);
   }
 
@@ -80,9 +86,11 @@ class LiveFeed final : public Feed {
     return stop.stop_requested() ? SnapshotPtr{} : std::move(sample);
   }
 
-  SnapshotPtr after_window(Pass pass, const std::stop_token &stop) {
+  // `begun`: when the first sample was asked for. Whatever hangs, the answer comes within three seconds of it.
+  SnapshotPtr after_window(Pass pass, Monotonic begun, const std::stop_token &stop) {
     if (!sleep_until(monotonic_now() + options_.window, stop)) return {};
-    return unless_stopped(sampler_.sample(pass, stop), stop);
+    const auto left = begun + kFirstAnswer - monotonic_now();
+    return unless_stopped(sampler_.sample_within(pass, std::max<std::chrono::nanoseconds>(left, 100ms), stop), stop);
   }
 
   const Options options_;

@@ -84,6 +84,7 @@ struct SourceStatus {
   std::string remedy;
   std::uint32_t devices = 0;
   bool mistake = false;                    // the problem is a mistake of the user's, not a state of the machine
+  bool hangs = false;                      // the driver does not answer; never in a recording
   std::uint16_t code = 0;                  // the driver's own for the problem; none in a recording
   std::string driver{};                    // version of the driver it talks to; none in a recording
   std::vector<ExcludedDevice> excluded{};  // empty unless asked for

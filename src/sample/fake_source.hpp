@@ -51,7 +51,7 @@ class FakeSource final : public Source {
     const std::lock_guard lock(mutex_);
     costs_[reader] = cost;
   }
-  // Every call for the device, or discovery with "*", blocks until release().
+  // Every read of the device, or discovery with "*", or identifying it with "identify UUID", blocks until release().
   void hang(std::string_view uuid) {
     const std::lock_guard lock(mutex_);
     hanging_.insert(std::string(uuid));
@@ -60,6 +60,22 @@ class FakeSource final : public Source {
     const std::lock_guard lock(mutex_);
     hanging_.clear();
     released_.notify_all();
+  }
+  // Devices have to be identified one by one, and the driver takes its time for each, in turn. Call before a runner
+  // gets it.
+  void identify_each(std::chrono::nanoseconds cost = {}) {
+    identify_each_ = true;
+    identify_cost_ = cost;
+  }
+  // From now on the device says that it is another one.
+  void rename(const std::string &uuid, const std::string &to) {
+    const std::lock_guard lock(mutex_);
+    names_[uuid] = to;
+  }
+  // As long as this is so, discovery has to wait.
+  void be_unready(bool unready) {
+    const std::lock_guard lock(mutex_);
+    unready_ = unready;
   }
   // Call before a runner gets it.
   void be_prompt() { prompt_ = true; }
@@ -126,9 +142,35 @@ class FakeSource final : public Source {
       identity->uuid = device.uuid;
       identity->parent = device.parent;
       identity->pci = device.pci;
-      found.entities.push_back({.scope = Scope::device, .state = device.state, .identity = std::move(identity)});
+      found.entities.push_back({.scope = Scope::device,
+                                .state = device.state,
+                                .identity = std::move(identity),
+                                .identified = !identify_each_});
     }
     return found;
+  }
+
+  bool is_ready_to_discover() override {
+    const std::lock_guard lock(mutex_);
+    return !unready_;
+  }
+
+  Identified identify(std::size_t entity) override {
+    {
+      const std::lock_guard in_turn(identifying_);
+      std::this_thread::sleep_for(identify_cost_);
+    }
+    std::unique_lock lock(mutex_);
+    const auto &device = current_[entity];
+    if (!inside_.insert(device.uuid).second || inside_.contains(std::string(kEverything))) ++broken_rules_;
+    released_.wait(lock, [&] { return !hanging_.contains("identify " + device.uuid); });
+    inside_.erase(device.uuid);
+    auto identity = std::make_shared<DeviceIdentity>();
+    const auto name = names_.find(device.uuid);
+    identity->uuid = name == names_.end() ? device.uuid : name->second;
+    identity->parent = device.parent;
+    identity->pci = device.pci;
+    return {.found = Found{.state = device.state, .identity = std::move(identity)}};
   }
 
   bool changed() override {
@@ -173,6 +215,11 @@ class FakeSource final : public Source {
   bool changed_ = false;
   bool throws_ = false;
   bool prompt_ = false;
+  bool unready_ = false;
+  bool identify_each_ = false;
+  std::chrono::nanoseconds identify_cost_{};
+  std::mutex identifying_;
+  std::map<std::string, std::string> names_;
   std::thread::id reader_thread_, changed_thread_;
   std::map<std::pair<std::string, std::size_t>, Outcome> outcomes_;
   std::map<std::pair<std::string, std::size_t>, std::uint64_t> reads_;

@@ -16,9 +16,9 @@ Runner::Runner(std::shared_ptr<Source> source, std::shared_ptr<host::ProcessTabl
                const RunnerOptions &options)
     : core_(std::make_shared<Core>(std::move(source), std::move(processes), options)) {
   if (is_prompt()) {
-    core_->worker = std::make_shared<Core::Worker>();
+    core_->workers.push_back(std::make_shared<Core::Worker>());
   } else {
-    start_worker();
+    start_workers(1);
   }
 }
 
@@ -27,51 +27,59 @@ Runner::~Runner() {
   std::unique_lock lock(core_->mutex);
   core_->stopping = true;
   core_->asked.notify_all();
-  const bool left = core_->done.wait_for(lock, 600ms, [&] { return core_->ended; });
-  lock.unlock();
   // A worker stuck in the driver is left behind; it shares ownership of everything it uses.
-  left ? worker_.join() : worker_.detach();
+  core_->done.wait_for(lock, 600ms, [&] { return core_->workers.empty(); });
 }
 
 bool Runner::is_prompt() const { return core_->prompt; }
 
-void Runner::start_worker() {
-  if (worker_.joinable()) worker_.detach();
-  core_->worker = std::make_shared<Core::Worker>();
-  worker_ = std::thread([core = core_, self = core_->worker] { core->work(self); });
+void Runner::start_workers(std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    auto worker = std::make_shared<Core::Worker>();
+    core_->workers.push_back(worker);
+    std::thread([core = core_, worker] { core->work(worker); }).detach();
+  }
 }
 
 void Runner::ask(Pass pass) {
-  {
-    const std::lock_guard lock(core_->mutex);
-    if (core_->working || (pass == Pass::scheduled && core_->has_nothing_to_do(monotonic_now()))) return;
-    core_->working = true;
-    core_->requested = pass;
-  }
+  std::unique_lock lock(core_->mutex);
+  const auto now = monotonic_now();
+  using enum Core::Stage;
+  if (core_->stage == discover || core_->has_task()) return;
+  if (core_->stage == none && pass == Pass::scheduled && core_->has_nothing_to_do(now)) return;
+  core_->begin_pass(pass, now);
   if (is_prompt()) {
-    core_->serve(*core_->worker);
-  } else {
-    core_->asked.notify_all();
+    core_->serve(*core_->workers.front(), lock);
+    return;
   }
+  lock.unlock();
+  core_->asked.notify_one();
 }
 
 bool Runner::wait(Monotonic until, const std::stop_token &stop) {
   std::unique_lock lock(core_->mutex);
-  while (core_->working) {
+  for (;;) {
     const auto now = monotonic_now();
-    if (core_->set_aside(now)) start_worker();
-    if (now >= until || core_->discovery_hangs || stop.stop_requested()) return false;
+    start_workers(core_->supervise(now));
+    if (core_->stage == Core::Stage::none || core_->discovery_hangs) return true;
+    if (now >= until || stop.stop_requested()) return false;
     // Wake up often enough to notice a missed deadline soon.
-    core_->done.wait_until(
-        lock, std::min(until, now + std::min<std::chrono::nanoseconds>(core_->options.call_deadline / 4, 50ms)));
+    const auto next = std::min(until, now + std::min<std::chrono::nanoseconds>(core_->options.call_deadline / 8, 25ms));
+    core_->done.wait_until(lock, next);
+    // This program was stopped, or had no processor.
+    if (const auto gap = monotonic_now() - next; gap > 250ms) core_->forgive(gap);
   }
-  return true;
+}
+
+bool Runner::is_under_way() const {
+  const std::lock_guard lock(core_->mutex);
+  return core_->is_under_way(monotonic_now());
 }
 
 SourceReport Runner::report() {
   const std::lock_guard lock(core_->mutex);
   const auto now = monotonic_now();
-  if (core_->set_aside(now)) start_worker();
+  start_workers(core_->supervise(now));
   SourceReport report;
   report.status = {.name = std::string(core_->source->name()),
                    .problem = core_->problem,
@@ -84,10 +92,12 @@ SourceReport Runner::report() {
     report.status.problem = fmt::format("{} driver not responding for {:.0f} s", core_->source->name(),
                                         Seconds(now - core_->discovery_hangs_since).count());
     report.status.remedy = "see the kernel log";
+    report.status.hangs = true;
   }
   report.absent = core_->absent;
   report.entities.reserve(core_->entities.size());
   for (const auto &entity : core_->entities) {
+    if (entity->dropped) continue;
     SourceReport::Entity one{.found = entity->found,
                              .row = entity->published,
                              .processes = entity->processes,
@@ -95,14 +105,20 @@ SourceReport Runner::report() {
                              .details = entity->details};
     one.found.state = entity->state;
     if (entity->state != DeviceState::ok) one.state_for = now - entity->state_since;
-    if (core_->discovery_hangs) {
+    // The last readings are not those of this sample.
+    const bool late = Core::is_in_service(*entity) && !entity->fresh;
+    if (core_->discovery_hangs || late) {
+      const auto since = core_->discovery_hangs ? core_->discovery_hangs_since
+                         : entity->busy         ? entity->busy_since
+                                                : core_->pass_begun;
+      if (entity->state != DeviceState::not_responding) one.state_for = now - since;
       one.found.state = DeviceState::not_responding;
-      one.state_for = now - core_->discovery_hangs_since;
       one.row.fill(Reason::not_responding);
       one.processes.clear();
       one.cores.clear();
       one.details.reset();
     }
+    entity->fresh = false;
     if (one.found.scope == Scope::device) ++report.status.devices;
     report.entities.push_back(std::move(one));
   }

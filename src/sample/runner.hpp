@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one source on a thread of its own, so that nobody ever waits inside a driver.
 //
-//   idle ──ask()──► working ──► idle          the normal case
-//                      │
-//                      └─ a call misses its deadline: its entity is set aside, its thread is left behind in the
-//                         driver, and a new thread continues with the other entities. If the call returns after
-//                         all, the old thread puts its entity back in service and ends.
+//   ask() ──► look for entities, when that is due ──► identify and read each ──► idle
+//                                                        │
+//     a call takes longer than usual: the other entities ┤ get workers of their own, ever more of them
+//     it misses its deadline: its entity is set aside, and its thread is left behind in the driver. If the call
+//                             returns after all, that thread puts the entity back in service and ends.
 //
 // A prompt source needs no thread: the caller of ask() runs the pass.
 //
@@ -27,8 +27,8 @@ namespace gpulse {
 
 struct RunnerOptions {
   std::chrono::nanoseconds call_deadline = std::chrono::seconds(2);
-  // Discovery may initialise every device, which takes seconds on a driver without persistence mode.
-  std::chrono::nanoseconds discover_deadline = std::chrono::seconds(20);
+  // Of looking for devices, without asking them for anything.
+  std::chrono::nanoseconds discover_deadline = std::chrono::milliseconds(2500);
   // How long after a failure until the next discovery; doubles up to a minute.
   std::chrono::nanoseconds retry = std::chrono::seconds(5);
   // How often to check whether devices came or went.
@@ -74,13 +74,16 @@ class Runner {
   Runner &operator=(const Runner &) = delete;
   ~Runner();
 
-  // Requests a pass; ignored while the last one is still running. A prompt source has finished it on return.
+  // Requests a pass; ignored while the last one has entities left to begin with. A prompt source has finished it on
+  // return.
   void ask(Pass pass);
   bool is_prompt() const;
   // Waits until the pass is done, `until` is reached or a stop is requested; sets aside entities whose call missed its
-  // deadline. True when the pass is done.
+  // deadline. True when there is nothing more to wait for.
   bool wait(Monotonic until, const std::stop_token &stop = {});
-  // The newest readings, and the events since the last call.
+  // Whether the driver makes progress with attaching its devices, which may take long.
+  bool is_under_way() const;
+  // The readings since the last call, and the events. An entity that was not read since then does not respond.
   SourceReport report();
   std::vector<CostReport> costs() const;
   // See Sampler::focus.
@@ -88,10 +91,9 @@ class Runner {
 
  private:
   struct Core;
-  void start_worker();
+  void start_workers(std::size_t count);
 
   std::shared_ptr<Core> core_;
-  std::thread worker_;
 };
 
 }  // namespace gpulse

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Passes and their stages, workers and their deadlines.
 #include "sample/runner_core.hpp"
 
 #include <fmt/format.h>
@@ -14,93 +15,299 @@ using namespace std::chrono_literals;
 
 constexpr auto kLongestRetry = 60s;
 constexpr std::size_t kMaxEvents = 256;
-
-Reason reason_for(DeviceState state) {
-  switch (state) {
-    case DeviceState::asleep:
-      return Reason::asleep;
-    case DeviceState::not_responding:
-      return Reason::not_responding;
-    default:
-      return Reason::lost;
-  }
-}
-
-EventKind event_of(DeviceState state) {
-  switch (state) {
-    case DeviceState::asleep:
-      return EventKind::asleep;
-    case DeviceState::lost:
-      return EventKind::lost;
-    case DeviceState::not_responding:
-      return EventKind::not_responding;
-    case DeviceState::ok:
-      break;
-  }
-  return EventKind::back;
-}
+// A call that takes longer than this no longer holds back the other entities: they get workers of their own.
+constexpr std::chrono::nanoseconds kPatience = 50ms;
+// Attaching all GPUs of a machine without persistence mode may take this long.
+constexpr auto kLongestStart = 20s;
 
 }  // namespace
 
 void Runner::Core::work(const std::shared_ptr<Worker> &self) {
-  std::unique_lock lock(mutex);
-  for (;;) {
-    asked.wait(lock, [&] { return stopping || working; });
-    if (stopping) break;
-    lock.unlock();
-    if (!serve(*self)) return;
-    lock.lock();
+  const auto is_spare = [&] {
+    return std::any_of(workers.begin(), workers.end(),
+                       [&](const auto &other) { return other != self && other->step == Step::idle; });
+  };
+  Lock lock(mutex);
+  while (!stopping && (has_task() || !is_spare())) {
+    asked.wait(lock, [&] { return stopping || has_task(); });
+    if (!stopping && !serve(*self, lock)) return;
   }
+  std::erase(workers, self);
+  if (!stopping) return;
   // Closing a source calls the driver too, and may hang like any other call. While another call of it hangs, the last
   // thread to return closes it.
   std::shared_ptr<Source> closing;
-  if (!any_call_hangs()) closing = std::move(source);
+  if (workers.empty() && !any_call_hangs()) closing = std::move(source);
+  workers.push_back(self);
   lock.unlock();
   closing.reset();
   lock.lock();
-  ended = true;
+  std::erase(workers, self);
   done.notify_all();
 }
 
-// Runs the requested pass. False when this worker was left behind in it.
-bool Runner::Core::serve(Worker &self) {
-  std::unique_lock lock(mutex);
-  const auto what = requested;
-  lock.unlock();
-  if (!try_pass(self, what)) return false;
-  lock.lock();
-  working = false;
-  resume_from = 0;
+// Does what there is to do in the pass. False when this worker was left behind in it.
+bool Runner::Core::serve(Worker &self, Lock &lock) {
+  while (has_task()) {
+    switch (stage) {
+      case Stage::discover:
+        find_entities(self, lock);
+        break;
+      case Stage::read:
+        if (!read_next(self, lock)) return false;
+        break;
+      case Stage::complete:
+        if (!complete_next(self, lock)) return false;
+        break;
+      case Stage::none:
+        break;
+    }
+  }
+  if (stage != Stage::none) return true;
   // Unlock first, so that the woken thread does not block on the mutex.
   lock.unlock();
   done.notify_all();
+  lock.lock();
   return true;
 }
 
-// An exception from a source must not end the program: it becomes a problem, and discovery is tried again later.
-bool Runner::Core::try_pass(Worker &self, Pass what) {
+void Runner::Core::begin_pass(Pass pass, Monotonic now) {
+  ++passes;
+  requested = pass;
+  pass_begun = now;
+  stage = Stage::discover;
+  open = 0;
+  call_time = 0ns;
+  calls = 0;
+}
+
+bool Runner::Core::has_task() const {
+  switch (stage) {
+    case Stage::discover:
+      return std::none_of(workers.begin(), workers.end(), [](const auto &w) { return w->step == Step::discovering; });
+    case Stage::read:
+    case Stage::complete:
+      return next < entities.size();
+    case Stage::none:
+      break;
+  }
+  return false;
+}
+
+// Goes on to the next stage when this one has nothing left to do.
+void Runner::Core::advance() {
+  if (stage == Stage::discover || stage == Stage::none || next < entities.size() || open > 0) return;
+  if (stage == Stage::read) {
+    if (unsettled && !is_identifying()) {
+      unsettled = false;
+      retire_former();
+      source->start_listening();
+      if (!is_healthy()) retry_later(monotonic_now());
+    }
+    if (incomplete) {
+      incomplete = false;
+      stage = Stage::complete;
+      next = 0;
+      return;
+    }
+  }
+  stage = Stage::none;
+  for (auto &cost : costs) cost.update_tier(options.tick, entities.size());
+  for (auto &event : source->take_events()) {
+    if (events.size() < kMaxEvents) events.push_back(std::move(event));
+  }
+}
+
+// Runs discovery when it is due.
+void Runner::Core::find_entities(Worker &self, Lock &lock) {
+  stage = Stage::read;
+  next = 0;
+  const auto now = monotonic_now();
+  const bool failed = !is_healthy();
+  // Healthy for as long as the last wait: the next failure starts with the shortest wait again.
+  if (!failed && now - next_retry >= retry_after) retry_after = 0ns;
+  bool look = discoveries == 0 || look_again || (failed && now >= next_retry);
+  const bool check = !look && now >= next_check;
+  checking = check;
+  // Discovery must not run at the same time as any other call of the source.
+  if ((!look && !check) || any_call_hangs()) return advance();
+  next_check = now + options.check;
+  stage = Stage::discover;
+  self.step = Step::discovering;
+  self.begin_call(now);
+  lock.unlock();
   std::string why;
+  bool ready = true;
+  std::optional<Discovery> found;
   try {
-    return pass(self, what);
+    if (check) look = source->changed();
+    if (look) ready = source->is_ready_to_discover();
+    if (look && ready) found = source->discover();
   } catch (const std::exception &e) {
     why = e.what();
   } catch (...) {
     why = "unknown";
   }
-  const std::lock_guard lock(mutex);
-  self.busy_with = kIdle;
-  if (problem.empty()) problem = fmt::format("internal error: {}", why);
-  retry_later(monotonic_now());
-  return !self.left_behind;
+  lock.lock();
+  self.step = Step::idle;
+  discovery_hangs = false;
+  stage = Stage::read;
+  next = 0;
+  look_again = !ready;
+  if (!why.empty()) note_failure(why);
+  if (found) adopt(std::move(*found));
+  advance();
 }
 
-void Runner::Core::note(std::string device, EventKind kind, std::string text) {
-  if (events.size() >= kMaxEvents) events.erase(events.begin());
-  events.push_back({.time = wall_now(), .device = std::move(device), .kind = kind, .text = std::move(text)});
+// Does one thing for an entity, outside the lock. False when the worker was left behind in it.
+template <class Work>
+bool Runner::Core::attend(Worker &self, const EntityPtr &entity, Step step, Lock &lock, Work work) {
+  const auto begun = monotonic_now();
+  self.entity = entity;
+  self.step = step;
+  self.pass = passes;
+  self.begin_call(begun);
+  auto &occupied = step == Step::completing ? entity->completing : entity->busy;
+  occupied = true;
+  if (step != Step::completing) entity->busy_since = begun;
+  ++open;
+  lock.unlock();
+  std::string why;
+  try {
+    work();
+  } catch (const std::exception &e) {
+    why = e.what();
+  } catch (...) {
+    why = "unknown";
+  }
+  lock.lock();
+  occupied = false;
+  // Not always the one that it was called for: identifying it may have shown that it is known.
+  if (step != Step::completing) self.entity->busy = self.entity->hung = false;
+  self.entity.reset();
+  self.step = Step::idle;
+  if (!why.empty()) note_failure(why);
+  if (self.left_behind) return false;
+  if (self.pass == passes) --open;
+  advance();
+  return true;
+}
+
+bool Runner::Core::read_next(Worker &self, Lock &lock) {
+  const auto entity = entities[next++];
+  if (entity->busy || !is_in_service(*entity)) {
+    advance();
+    return true;
+  }
+  const bool identified = entity->found.identified;
+  const auto what = requested;
+  return attend(self, entity, identified ? Step::reading : Step::identifying, lock, [&] {
+    if (identified || identify(self)) read_entity(self, what);
+  });
+}
+
+bool Runner::Core::complete_next(Worker &self, Lock &lock) {
+  const auto entity = entities[next++];
+  if (!entity->place || entity->complete || !entity->found.identified || entity->state != DeviceState::ok) {
+    advance();
+    return true;
+  }
+  entity->complete = true;
+  return attend(self, entity, Step::completing, lock, [&] {
+    auto identity = source->complete(*entity->place);
+    const std::lock_guard relock(mutex);
+    if (identity != nullptr) entity->found.identity = std::move(identity);
+  });
+}
+
+// Looks after the deadlines. Returns how many workers have to be started.
+std::size_t Runner::Core::supervise(Monotonic now) {
+  if (prompt) return 0;
+  const auto late = [&](const Worker &worker) {
+    auto since = worker.started();
+    // Where GPUs are attached one after the other, all wait for the driver: as long as it makes progress, none hangs.
+    if (worker.step == Step::identifying)
+      since = std::max(since, std::min(last_identified, pass_begun + kLongestStart));
+    return now - since > options.call_deadline;
+  };
+  const auto patience = std::min(kPatience, options.call_deadline / 4);
+  std::size_t held = 0;
+  for (std::size_t i = 0; i < workers.size();) {
+    auto &worker = *workers[i];
+    if (worker.step == Step::discovering) {
+      if (now - worker.started() > options.discover_deadline && !discovery_hangs) {
+        discovery_hangs = true;
+        discovery_hangs_since = worker.started();
+      }
+    } else if (worker.step != Step::idle) {
+      if (late(worker)) {
+        set_aside(worker);
+        workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(i));
+        continue;
+      }
+      if (now - worker.started() > patience) ++held;
+    }
+    ++i;
+  }
+  const auto before = stage;
+  advance();
+  if (stage != before) asked.notify_all();
+  if (workers.empty()) return 1;
+  if (!has_task() || held < workers.size() || stage == Stage::discover) return 0;
+  return std::min(held, entities.size() - next);
+}
+
+// The worker's call has missed its deadline: marks its entity as not responding and the worker as left behind.
+void Runner::Core::set_aside(Worker &worker) {
+  worker.left_behind = true;
+  if (worker.pass == passes) --open;
+  // Its readings have nothing to do with the others.
+  if (worker.step == Step::completing) return;
+  if (worker.step == Step::identifying) {
+    if (const auto known = take_former(worker.entity->found)) {
+      known->place = worker.entity->place;
+      known->found.identified = false;
+      known->busy = true;
+      replace(worker.entity, known);
+      worker.entity = known;
+    }
+  }
+  auto &entity = *worker.entity;
+  entity.hung = true;
+  entity.published.fill(Reason::not_responding);
+  entity.processes.clear();
+  entity.cores.clear();
+  entity.details.reset();
+  set_state(entity, DeviceState::not_responding);
+  entity.state_since = worker.started();
+}
+
+// Time in which this program did not run, because it was stopped, does not count against the driver.
+void Runner::Core::forgive(std::chrono::nanoseconds gap) {
+  for (const auto &worker : workers) worker->call_started += gap.count();
+}
+
+// Whether waiting longer is worthwhile: the driver makes progress with attaching its devices.
+bool Runner::Core::is_under_way(Monotonic now) const {
+  return now - last_identified < options.call_deadline && now - pass_begun < kLongestStart &&
+         std::any_of(workers.begin(), workers.end(), [](const auto &w) { return w->step == Step::identifying; });
+}
+
+bool Runner::Core::is_in_service(const Entity &entity) {
+  return entity.place &&
+         (entity.state == DeviceState::ok || entity.state == DeviceState::not_responding || entity.without_driver);
+}
+
+bool Runner::Core::is_identifying() const {
+  return std::any_of(entities.begin(), entities.end(),
+                     [](const auto &e) { return e->busy && !e->hung && !e->found.identified; });
 }
 
 bool Runner::Core::any_call_hangs() const {
-  return std::any_of(entities.begin(), entities.end(), [](const auto &e) { return e->hung; });
+  const auto busy = [](const auto &list) {
+    return std::any_of(list.begin(), list.end(), [](const auto &e) { return e->busy || e->completing; });
+  };
+  return busy(entities) || busy(former);
 }
 
 bool Runner::Core::is_healthy() const {
@@ -108,319 +315,37 @@ bool Runner::Core::is_healthy() const {
          std::none_of(entities.begin(), entities.end(), [](const auto &e) { return e->state == DeviceState::lost; });
 }
 
+bool Runner::Core::has_nothing_to_do(Monotonic now) {
+  if (discoveries == 0 || look_again || !entities.empty() || (!is_healthy() && now >= next_retry)) return false;
+  if (now < next_check) return true;
+  // A driver that has answered before may hang now: only a worker may call it.
+  if (!driver.empty()) return false;
+  try {
+    if (source->changed()) return false;
+  } catch (...) {
+    return false;  // a worker runs into it too, and reports it
+  }
+  next_check = now + options.check;
+  return true;
+}
+
 // Discovery disturbs every device of the source, so each failure doubles the wait for the next one.
 void Runner::Core::retry_later(Monotonic now) {
+  if (now < next_retry) return;
   retry_after =
       std::clamp(retry_after * 2, options.retry, std::max<std::chrono::nanoseconds>(options.retry, kLongestRetry));
   next_retry = now + retry_after;
 }
 
-// A metric that no reader fills is not supported; the others are not sampled yet.
-Row Runner::Core::initial_row(Scope scope) const {
-  Row row(scope, Reason::not_supported);
-  for (const auto &info : source->readers()) {
-    for (const auto id : info.fills) {
-      if (describe(id).scope == scope && !is_text(describe(id))) row[id] = Reason::not_sampled;
-    }
-  }
-  return row;
+// An exception from a source must not end the program: it becomes a problem, and discovery is tried again later.
+void Runner::Core::note_failure(const std::string &why) {
+  if (problem.empty()) problem = fmt::format("internal error: {}", why);
+  retry_later(monotonic_now());
 }
 
-bool Runner::Core::wants(const ReaderInfo &info) const {
-  if (options.only) return options.only->contains_any(info.fills);
-  return !fills_only_details(info);
-}
-
-void Runner::Core::focus(std::shared_ptr<const MetricSet> set) {
-  in_focus = std::move(set);
-  for (auto &cost : costs) {
-    const auto fills = cost.info().fills;
-    cost.focus(in_focus == nullptr || fills.empty() || in_focus->contains_any(fills));
-    cost.update_tier(options.tick, entities.size());
-  }
-}
-
-void Runner::Core::start_frame(Entity &entity) const {
-  entity.frame = {.row = entity.initial, .processes = {}};
-  if (entity.found.scope != Scope::device || !options.only || !options.only->contains_any(Scope::detail)) return;
-  entity.frame.details = std::make_shared<DeviceDetails>();
-  entity.frame.details->row = initial_row(Scope::detail);
-}
-
-void Runner::Core::set_state(Entity &entity, DeviceState state) {
-  if (entity.state == state) return;
-  const auto before = entity.state;
-  entity.state = state;
-  entity.state_since = monotonic_now();
-  if (entity.found.identity == nullptr) return;
-  const auto &uuid = entity.found.identity->uuid;
-  if (state == DeviceState::ok)
-    note(uuid, EventKind::back, fmt::format("no longer {}", word(before)));
-  else
-    note(uuid, event_of(state), std::string(word(state)));
-}
-
-void Runner::Core::adopt(Discovery found) {
-  std::vector<std::shared_ptr<Entity>> now;
-  for (std::size_t place = 0; place < found.entities.size(); ++place) {
-    auto &one = found.entities[place];
-    const auto known = std::find_if(entities.begin(), entities.end(), [&](const auto &e) {
-      return (e->found.identity == nullptr && one.identity == nullptr) ||
-             (e->found.identity != nullptr && one.identity != nullptr && e->found.identity->uuid == one.identity->uuid);
-    });
-    std::shared_ptr<Entity> entity;
-    if (known != entities.end()) {
-      entity = *known;
-      entities.erase(known);
-      entity->found = one;
-      std::fill(entity->turns.begin(), entity->turns.end(), ReaderTurn{});
-    } else {
-      entity = std::make_shared<Entity>(one, initial_row(one.scope), costs.size());
-      if (discovered && one.identity != nullptr) note(one.identity->uuid, EventKind::found, "found");
-    }
-    start_frame(*entity);
-    entity->place = place;
-    set_state(*entity, one.state);
-    if (one.state != DeviceState::ok) {
-      entity->published.fill(one.code != 0 ? Reading(Reason::error, one.code) : reason_for(one.state));
-      entity->processes.clear();
-    }
-    now.push_back(std::move(entity));
-  }
-  // A whole device that has disappeared is lost; an instance was removed on purpose. A device that never gave a
-  // reading, or whose bus address another one has now, was only known under a provisional name.
-  const auto renamed = [&](const DeviceIdentity &identity) {
-    return !identity.pci.empty() && std::any_of(now.begin(), now.end(), [&](const auto &e) {
-      return e->found.identity != nullptr && e->found.identity->pci == identity.pci;
-    });
-  };
-  for (auto &entity : entities) {
-    const auto *identity = entity->found.identity.get();
-    if (identity == nullptr || !identity->parent.empty() || !entity->has_readings || renamed(*identity)) continue;
-    entity->place.reset();
-    entity->published.fill(Reason::lost);
-    entity->processes.clear();
-    set_state(*entity, DeviceState::lost);
-    now.push_back(std::move(entity));
-  }
-  entities = std::move(now);
-  problem = std::move(found.problem);
-  remedy = std::move(found.remedy);
-  driver = std::move(found.driver);
-  mistake = found.mistake;
-  code = found.code;
-  absent = found.absent;
-  excluded = std::move(found.excluded);
-  discovered = true;
-}
-
-bool Runner::Core::has_nothing_to_do(Monotonic now) {
-  if (!discovered || !entities.empty() || (!is_healthy() && now >= next_retry)) return false;
-  if (now < next_check) return true;
-  // A driver that has answered before may hang now: only the worker may call it.
-  if (!driver.empty()) return false;
-  try {
-    if (source->changed()) return false;
-  } catch (...) {
-    return false;  // the worker runs into it too, and reports it
-  }
-  next_check = now + options.check;
-  return true;
-}
-
-// Runs discovery when it is due.
-void Runner::Core::find_entities(Worker &self) {
-  std::unique_lock lock(mutex);
-  const auto now = monotonic_now();
-  const bool failed = !is_healthy();
-  // Healthy for as long as the last wait: the next failure starts with the shortest wait again.
-  if (!failed && now - next_retry >= retry_after) retry_after = 0ns;
-  // Discovery must not run at the same time as any other call of the source.
-  if (any_call_hangs()) return;
-  bool look = !discovered || (failed && now >= next_retry);
-  const bool check = !look && now >= next_check;
-  if (!look && !check) return;
-  self.begin(kDiscovering, now);
-  next_check = now + options.check;
-  lock.unlock();
-  if (check) look = source->changed();
-  Discovery found;
-  if (look) found = source->discover();
-  lock.lock();
-  self.busy_with = kIdle;
-  discovery_hangs = false;
-  if (!look) return;
-  adopt(std::move(found));
-  if (!is_healthy()) retry_later(monotonic_now());
-}
-
-void Runner::Core::note_outcome(Entity &entity, std::size_t reader, Outcome outcome, DeviceState &state) {
-  switch (outcome) {
-    case Outcome::ok:
-    case Outcome::not_yet:
-      return;
-    case Outcome::lost:
-      state = DeviceState::lost;
-      return;
-    case Outcome::asleep:
-      state = DeviceState::asleep;
-      return;
-    case Outcome::gone: {
-      // Discover again, but not before the retry time: a single odd answer need not mean that the session is over.
-      const std::lock_guard lock(mutex);
-      if (problem.empty()) {
-        problem = "the driver went away";
-        retry_later(monotonic_now());
-      }
-      return;
-    }
-    case Outcome::unsupported:
-      break;
-  }
-  entity.turns[reader].refused = true;
-  const auto infos = source->readers();
-  for (const auto id : infos[reader].fills) {
-    auto *reading = entity.frame.find(id);
-    if (reading == nullptr || !reading->is(Reason::not_sampled)) continue;
-    bool another = false;
-    for (std::size_t i = 0; i < infos.size() && !another; ++i) {
-      another = !entity.turns[i].refused &&
-                std::find(infos[i].fills.begin(), infos[i].fills.end(), id) != infos[i].fills.end();
-    }
-    if (!another) *reading = Reason::not_supported;
-  }
-}
-
-void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
-  std::vector<Process> listed;
-  if (state == DeviceState::ok && process_table != nullptr) {
-    listed.reserve(entity.frame.processes.size());
-    for (const auto &use : entity.frame.processes) {
-      Process process{.pid = use.pid,
-                      .types = use.types,
-                      .place = static_cast<std::uint32_t>(listed.size()),
-                      .row = use.row,
-                      .texts = nullptr};
-      process_table->look_up(process, now, use.own_namespace, use.name);
-      listed.push_back(std::move(process));
-    }
-  }
-  const std::lock_guard lock(mutex);
-  set_state(entity, state);
-  if (state == DeviceState::ok) {
-    entity.published = entity.frame.row;
-    entity.cores = entity.frame.cores;
-    if (entity.frame.details != nullptr) entity.details = std::make_shared<DeviceDetails>(*entity.frame.details);
-    entity.has_readings = true;
-  } else {
-    entity.published.fill(reason_for(state));
-    entity.cores.clear();
-    entity.details.reset();
-  }
-  if (state == DeviceState::lost) retry_later(now);
-  entity.processes = std::move(listed);
-}
-
-// False when this worker was left behind in a call that missed its deadline.
-bool Runner::Core::read_entity(Worker &self, const std::shared_ptr<Entity> &entity, std::ptrdiff_t place, Pass what) {
-  const auto infos = source->readers();
-  const auto begun = monotonic_now();
-  self.begin(place, begun);
-  std::vector<std::size_t> due;
-  due.reserve(infos.size());
-  std::shared_ptr<const MetricSet> focus;
-  {
-    const std::lock_guard lock(mutex);
-    focus = in_focus;
-    for (std::size_t i = 0; i < infos.size(); ++i) {
-      if (wanted_readers[i] && entity->turns[i].due(infos[i], costs[i].tier(), what, begun)) due.push_back(i);
-    }
-  }
-  auto before = begun;
-  auto state = DeviceState::ok;
-  std::vector<std::pair<std::size_t, std::chrono::nanoseconds>> measured;
-  measured.reserve(infos.size());
-  for (const auto i : due) {
-    self.call_started = before.time_since_epoch().count();
-    auto &turn = entity->turns[i];
-    const bool full = focus == nullptr || turn.is_full_due(begun);
-    if (focus != nullptr) entity->frame.due = full ? nullptr : focus.get();
-    const auto outcome = source->read(*entity->place, i, before, entity->frame);
-    if (self.left_behind) break;
-    const auto after = monotonic_now();
-    measured.emplace_back(i, after - before);
-    turn.note(outcome, full, begun);
-    note_outcome(*entity, i, outcome, state);
-    before = after;
-    if (state != DeviceState::ok) break;
-  }
-  entity->frame.due = nullptr;
-  if (!self.left_behind) publish(*entity, state, before);
-  const std::lock_guard lock(mutex);
-  self.busy_with = kIdle;
-  if (self.left_behind) {
-    entity->hung = false;
-    return false;
-  }
-  for (const auto &[reader, cost] : measured) costs[reader].add(cost);
-  call_time += before - begun;
-  calls += measured.size();
-  return true;
-}
-
-// Reads all entities. False when this worker was left behind in one of them.
-bool Runner::Core::pass(Worker &self, Pass what) {
-  find_entities(self);
-  std::unique_lock lock(mutex);
-  const auto all = entities;
-  auto next = resume_from;
-  if (next == 0) {
-    call_time = 0ns;
-    calls = 0;
-  }
-  lock.unlock();
-  for (; next < all.size(); ++next) {
-    const auto &entity = all[next];
-    lock.lock();
-    const bool readable = entity->place && !entity->hung &&
-                          (entity->state == DeviceState::ok || entity->state == DeviceState::not_responding);
-    lock.unlock();
-    if (!readable) continue;
-    if (!read_entity(self, entity, static_cast<std::ptrdiff_t>(next), what)) return false;
-  }
-  lock.lock();
-  for (auto &cost : costs) cost.update_tier(options.tick, entities.size());
-  for (auto &event : source->take_events()) {
-    if (events.size() < kMaxEvents) events.push_back(std::move(event));
-  }
-  return true;
-}
-
-// Called with the mutex held. When the worker's call has missed its deadline, marks the entity as not responding and
-// the worker as left behind; true when a new worker has to be started.
-bool Runner::Core::set_aside(Monotonic now) {
-  if (!working || prompt) return false;
-  const auto busy = worker->busy_with.load();
-  const auto started = Monotonic(Monotonic::duration(worker->call_started.load()));
-  if (busy == kIdle) return false;
-  if (busy == kDiscovering) {
-    if (now - started > options.discover_deadline && !discovery_hangs) {
-      discovery_hangs = true;
-      discovery_hangs_since = started;
-    }
-    return false;
-  }
-  if (now - started <= options.call_deadline) return false;
-  auto &entity = *entities[static_cast<std::size_t>(busy)];
-  entity.hung = true;
-  entity.published.fill(Reason::not_responding);
-  entity.processes.clear();
-  entity.cores.clear();
-  set_state(entity, DeviceState::not_responding);
-  entity.state_since = started;
-  worker->left_behind = true;
-  resume_from = static_cast<std::size_t>(busy) + 1;
-  return true;
+void Runner::Core::note(std::string device, EventKind kind, std::string text) {
+  if (events.size() >= kMaxEvents) events.erase(events.begin());
+  events.push_back({.time = wall_now(), .device = std::move(device), .kind = kind, .text = std::move(text)});
 }
 
 }  // namespace gpulse

@@ -249,6 +249,123 @@ TEST_F(RunnerTest, ADiscoveryThatHangsIsTold) {
   }));
 }
 
+TEST_F(RunnerTest, ADeviceThatHangsWhileItIsIdentifiedIsSetAside) {
+  source_->identify_each();
+  source_->hang("identify GPU-1");
+  start({{"GPU-0"}, {"GPU-1"}, {"GPU-2"}});
+  auto report = pass();
+  ASSERT_EQ(report.entities.size(), 3U);
+  EXPECT_EQ(state(report, "GPU-1"), DeviceState::not_responding);
+  EXPECT_EQ(reading(report, "GPU-0"), Reading(0.0));
+  EXPECT_EQ(reading(report, "GPU-2"), Reading(20.0));
+  source_->release();
+  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-1") == DeviceState::ok; }));
+  EXPECT_EQ(reading(pass(), "GPU-1"), Reading(10.0));
+  EXPECT_THAT(kinds_, Contains("not responding GPU-1"));
+  EXPECT_THAT(kinds_, Contains("back GPU-1"));
+  EXPECT_THAT(kinds_, testing::Not(Contains("found GPU-1"))) << "it was there from the start";
+}
+
+TEST_F(RunnerTest, ADeviceThatHangsWhenItIsFoundAgainIsStillTheSame) {
+  source_->identify_each();
+  start({{"GPU-0"}, {"GPU-1"}});
+  pass();
+  source_->hang("identify GPU-1");
+  source_->devices({{"GPU-0"}, {"GPU-1"}, {"GPU-2"}});
+  auto report = pass();
+  ASSERT_EQ(report.entities.size(), 3U);
+  EXPECT_EQ(state(report, "GPU-1"), DeviceState::not_responding);
+  EXPECT_EQ(reading(report, "GPU-0"), Reading(0.0));
+  source_->release();
+  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-1") == DeviceState::ok; }));
+  report = pass();
+  ASSERT_EQ(report.entities.size(), 3U);
+  EXPECT_EQ(reading(report, "GPU-1"), Reading(10.0));
+}
+
+// The driver counts them by index, and an index may belong to another device after one has gone.
+TEST_F(RunnerTest, AKnownDeviceIsRecognisedUnderAnotherIndex) {
+  source_->identify_each();
+  start({{"GPU-0"}, {"GPU-1"}});
+  pass();
+  source_->rename("GPU-0", "GPU-1");
+  source_->devices({{"GPU-0"}});
+  const auto report = pass();
+  ASSERT_EQ(report.entities.size(), 2U);
+  EXPECT_EQ(state(report, "GPU-1"), DeviceState::ok);
+  EXPECT_EQ(state(report, "GPU-0"), DeviceState::lost);
+}
+
+// As on a machine without persistence mode: as long as the driver makes progress, nobody is given up.
+TEST_F(RunnerTest, DevicesThatAreAttachedOneAfterTheOtherDoNotHang) {
+  auto options = quick();
+  options.call_deadline = 400ms;
+  source_->identify_each(150ms);
+  start({{"GPU-0"}, {"GPU-1"}, {"GPU-2"}, {"GPU-3"}, {"GPU-4"}, {"GPU-5"}}, options);
+  const auto report = pass();
+  for (const auto &entity : report.entities) EXPECT_EQ(entity.found.state, DeviceState::ok);
+  EXPECT_THAT(kinds_, testing::IsEmpty());
+}
+
+TEST_F(RunnerTest, ManyHungDevicesTakeNoLongerThanOne) {
+  std::vector<Fake::FakeDevice> devices;
+  for (int i = 0; i < 64; ++i) devices.push_back({"GPU-" + std::to_string(100 + i)});
+  for (const auto &device : devices) source_->hang(device.uuid);
+  start(devices);
+  const auto begun = monotonic_now();
+  const auto report = pass();
+  EXPECT_LT(monotonic_now() - begun, 3s) << "one after the other they would take 9.6 s";
+  for (const auto &entity : report.entities) EXPECT_EQ(entity.found.state, DeviceState::not_responding);
+}
+
+// A device that is only slow must not keep the others from being read, nor show its last readings as new.
+TEST_F(RunnerTest, WhileACallHangsTheOthersAreReadInEverySample) {
+  auto options = quick();
+  options.call_deadline = 30s;
+  start({{"GPU-0"}, {"GPU-1"}, {"GPU-2"}}, options);
+  pass();
+  source_->hang("GPU-1");
+  for (int i = 0; i < 3; ++i) {
+    const auto before = source_->reads("GPU-2", Fake::kTick);
+    runner_->ask(Pass::scheduled);
+    runner_->wait(monotonic_now() + 300ms);
+    const auto report = runner_->report();
+    EXPECT_EQ(source_->reads("GPU-2", Fake::kTick), before + 1);
+    EXPECT_EQ(reading(report, "GPU-2"), Reading(20.0));
+    EXPECT_EQ(reading(report, "GPU-1"), Reading(Reason::not_responding));
+    EXPECT_EQ(state(report, "GPU-1"), DeviceState::not_responding);
+    EXPECT_GT(find(report, "GPU-1")->state_for, Seconds(0.2));
+    EXPECT_TRUE(report.events.empty()) << "it is not given up yet";
+  }
+  source_->release();
+  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-1") == DeviceState::ok; }));
+}
+
+// The source has something to end first; its devices are read meanwhile.
+TEST_F(RunnerTest, DiscoveryWaitsForTheSourceAndNobodyElseDoes) {
+  start({{"GPU-0"}});
+  pass();
+  source_->be_unready(true);
+  source_->devices({{"GPU-0"}, {"GPU-1"}});
+  for (int i = 0; i < 3; ++i) {
+    const auto report = pass();
+    EXPECT_EQ(report.entities.size(), 1U);
+    EXPECT_EQ(reading(report, "GPU-0"), Reading(0.0));
+  }
+  EXPECT_EQ(source_->discoveries(), 1U);
+  source_->be_unready(false);
+  EXPECT_EQ(pass().entities.size(), 2U);
+}
+
+TEST_F(RunnerTest, WithoutADriverNoDeviceIsWell) {
+  start({{"GPU-0"}});
+  pass();
+  for (std::size_t reader = 0; reader < Fake::kReaders; ++reader) source_->answer("GPU-0", reader, Outcome::gone);
+  EXPECT_EQ(state(pass(Pass::everything), "GPU-0"), DeviceState::lost);
+  for (std::size_t reader = 0; reader < Fake::kReaders; ++reader) source_->answer("GPU-0", reader, Outcome::ok);
+  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-0") == DeviceState::ok; }));
+}
+
 TEST_F(RunnerTest, ALostDeviceIsMarkedAndComesBack) {
   start({{"GPU-0"}, {"GPU-1"}});
   pass();
@@ -337,6 +454,25 @@ TEST_F(RunnerTest, AFailureIsTriedAgainEverMoreSlowly) {
   // At 0, 20, 60, 140 and 300 ms, and next at 620 ms; `check` does not add any, since nothing has changed.
   EXPECT_GE(source_->discoveries(), 3U);
   EXPECT_LE(source_->discoveries(), 5U);
+}
+
+TEST_F(RunnerTest, AfterATimeOfHealthTheNextFailureIsTriedAgainSoon) {
+  auto options = quick();
+  options.retry = 30ms;
+  options.check = 1h;  // only failures are looked into
+  source_->devices({}, "no driver");
+  runner_ = std::make_unique<Runner>(source_, nullptr, options);
+  // Waits grow to 30, 60, 120 and 240 ms.
+  while (source_->discoveries() < 4) pass();
+  source_->devices({{"GPU-0"}});
+  EXPECT_TRUE(until([](const SourceReport &r) { return r.status.problem.empty(); }));
+  for (const auto end = monotonic_now() + 600ms; monotonic_now() < end; std::this_thread::sleep_for(2ms)) pass();
+  source_->answer("GPU-0", Fake::kTick, Outcome::lost);
+  const auto before = source_->discoveries();
+  pass();
+  const auto failed = monotonic_now();
+  while (source_->discoveries() == before && monotonic_now() - failed < 5s) pass();
+  EXPECT_LT(monotonic_now() - failed, 200ms);
 }
 
 // The driver hands out the device each time and then says that it is lost; the others must not pay for that for ever.

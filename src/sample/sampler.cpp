@@ -31,10 +31,12 @@ Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &ro
 }
 
 // By address as well, since a device may be found under another UUID later: it was asleep, or did not tell it at first.
-std::uint32_t Sampler::index_of(const DeviceIdentity &identity) {
+std::uint32_t Sampler::index_of(const Found &found) {
+  const auto &identity = *found.identity;
   const bool placed = identity.parent.empty() && !identity.pci.empty();
   auto known = indices_.find(identity.uuid);
   if (known == indices_.end() && placed) known = indices_.find(identity.pci);
+  if (known == indices_.end() && !found.shown_as.empty()) known = indices_.find(found.shown_as);
   const auto index = known != indices_.end() ? known->second : next_index_++;
   indices_.try_emplace(identity.uuid, index);
   if (placed) indices_.try_emplace(identity.pci, index);
@@ -55,7 +57,7 @@ void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapsh
     for (const auto &report : reports) {
       for (const auto &entity : report.entities) {
         if (entity.found.identity != nullptr && entity.found.identity->parent.empty() != instances) {
-          index_of(*entity.found.identity);
+          index_of(entity.found);
         }
       }
     }
@@ -67,7 +69,7 @@ void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapsh
         snapshot.cores = std::move(entity.cores);
         continue;
       }
-      Device device{.index = index_of(*entity.found.identity),
+      Device device{.index = index_of(entity.found),
                     .identity = entity.found.identity,
                     .state = entity.found.state,
                     .state_for = entity.state_for,
@@ -117,7 +119,7 @@ SnapshotPtr Sampler::assemble(Seconds took) {
   return snapshot;
 }
 
-SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop) {
+SnapshotPtr Sampler::take(Pass pass, std::chrono::nanoseconds time_limit, bool patient, const std::stop_token &stop) {
   const std::lock_guard one_at_a_time(sampling_);
   const auto begun = monotonic_now();
   // Prompt sources come last: they run on this thread while the workers wait for their drivers.
@@ -126,14 +128,34 @@ SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds time_limi
       if (runner->is_prompt() == prompt) runner->ask(pass);
     }
   }
-  for (auto &runner : runners_) runner->wait(begun + time_limit, stop);
+  wait(begun + time_limit, patient, stop);
   processes_->forget_unseen(begun - 60s);
   return assemble(monotonic_now() - begun);
 }
 
+// Turn by turn, so that the deadlines of all sources run side by side.
+void Sampler::wait(Monotonic until, bool patient, const std::stop_token &stop) {
+  constexpr auto kTurn = 50ms;
+  for (;;) {
+    const auto turn_end = monotonic_now() + kTurn;
+    bool settled = true;
+    for (auto &runner : runners_)
+      settled = runner->wait(patient ? turn_end : std::min(until, turn_end), stop) && settled;
+    if (settled || stop.stop_requested()) return;
+    if (monotonic_now() < until) continue;
+    const auto is_under_way = [](const auto &runner) { return runner->is_under_way(); };
+    if (!patient || std::none_of(runners_.begin(), runners_.end(), is_under_way)) return;
+  }
+}
+
+SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop) {
+  return take(pass, time_limit, false, stop);
+}
+
 SnapshotPtr Sampler::sample(Pass pass, const std::stop_token &stop) {
-  // No source takes longer than this: every call has a deadline of its own.
-  return sample_within(pass, options_.discover_deadline + 4 * options_.call_deadline, stop);
+  // Longer than the deadline of any call, and of those that begin a moment later because of it.
+  const auto time_limit = std::max(options_.discover_deadline, options_.call_deadline) + 300ms;
+  return take(pass, time_limit, true, stop);
 }
 
 void Sampler::focus(const MetricSet &set) {

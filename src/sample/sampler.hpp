@@ -25,7 +25,7 @@ class Sampler {
   // Takes one snapshot. Waits for each source, but no longer than its deadlines, or until a stop is requested. One
   // caller at a time; a second one waits.
   SnapshotPtr sample(Pass pass, const std::stop_token &stop = {});
-  // Waits no longer than `time_limit`; a source that is not done by then shows its last readings.
+  // Waits no longer than `time_limit`; a device that was not read by then does not respond in this snapshot.
   SnapshotPtr sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop = {});
 
   // Says what is shown from now on. Everything else is read every ten seconds, unless reading it is nearly free. Never
@@ -35,9 +35,11 @@ class Sampler {
   std::vector<CostReport> costs() const;
 
  private:
+  SnapshotPtr take(Pass pass, std::chrono::nanoseconds time_limit, bool patient, const std::stop_token &stop);
+  void wait(Monotonic until, bool patient, const std::stop_token &stop);
   SnapshotPtr assemble(Seconds took);
   void place_devices(std::vector<SourceReport> &reports, Snapshot &snapshot);
-  std::uint32_t index_of(const DeviceIdentity &identity);
+  std::uint32_t index_of(const Found &found);
 
   RunnerOptions options_;
   std::string hostname_;

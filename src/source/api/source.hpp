@@ -2,8 +2,9 @@
 // What a source of readings is: one per kind of hardware. It finds entities (devices, or the host) and offers readers,
 // each of which is one driver call or kernel file that fills some metrics. The sampler decides when to call which.
 //
-// Threads: discover() and changed() never run at the same time as any other function of the source. read() may run for
-// different entities at the same time, but never twice for one, so that state of an entity needs no lock.
+// Threads: discover() and changed() never run at the same time as any other function of the source. identify(),
+// complete(), has_changed() and read() may run for different entities at the same time, since any of them may hang in a
+// driver, but never two of them for one entity, except for complete(). So state of an entity needs no lock.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/sysroot.hpp"
@@ -93,6 +95,19 @@ struct Found {
   DeviceState state = DeviceState::ok;
   std::shared_ptr<const DeviceIdentity> identity;  // null for the host
   std::uint16_t code = 0;                          // the driver's code, where the state itself says too little
+  // False: the driver was not asked about this entity yet, so as not to wait for it; identify() does that. The identity
+  // is the one of last time, or a provisional one.
+  bool identified = true;
+  std::string shown_as = {};  // UUID of the provisional identity under which it may have been shown before
+};
+
+// What identify() finds out about one entity.
+struct Identified {
+  std::optional<Found> found;  // none: it cannot be used, or another source shows it
+  std::vector<std::pair<std::size_t, Found>>
+      parts{};            // instances that it is split into, with the number of each entity
+  std::string problem{};  // why it cannot be used, in one line
+  std::string remedy{};
 };
 
 struct Discovery {
@@ -104,6 +119,7 @@ struct Discovery {
   std::uint16_t code = 0;                  // the driver's code for the problem
   bool absent = false;                     // no hardware of its kind: no problem if another source has devices
   std::vector<ExcludedDevice> excluded{};  // with SourceOptions::excluded_only
+  bool incomplete = false;                 // complete() has something to say
 };
 
 // What a command needs of the sources.
@@ -132,10 +148,20 @@ class Source {
   virtual std::span<const ReaderInfo> readers() const = 0;
   // Finds all entities. Until the next call they are addressed by their index in the answer.
   virtual Discovery discover() = 0;
+  // Asked until true before discover(), which then has nothing to wait for; entities are read meanwhile.
+  virtual bool is_ready_to_discover() { return true; }
+  // Asks the driver about an entity that discover() has not identified.
+  virtual Identified identify(std::size_t /*entity*/) { return {}; }
+  // Called once when all entities are identified, except for those that do not respond.
+  virtual void start_listening() {}
+  // What can be said of an entity only when the others are known too; null when that is nothing.
+  virtual std::shared_ptr<const DeviceIdentity> complete(std::size_t /*entity*/) { return nullptr; }
   // Whether its calls never block: they only read what the kernel has in memory. Such a source needs no thread.
   virtual bool is_prompt() const { return false; }
   // Whether discover() would find something else than last time. Cheap.
   virtual bool changed() = 0;
+  // The same for what concerns a single entity.
+  virtual bool has_changed(std::size_t /*entity*/) { return false; }
   virtual Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) = 0;
   // The events since the last call.
   virtual std::vector<Event> take_events() { return {}; }

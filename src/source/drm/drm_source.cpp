@@ -273,7 +273,7 @@ class DrmSource final : public Source {
       const bool asleep = card.asleep && !wake_;
       found.entities.push_back({.scope = Scope::device,
                                 .state = asleep ? DeviceState::asleep : DeviceState::ok,
-                                .identity = identify(card)});
+                                .identity = identity_of(card)});
       units_.push_back(set_up(card));
     }
     return found;
@@ -284,7 +284,7 @@ class DrmSource final : public Source {
   }
 
  private:
-  std::shared_ptr<const DeviceIdentity> identify(const Card &card) {
+  std::shared_ptr<const DeviceIdentity> identity_of(const Card &card) {
     auto identity = std::make_shared<DeviceIdentity>();
     identity->source = "drm";
     identity->vendor = describe_driver(card).vendor;

@@ -35,7 +35,7 @@ class IntelSource final : public Source {
     for (const auto &card : cards_) {
       found.entities.push_back({.scope = Scope::device,
                                 .state = card.asleep ? DeviceState::asleep : DeviceState::ok,
-                                .identity = identify(card)});
+                                .identity = identity_of(card)});
       // A device that has not changed keeps its counters: it must not lose them because another one came or fell
       // asleep.
       const auto same = std::find_if(known.begin(), known.end(), [&](const auto &device) {
@@ -58,7 +58,7 @@ class IntelSource final : public Source {
     return cards;
   }
 
-  std::shared_ptr<DeviceIdentity> identify(const drm::Card &card) {
+  std::shared_ptr<DeviceIdentity> identity_of(const drm::Card &card) {
     auto identity = std::make_shared<DeviceIdentity>();
     identity->source = "intel";
     identity->vendor = "intel";

@@ -58,11 +58,19 @@ struct XidState {
   std::atomic<Return> listening{Return::no_data};  // success: no error was missed
 };
 
+// An instance of a split device: enough to notice that it was replaced by another.
+struct Instance {
+  Handle handle = nullptr;
+  std::uint32_t gpu_instance = kNoInstance, compute_instance = kNoInstance;
+  bool operator==(const Instance &) const = default;
+};
+
 struct DeviceData {
   Handle handle = nullptr;
   Handle parent = nullptr;  // of an instance
   bool instance = false;
   bool split = false;  // has instances, which are entities of their own
+  std::vector<Instance> instances;
   std::uint32_t gpu_instance = kNoInstance;
   std::uint32_t compute_instance = kNoInstance;
   std::uint64_t supported_reasons = 0;  // 0: not asked yet

@@ -60,8 +60,10 @@ struct EventListener::Shared {
   std::shared_ptr<Api> api;
   std::vector<Listened> devices;
   EventSet set = nullptr;
+  Return created = Return::no_data;
   std::mutex mutex;
   std::condition_variable ended;
+  bool listening = false;  // the thread has been started
   bool stopping = false;
   bool done = false;
   std::vector<Event> events;
@@ -76,6 +78,7 @@ struct EventListener::Shared {
   }
 
   void note(const EventData &data) {
+    const std::lock_guard lock(mutex);
     const auto at =
         std::find_if(devices.begin(), devices.end(), [&](const Listened &d) { return d.handle == data.device; });
     const auto uuid = at == devices.end() ? std::string() : at->uuid;
@@ -83,7 +86,6 @@ struct EventListener::Shared {
       at->xid->last = static_cast<std::int64_t>(data.data);
       ++at->xid->total;
     }
-    const std::lock_guard lock(mutex);
     if (events.size() < kMaxKept) events.push_back(describe_event(data.type, data.data, uuid));
   }
 
@@ -96,12 +98,13 @@ struct EventListener::Shared {
       const auto heard = code == Return::timeout       ? Return::success
                          : code == Return::gpu_is_lost ? Return::no_data
                                                        : code;
-      for (const auto &device : devices) device.xid->listening = heard;
       std::unique_lock lock(mutex);
+      for (const auto &device : devices) device.xid->listening = heard;
       // Any other error would return at once: do not spin on a broken driver.
       if (code != Return::success && code != Return::timeout) ended.wait_for(lock, 1s, [&] { return stopping; });
       if (stopping) break;
     }
+    // Freed outside the lock: this may hang too.
     api->event_set_free(set);
     const std::lock_guard lock(mutex);
     done = true;
@@ -111,37 +114,61 @@ struct EventListener::Shared {
 
 EventListener::~EventListener() { stop(); }
 
-void EventListener::start(std::shared_ptr<Api> api, std::vector<Listened> devices) {
-  stop();
+void EventListener::open(std::shared_ptr<Api> api) {
   auto shared = std::make_shared<Shared>();
-  const auto created = api->event_set_create(&shared->set);
-  for (auto &device : devices) {
-    std::uint64_t types = 0;
-    auto code = created;
-    if (code == Return::success) code = api->event_types(device.handle, &types);
-    if (code == Return::success && (types & event::kXid) == 0) code = Return::not_supported;
-    if (code == Return::success) code = api->event_register(device.handle, types & kWanted, shared->set);
-    device.xid->listening = code;
-    if (code == Return::success) shared->devices.push_back(std::move(device));
-  }
-  if (shared->devices.empty()) {
-    if (created == Return::success) api->event_set_free(shared->set);
-    return;
-  }
+  shared->created = api->event_set_create(&shared->set);
   shared->api = std::move(api);
-  shared_ = shared;
-  std::thread([shared] { shared->run(); }).detach();
+  shared_ = std::move(shared);
+  stop_asked_.reset();
+}
+
+void EventListener::add(Listened device) {
+  const auto shared = shared_;
+  if (shared == nullptr) return;
+  const auto &api = *shared->api;
+  std::uint64_t types = 0;
+  auto code = shared->created;
+  if (code == Return::success) code = api.event_types(device.handle, &types);
+  if (code == Return::success && (types & event::kXid) == 0) code = Return::not_supported;
+  if (code == Return::success) code = api.event_register(device.handle, types & kWanted, shared->set);
+  device.xid->listening = code;
+  if (code != Return::success) return;
+  const std::lock_guard lock(shared->mutex);
+  shared->devices.push_back(std::move(device));
+}
+
+void EventListener::listen() {
+  if (shared_ == nullptr) return;
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->listening || shared_->devices.empty()) return;
+  shared_->listening = true;
+  std::thread([shared = shared_] { shared->run(); }).detach();
+}
+
+bool EventListener::try_stop() {
+  if (shared_ == nullptr) return true;
+  const std::lock_guard lock(shared_->mutex);
+  if (!shared_->listening || shared_->done) return true;
+  shared_->stopping = true;
+  shared_->ended.notify_all();
+  const auto now = monotonic_now();
+  if (!stop_asked_) stop_asked_ = now;
+  return now - *stop_asked_ >= kStopWithin;
 }
 
 bool EventListener::stop() {
-  if (shared_ == nullptr) return true;
-  std::unique_lock lock(shared_->mutex);
-  shared_->stopping = true;
-  shared_->ended.notify_all();
-  const bool ended = shared_->ended.wait_for(lock, kStopWithin, [&] { return shared_->done; });
-  lock.unlock();
-  shared_.reset();
-  return ended;
+  const auto shared = std::exchange(shared_, nullptr);
+  if (shared == nullptr) return true;
+  std::unique_lock lock(shared->mutex);
+  if (!shared->listening) {
+    lock.unlock();
+    if (shared->created == Return::success) shared->api->event_set_free(shared->set);
+    return true;
+  }
+  shared->stopping = true;
+  shared->ended.notify_all();
+  const auto until = stop_asked_.value_or(monotonic_now()) + kStopWithin;
+  return shared->ended.wait_until(lock, until, [&] { return shared->done; });
 }
 
 std::vector<Event> EventListener::take() {

@@ -218,30 +218,21 @@ std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &
   return identity;
 }
 
-void read_topology(const Api &api, const std::vector<DeviceData *> &devices,
-                   const std::vector<std::shared_ptr<DeviceIdentity>> &identities) {
-  if (devices.size() < 2) return;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const auto links = links_by_peer(api, devices[i]->handle);
-    std::string text;
-    for (std::size_t j = 0; j < devices.size(); ++j) {
-      std::string path = "X";
-      if (i != j) {
-        std::uint32_t level = ~0U;
-        if (!links) {
-          path = "?";
-        } else if (const auto linked = links->find(identities[j]->pci); linked != links->end()) {
-          path = fmt::format("NV{}", linked->second);
-        } else if (api.common_ancestor(devices[i]->handle, devices[j]->handle, &level) == Return::success) {
-          path = level_word(level);
-        } else {
-          path = "?";
-        }
-      }
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", j, path);
-    }
-    identities[i]->texts[device_metric("topology")] = text;
+std::string read_topology(const Api &api, std::span<const Peer> peers, std::size_t device) {
+  const auto &self = peers[device];
+  const auto links = links_by_peer(api, self.handle);
+  const auto path_to = [&](const Peer &peer) -> std::string {
+    if (!links || peer.handle == nullptr) return "?";
+    if (const auto linked = links->find(peer.pci); linked != links->end()) return fmt::format("NV{}", linked->second);
+    std::uint32_t level = ~0U;
+    if (api.common_ancestor(self.handle, peer.handle, &level) != Return::success) return "?";
+    return std::string(level_word(level));
+  };
+  std::string text;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", i, i == device ? "X" : path_to(peers[i]));
   }
+  return text;
 }
 
 }  // namespace gpulse::nvml

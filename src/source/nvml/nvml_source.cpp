@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 
 #include "base/text.hpp"
 #include "source/api/idle_release.hpp"
@@ -25,14 +26,16 @@ namespace {
 constexpr std::uint32_t kMaxDevices = 1024;
 constexpr std::uint32_t kMaxInstances = 64;
 
-// An instance of a split device: enough to notice that it was replaced by another.
-struct Instance {
-  Handle handle = nullptr;
-  std::uint32_t gpu_instance = kNoInstance, compute_instance = kNoInstance;
-  bool operator==(const Instance &) const = default;
-};
-
 using IdentityPtr = std::shared_ptr<DeviceIdentity>;
+
+// A device as discover() counts it, before the driver is asked about it.
+struct Slot {
+  std::uint32_t index = 0;  // the driver's
+  std::string pci{};        // it is asked for by its address, if there is one
+  IdentityPtr known{};      // since an earlier discovery
+
+  std::string name() const { return pci.empty() ? std::to_string(index) : pci; }
+};
 
 class NvmlSource final : public Source {
  public:
@@ -48,7 +51,12 @@ class NvmlSource final : public Source {
   std::span<const ReaderInfo> readers() const override { return infos_; }
 
   Discovery discover() override;
+  bool is_ready_to_discover() override { return listener_.try_stop(); }
+  Identified identify(std::size_t entity) override;
+  void start_listening() override { listener_.listen(); }
+  std::shared_ptr<const DeviceIdentity> complete(std::size_t entity) override;
   bool changed() override;
+  bool has_changed(std::size_t entity) override;
   Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) override;
   std::vector<Event> take_events() override { return listener_.take(); }
 
@@ -60,15 +68,16 @@ class NvmlSource final : public Source {
   bool open_driver(Discovery &found);
   void find_by_index(Discovery &found);
   void find_by_address(Discovery &found);
-  void find_device(Handle handle, Discovery &found);
-  void find_unreachable(const std::string &which, IdentityPtr known, Return code, Discovery &found);
-  void find_instances(std::size_t parent, Discovery &found);
-  void add(DeviceData device, IdentityPtr identity, DeviceState state, Discovery &found);
+  bool is_asleep(const PciGpu &gpu) const;
+  bool completes() const;
+  IdentityPtr provisional_identity(const Slot &slot) const;
+  IdentityPtr identity_of(std::size_t entity);
+  Identified find_unreachable(const Slot &slot, Return code) const;
+  std::vector<std::pair<std::size_t, Found>> find_instances(std::size_t parent);
+  void keep(DeviceData device, const IdentityPtr &identity, std::size_t place);
   bool may_have_instances(Handle handle) const;
   bool wants_instances() const;
   bool try_release(Monotonic now);
-  void listen();
-  void describe_topology();
   Return handle_at(std::uint32_t index, Handle &handle) const;
   Return handle_on(const std::string &pci, Handle &handle) const;
   Return device_count(std::uint32_t &count) const;
@@ -81,14 +90,17 @@ class NvmlSource final : public Source {
   std::future<std::optional<int>> cuda_;
   Versions versions_;
   bool opened_ = false;
-  bool left_to_others_ = false;  // another source shows a GPU that the driver lists
   std::uint32_t count_ = 0;
   std::vector<PciGpu> listed_;
+  // Whole devices come first, in the order of their slots, then room for the instances of each.
+  std::vector<Slot> slots_;
   std::vector<std::unique_ptr<DeviceData>> devices_;
-  std::vector<IdentityPtr> identities_;
+
+  // Devices are identified side by side.
+  std::mutex identities_mutex_;
+  std::vector<IdentityPtr> identities_;                    // by entity; null: not known yet
   std::map<std::uint32_t, IdentityPtr> known_by_index_;    // the driver's index; for devices that are lost
   std::map<std::string, IdentityPtr> known_by_address_;    // on the PCI bus; for devices that are asleep
-  std::map<Handle, std::vector<Instance>> instances_;      // of every device
   std::map<std::string, std::shared_ptr<XidState>> xids_;  // by UUID; kept when a device comes and goes
   EventListener listener_;
   IdleRelease idle_release_;  // of the session: the driver holds all devices, or none
@@ -115,7 +127,7 @@ Return NvmlSource::open() {
 void NvmlSource::close() {
   devices_.clear();
   identities_.clear();
-  instances_.clear();
+  slots_.clear();
   // A listener stuck in the driver still uses the session.
   if (listener_.stop() && opened_) driver_.api->shutdown();
   for (const auto &[uuid, xid] : xids_) xid->listening = Return::no_data;
@@ -149,55 +161,73 @@ Return NvmlSource::handle_on(const std::string &pci, Handle &handle) const {
   return code;
 }
 
-void NvmlSource::add(DeviceData device, IdentityPtr identity, DeviceState state, Discovery &found) {
+void NvmlSource::keep(DeviceData device, const IdentityPtr &identity, std::size_t place) {
+  const std::lock_guard lock(identities_mutex_);
   auto &xid = xids_[identity->uuid];
   if (xid == nullptr) xid = std::make_shared<XidState>();
   device.xid = xid;
-  devices_.push_back(std::make_unique<DeviceData>(std::move(device)));
-  identities_.push_back(identity);
-  found.entities.push_back({.scope = Scope::device, .state = state, .identity = std::move(identity)});
-}
-
-void NvmlSource::find_device(Handle handle, Discovery &found) {
-  DeviceData device;
-  device.handle = handle;
-  auto identity = read_identity(*driver_.api, device, versions_, options_);
-  // nvgpu's files say more, and another source reads them.
-  if (is_of_nvgpu(identity->name) && tegra::find_gpu(root_)) {
-    left_to_others_ = true;
-    return;
-  }
-  device.integrated = is_integrated(identity->name);
-  if (!identity->pci.empty()) {
-    // If the driver does not give the UUID this time, the known one is still right.
-    auto &known = known_by_address_[identity->pci];
-    if (known != nullptr && identity->uuid == "PCI-" + identity->pci) identity->uuid = known->uuid;
-    known = identity;
-  }
-  device.pci = identity->pci;
-  add(std::move(device), std::move(identity), DeviceState::ok, found);
-  if (wants_instances()) find_instances(devices_.size() - 1, found);
+  devices_[place] = std::make_unique<DeviceData>(std::move(device));
+  identities_[place] = identity;
 }
 
 // The driver counts the device but gives no handle: it is lost, or we may not use it.
-void NvmlSource::find_unreachable(const std::string &which, IdentityPtr known, Return code, Discovery &found) {
+Identified NvmlSource::find_unreachable(const Slot &slot, Return code) const {
   if (code == Return::gpu_is_lost || code == Return::reset_required || code == Return::unknown) {
-    if (known == nullptr) {
-      known = std::make_shared<DeviceIdentity>();
-      known->source = "nvml";
-      known->vendor = "nvidia";
-      known->name = "NVIDIA GPU";
-      known->uuid = (which.contains(':') ? "PCI-" : "INDEX-") + which;
-      known->driver = versions_.driver;
-    }
-    add({}, std::move(known), DeviceState::lost, found);
-    if (code == Return::unknown) found.entities.back().code = static_cast<std::uint16_t>(code);
-    return;
+    Found lost{.state = DeviceState::lost, .identity = slot.known};
+    if (slot.known == nullptr) lost.identity = provisional_identity(slot);
+    if (code == Return::unknown) lost.code = static_cast<std::uint16_t>(code);
+    return {.found = std::move(lost)};
   }
-  found.problem = "NVIDIA GPU " + which + " cannot be used: " + std::string(code_text(code));
-  found.remedy = code == Return::no_permission        ? "check the rights on /dev/nvidia*"
-                 : code == Return::insufficient_power ? "attach its power cables"
-                                                      : "see the kernel log";
+  return {.found = {},
+          .parts = {},
+          .problem = "NVIDIA GPU " + slot.name() + " cannot be used: " + std::string(code_text(code)),
+          .remedy = code == Return::no_permission        ? "check the rights on /dev/nvidia*"
+                    : code == Return::insufficient_power ? "attach its power cables"
+                                                         : "see the kernel log"};
+}
+
+// For a device that has not told its own yet.
+IdentityPtr NvmlSource::provisional_identity(const Slot &slot) const {
+  auto identity = std::make_shared<DeviceIdentity>();
+  identity->source = "nvml";
+  identity->vendor = "nvidia";
+  identity->name = "NVIDIA GPU";
+  identity->pci = slot.pci;
+  // The driver counts in the order of the bus.
+  if (identity->pci.empty() && listed_.size() == count_) identity->pci = listed_[slot.index].pci;
+  identity->uuid = identity->pci.empty() ? "INDEX-" + std::to_string(slot.index) : "PCI-" + identity->pci;
+  identity->driver = versions_.driver;
+  return identity;
+}
+
+Identified NvmlSource::identify(std::size_t entity) {
+  const FastStart fast_start(options_.fast_start);
+  const auto &slot = slots_[entity];
+  DeviceData device;
+  const auto code = slot.pci.empty() ? handle_at(slot.index, device.handle) : handle_on(slot.pci, device.handle);
+  if (code != Return::success) return find_unreachable(slot, code);
+  auto identity = read_identity(*driver_.api, device, versions_, options_);
+  // nvgpu's files say more, and another source reads them.
+  if (is_of_nvgpu(identity->name) && tegra::find_gpu(root_)) return {};
+  device.integrated = is_integrated(identity->name);
+  // Until complete() has said more.
+  if (completes()) identity->texts[device_metric("topology")] = Reason::not_responding;
+  {
+    const std::lock_guard lock(identities_mutex_);
+    if (!identity->pci.empty()) {
+      // If the driver does not give the UUID this time, the known one is still right.
+      auto &known = known_by_address_[identity->pci];
+      if (known != nullptr && identity->uuid == "PCI-" + identity->pci) identity->uuid = known->uuid;
+      known = identity;
+    }
+    if (slot.pci.empty()) known_by_index_[slot.index] = identity;
+  }
+  device.pci = identity->pci;
+  keep(std::move(device), identity, entity);
+  if (options_.events) listener_.add({devices_[entity]->handle, identity->uuid, devices_[entity]->xid});
+  Identified told{.found = Found{.identity = identity}};
+  if (wants_instances()) told.parts = find_instances(entity);
+  return told;
 }
 
 // None when the driver cannot say at the moment.
@@ -233,11 +263,13 @@ bool NvmlSource::may_have_instances(Handle handle) const {
   return std::any_of(listed.begin(), listed.end(), [](const auto &name) { return name.starts_with("gi"); });
 }
 
-void NvmlSource::find_instances(std::size_t parent, Discovery &found) {
-  const auto handle = devices_[parent]->handle;
+std::vector<std::pair<std::size_t, Found>> NvmlSource::find_instances(std::size_t parent) {
+  std::vector<std::pair<std::size_t, Found>> parts;
+  auto &whole = *devices_[parent];
+  const auto handle = whole.handle;
   const auto instances = list_instances(handle);
-  if (!instances) return;
-  instances_[handle] = *instances;
+  if (!instances) return parts;
+  whole.instances = *instances;
   for (const auto &instance : *instances) {
     DeviceData device;
     device.handle = instance.handle;
@@ -246,33 +278,34 @@ void NvmlSource::find_instances(std::size_t parent, Discovery &found) {
     device.gpu_instance = instance.gpu_instance;
     device.compute_instance = instance.compute_instance;
     auto identity = read_identity(*driver_.api, device, versions_, options_);
-    identity->parent = identities_[parent]->uuid;
+    identity->parent = identity_of(parent)->uuid;
     // All instances share their parent's address.
     if (identity->uuid == "PCI-" + identity->pci) identity->uuid = identity->parent + "/" + identity->label;
-    devices_[parent]->split = true;
-    add(std::move(device), std::move(identity), DeviceState::ok, found);
+    whole.split = true;
+    const auto place = slots_.size() + parent * kMaxInstances + parts.size();
+    keep(std::move(device), identity, place);
+    parts.emplace_back(place, Found{.identity = std::move(identity)});
   }
+  return parts;
 }
 
-void NvmlSource::listen() {
-  std::vector<Listened> devices;
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (devices_[i]->handle != nullptr && !devices_[i]->instance) {
-      devices.push_back({devices_[i]->handle, identities_[i]->uuid, devices_[i]->xid});
+std::shared_ptr<const DeviceIdentity> NvmlSource::complete(std::size_t entity) {
+  if (entity >= slots_.size()) return nullptr;
+  std::vector<Peer> peers(slots_.size());
+  auto identity = std::make_shared<DeviceIdentity>(*identity_of(entity));
+  {
+    const std::lock_guard lock(identities_mutex_);
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+      if (identities_[i] != nullptr) peers[i] = {devices_[i]->handle, identities_[i]->pci};
     }
   }
-  listener_.start(driver_.api, std::move(devices));
+  identity->texts[device_metric("topology")] = read_topology(*driver_.api, peers, entity);
+  return identity;
 }
 
-void NvmlSource::describe_topology() {
-  std::vector<DeviceData *> whole;
-  std::vector<IdentityPtr> names;
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (devices_[i]->handle == nullptr || devices_[i]->instance) continue;
-    whole.push_back(devices_[i].get());
-    names.push_back(identities_[i]);
-  }
-  read_topology(*driver_.api, whole, names);
+IdentityPtr NvmlSource::identity_of(std::size_t entity) {
+  const std::lock_guard lock(identities_mutex_);
+  return identities_[entity];
 }
 
 // Loads the library, starts a session and counts the devices. False, with the problem in `found`, when that fails.
@@ -316,28 +349,25 @@ bool NvmlSource::open_driver(Discovery &found) {
 
 void NvmlSource::find_by_index(Discovery &found) {
   for (std::uint32_t index = 0; index < count_; ++index) {
-    Handle handle = nullptr;
-    if (const auto code = handle_at(index, handle); code == Return::success) {
-      const auto place = identities_.size();
-      find_device(handle, found);
-      if (place < identities_.size()) known_by_index_[index] = identities_[place];
-    } else {
-      find_unreachable(std::to_string(index), known_by_index_[index], code, found);
-    }
+    slots_.push_back({.index = index, .known = known_by_index_[index]});
+    const auto &slot = slots_.back();
+    found.entities.push_back(
+        {.identity = slot.known != nullptr ? slot.known : provisional_identity(slot), .identified = false});
   }
 }
 
 // Asking by index would attach, and so wake, every GPU with a lower one.
 void NvmlSource::find_by_address(Discovery &found) {
   for (const auto &gpu : listed_) {
-    Handle handle = nullptr;
-    const auto known = known_by_address_.contains(gpu.pci) ? known_by_address_[gpu.pci] : nullptr;
-    if (gpu.suspended || idle_release_.is_released()) {
-      add({}, known != nullptr ? known : identity_asleep(root_, gpu.pci), DeviceState::asleep, found);
-    } else if (const auto code = handle_on(gpu.pci, handle); code == Return::success) {
-      find_device(handle, found);
+    const auto known = known_by_address_.find(gpu.pci);
+    slots_.push_back({.pci = gpu.pci, .known = known != known_by_address_.end() ? known->second : nullptr});
+    const auto &slot = slots_.back();
+    if (is_asleep(gpu)) {
+      found.entities.push_back({.state = DeviceState::asleep,
+                                .identity = slot.known != nullptr ? slot.known : identity_asleep(root_, gpu.pci)});
     } else {
-      find_unreachable(gpu.pci, known, code, found);
+      found.entities.push_back(
+          {.identity = slot.known != nullptr ? slot.known : provisional_identity(slot), .identified = false});
     }
   }
 }
@@ -359,19 +389,26 @@ Discovery NvmlSource::discover() {
   if (options_.fast_start && options_.wants_text(device_metric("cuda_version"))) cuda_ = ask_cuda_version();
   Discovery found;
   close();
-  left_to_others_ = false;
   listed_ = list();
-  const auto sleeps = [&](const PciGpu &gpu) { return gpu.suspended || idle_release_.is_released(); };
+  const auto sleeps = [&](const PciGpu &gpu) { return is_asleep(gpu); };
   const bool asleep = std::any_of(listed_.begin(), listed_.end(), sleeps);
   const bool awake = listed_.empty() || !std::all_of(listed_.begin(), listed_.end(), sleeps);
   if (awake && !open_driver(found)) return found;
+  if (opened_ && options_.events) listener_.open(driver_.api);
   asleep ? find_by_address(found) : find_by_index(found);
-  if (options_.wants_text(device_metric("topology")) && opened_) describe_topology();
-  if (options_.events && opened_) listen();
-  if (found.entities.empty() && found.problem.empty() && !left_to_others_)
-    found.problem = "NVIDIA driver loaded, but it shows no GPU";
+  const auto places = slots_.size() * (wants_instances() ? 1 + kMaxInstances : 1);
+  devices_.resize(places);
+  identities_.resize(places);
+  found.incomplete = completes();
+  if (found.entities.empty()) found.problem = "NVIDIA driver loaded, but it shows no GPU";
   return found;
 }
+
+bool NvmlSource::completes() const {
+  return opened_ && slots_.size() > 1 && options_.wants_text(device_metric("topology"));
+}
+
+bool NvmlSource::is_asleep(const PciGpu &gpu) const { return gpu.suspended || idle_release_.is_released(); }
 
 // Without the instances processes cannot be assigned to them.
 bool NvmlSource::wants_instances() const {
@@ -381,7 +418,9 @@ bool NvmlSource::wants_instances() const {
 }
 
 bool NvmlSource::try_release(Monotonic now) {
-  for (const auto &device : devices_) idle_release_.note_work(device->last_work);
+  for (const auto &device : devices_) {
+    if (device != nullptr) idle_release_.note_work(device->last_work);
+  }
   return idle_release_.try_release(now, [&] {
     const auto may_sleep = [&](const PciGpu &gpu) { return gpu.suspended || may_suspend(root_, gpu); };
     return !listed_.empty() && std::all_of(listed_.begin(), listed_.end(), may_sleep);
@@ -400,17 +439,18 @@ bool NvmlSource::changed() {
   if (try_release(now)) return true;
   std::uint32_t count = 0;
   // A failed call is not a change: the readings will show what is wrong.
-  if (device_count(count) == Return::success && count != count_) return true;
-  return std::any_of(instances_.begin(), instances_.end(), [&](const auto &known) {
-    const auto listed = list_instances(known.first);
-    return listed && *listed != known.second;
-  });
+  return device_count(count) == Return::success && count != count_;
+}
+
+bool NvmlSource::has_changed(std::size_t entity) {
+  const auto &device = *devices_[entity];
+  if (device.handle == nullptr || device.instance || !wants_instances()) return false;
+  const auto listed = list_instances(device.handle);
+  return listed && *listed != device.instances;
 }
 
 Outcome NvmlSource::read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) {
-  auto &device = *devices_[entity];
-  if (device.handle == nullptr) return Outcome::unsupported;
-  return nvml::readers()[reader].read(driver_, device, now, frame);
+  return nvml::readers()[reader].read(driver_, *devices_[entity], now, frame);
 }
 
 }  // namespace

@@ -44,7 +44,9 @@ class Processes : public testing::Test {
     sim_load(toml);
     sim_time(0);
     source_ = nvml::make_source(empty_root(), SourceOptions{.texts = false, .events = false});
-    ASSERT_EQ(source_->discover().problem, "");
+    const auto found = source_->discover();
+    ASSERT_EQ(found.problem, "");
+    for (std::size_t i = 0; i < found.entities.size(); ++i) source_->identify(i);
     frame_ = {Row(Scope::device), {}};
   }
   Outcome read(std::string_view call, std::chrono::nanoseconds at = 0s) {

@@ -192,7 +192,7 @@ class TegraSource final : public Source {
     found_ = find_gpu(root_);
     if (!found_) return found;
     state_ = State{.gpu = *found_, .rail = find_rail(root_)};
-    found.entities.push_back({.identity = identify()});
+    found.entities.push_back({.identity = identity_of()});
     return found;
   }
 
@@ -202,7 +202,7 @@ class TegraSource final : public Source {
   }
 
  private:
-  std::shared_ptr<DeviceIdentity> identify() const {
+  std::shared_ptr<DeviceIdentity> identity_of() const {
     auto identity = std::make_shared<DeviceIdentity>();
     const auto serial = sysfs::read_word(root_, "/proc/device-tree/serial-number");
     const auto &device = state_.gpu.device;

@@ -83,13 +83,13 @@ std::string ecc_cell(const Device &device) {
 
 void add_device(const Device &device, std::string &out) {
   constexpr int kNameColumns = 27;
-  out += fmt::format("| {:>3}  {}    {:<3} |   {} {:>3} | {:>20} |\n", device.index,
+  out += fmt::format("| {:>3}  {}    {:<4}|   {:>16}{:>4} | {:>20} |\n", device.index,
                      term::pad(term::cut(device.identity->name, kNameColumns, "..."), kNameColumns),
                      cell_text(device, device_metric("persistence_mode"), on_off), bus_id(device),
                      cell_text(device, device_metric("display_active"), on_off), ecc_cell(device));
   const auto used = cell_text(device, device_metric("memory_used_bytes"), mib);
   const auto total = cell_text(device, device_metric("memory_total_bytes"), mib);
-  out += fmt::format("|{:>4} {:>5}    {:<3}      {:>9} / {:>5} | {:>10} / {:>9} |{:>8} {:>12} |\n",
+  out += fmt::format("|{:>4} {:>5}    {:<4}     {:>9} / {:>5} | {:>10} / {:>9} |{:>8} {:>12} |\n",
                      cell_text(device, device_metric("fan_speed_percent"), percent),
                      cell_text(device, device_metric("temperature_gpu_celsius"), celsius),
                      cell_text(device, device_metric("performance_state"), print::performance),

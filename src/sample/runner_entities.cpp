@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entities as they are found, identified, lost and found again.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sample/runner_core.hpp"
+#include "sample/state_words.hpp"
+
+namespace gpulse {
+
+// A metric that no reader fills is not supported; the others are not sampled yet.
+Row Runner::Core::initial_row(Scope scope) const {
+  Row row(scope, Reason::not_supported);
+  for (const auto &info : source->readers()) {
+    for (const auto id : info.fills) {
+      if (describe(id).scope == scope && !is_text(describe(id))) row[id] = Reason::not_sampled;
+    }
+  }
+  return row;
+}
+
+bool Runner::Core::wants(const ReaderInfo &info) const {
+  if (options.only) return options.only->contains_any(info.fills);
+  return !fills_only_details(info);
+}
+
+void Runner::Core::focus(std::shared_ptr<const MetricSet> set) {
+  in_focus = std::move(set);
+  for (auto &cost : costs) {
+    const auto fills = cost.info().fills;
+    cost.focus(in_focus == nullptr || fills.empty() || in_focus->contains_any(fills));
+    cost.update_tier(options.tick, entities.size());
+  }
+}
+
+void Runner::Core::start_frame(Entity &entity) const {
+  entity.frame = {.row = entity.initial, .processes = {}};
+  if (entity.found.scope != Scope::device || !options.only || !options.only->contains_any(Scope::detail)) return;
+  entity.frame.details = std::make_shared<DeviceDetails>();
+  entity.frame.details->row = initial_row(Scope::detail);
+}
+
+void Runner::Core::set_state(Entity &entity, DeviceState state) {
+  if (entity.state == state) return;
+  const auto before = entity.state;
+  entity.state = state;
+  entity.state_since = monotonic_now();
+  if (entity.found.identity == nullptr) return;
+  const auto &uuid = entity.found.identity->uuid;
+  if (state == DeviceState::ok)
+    note(uuid, EventKind::back, fmt::format("no longer {}", word(before)));
+  else
+    note(uuid, event_of(state), std::string(word(state)));
+}
+
+Runner::Core::EntityPtr Runner::Core::make_entity(const Found &found, std::size_t place) const {
+  auto entity = std::make_shared<Entity>(found, initial_row(found.scope), costs.size());
+  entity->place = place;
+  return entity;
+}
+
+// The entity as it was known before the last discovery; null when it was not.
+Runner::Core::EntityPtr Runner::Core::take_former(const Found &found) {
+  const auto known = std::find_if(former.begin(), former.end(), [&](const auto &e) {
+    return (e->found.identity == nullptr && found.identity == nullptr) ||
+           (e->found.identity != nullptr && found.identity != nullptr &&
+            e->found.identity->uuid == found.identity->uuid);
+  });
+  if (known == former.end()) return nullptr;
+  auto entity = *known;
+  former.erase(known);
+  return entity;
+}
+
+void Runner::Core::replace(const EntityPtr &entity, const EntityPtr &by) {
+  std::replace(entities.begin(), entities.end(), EntityPtr(entity), by);
+}
+
+// The driver has said which entity it is. If it was known before, it goes on as that one. Returns the one to read.
+Runner::Core::EntityPtr Runner::Core::settle(EntityPtr entity, Found found) {
+  if (const auto known = take_former(found)) {
+    known->place = entity->place;
+    replace(entity, known);
+    entity = known;
+    std::fill(entity->turns.begin(), entity->turns.end(), ReaderTurn{});
+  } else if (discoveries > 1 && !entity->hung && found.identity != nullptr) {
+    note(found.identity->uuid, EventKind::found, "found");
+  }
+  entity->found = std::move(found);
+  entity->complete = false;
+  start_frame(*entity);
+  // One that did not respond is back when it has been read.
+  if (entity->found.state == DeviceState::ok && entity->state == DeviceState::not_responding) return entity;
+  set_state(*entity, entity->found.state);
+  if (entity->found.state == DeviceState::ok) return entity;
+  entity->published.fill(entity->found.code != 0 ? Reading(Reason::error, entity->found.code)
+                                                 : reason_of(entity->found.state));
+  entity->processes.clear();
+  entity->cores.clear();
+  entity->details.reset();
+  return entity;
+}
+
+// Asks the driver about the worker's entity. False when there is nothing to read afterwards.
+bool Runner::Core::identify(Worker &self) {
+  const auto place = *self.entity->place;
+  auto told = source->identify(place);
+  const std::lock_guard lock(mutex);
+  last_identified = monotonic_now();
+  self.step = Step::reading;
+  const auto provisional = self.entity;
+  if (problem.empty() && !told.problem.empty()) {
+    problem = std::move(told.problem);
+    remedy = std::move(told.remedy);
+  }
+  if (!told.found) {
+    provisional->place.reset();
+    provisional->dropped = true;
+    return false;
+  }
+  const auto &shown_as = provisional->found.identity->uuid;
+  if (told.found->identity->uuid != shown_as) told.found->shown_as = shown_as;
+  const auto entity = settle(provisional, std::move(*told.found));
+  if (entity != provisional) {
+    provisional->busy = provisional->hung = false;
+    entity->busy = true;
+    entity->busy_since = provisional->busy_since;
+    self.entity = entity;
+  }
+  for (auto &[part_place, part] : told.parts) {
+    auto one = make_entity(part, part_place);
+    entities.push_back(one);
+    settle(one, std::move(part));
+  }
+  return entity->state != DeviceState::lost && entity->state != DeviceState::asleep && !self.left_behind;
+}
+
+void Runner::Core::adopt(Discovery found) {
+  ++discoveries;
+  unsettled = true;
+  incomplete = found.incomplete;
+  for (auto &entity : entities) former.push_back(std::move(entity));
+  entities.clear();
+  for (std::size_t place = 0; place < found.entities.size(); ++place) {
+    auto &one = found.entities[place];
+    auto entity = make_entity(one, place);
+    entities.push_back(entity);
+    if (one.identified) settle(std::move(entity), std::move(one));
+  }
+  problem = std::move(found.problem);
+  remedy = std::move(found.remedy);
+  driver = std::move(found.driver);
+  mistake = found.mistake;
+  code = found.code;
+  absent = found.absent;
+  excluded = std::move(found.excluded);
+}
+
+// A whole device that has disappeared is lost; an instance was removed on purpose. A device that never gave a reading,
+// or whose bus address another one has now, was only known under a provisional name.
+void Runner::Core::retire_former() {
+  const auto renamed = [&](const DeviceIdentity &identity) {
+    return !identity.pci.empty() && std::any_of(entities.begin(), entities.end(), [&](const auto &e) {
+      return e->found.identity != nullptr && e->found.identity->pci == identity.pci;
+    });
+  };
+  for (auto &entity : former) {
+    const auto *identity = entity->found.identity.get();
+    if (identity == nullptr || !identity->parent.empty() || !entity->has_readings || renamed(*identity)) continue;
+    if (entity->dropped) continue;
+    entity->place.reset();
+    entity->published.fill(Reason::lost);
+    entity->processes.clear();
+    set_state(*entity, DeviceState::lost);
+    entities.push_back(std::move(entity));
+  }
+  former.clear();
+}
+
+}  // namespace gpulse
