@@ -17,6 +17,11 @@ inline WallTime wall_now() {
   return std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
 }
 
+// When it is the next turn of something that was due at `due` and is done at `now`. Missed turns are not made up for.
+inline Monotonic next_turn(Monotonic due, std::chrono::nanoseconds interval, Monotonic now) {
+  return due + interval >= now ? due + interval : now + interval;
+}
+
 // Sleeps until the time has come. False: a stop was asked for first.
 bool sleep_until(Monotonic time, const std::stop_token &stop = {});
 

@@ -148,7 +148,7 @@ int run_views(const SmiCommand &command, const Options &options) {
     if (written && !selection->devices.empty()) written = output->write(render(command, *selection, first));
     if (!written) return fail(written.error());
     if (!command.loop) return session->complaint().empty() ? kGood : kLost;
-    due = std::max(due + *command.loop, monotonic_now());
+    due = next_turn(due, *command.loop, monotonic_now());
     sleep_until(due);
   }
 }
@@ -170,7 +170,7 @@ int run_monitor(const MonitorCommand &command, const Options &options, const Met
     if (written && (shown == 0 || (!command.csv && shown % kLinesPerHeader == 0))) written = output->write(header);
     if (written) written = output->write(lines(*selection));
     if (!written) return fail(written.error());
-    due = std::max(due + command.delay, monotonic_now());
+    due = next_turn(due, command.delay, monotonic_now());
     if (!command.count || shown + 1 < *command.count) sleep_until(due);
   }
   return kGood;

@@ -66,9 +66,7 @@ class LiveFeed final : public Feed {
     // A device that is slow today must not hold back the others.
     const auto time_limit = std::max<std::chrono::nanoseconds>(options_.interval / 2, 50ms);
     auto sample = sampler_.sample_within(Pass::scheduled, time_limit, stop);
-    due_ = *due_ + options_.interval;
-    // What was missed is not made up for: two samples at one moment say no more than one.
-    if (const auto now = monotonic_now(); *due_ < now) due_ = now + options_.interval;
+    due_ = next_turn(*due_, options_.interval, monotonic_now());
     return unless_stopped(std::move(sample), stop);
   }
 
