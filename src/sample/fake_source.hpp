@@ -32,6 +32,7 @@ class FakeSource final : public Source {
   static constexpr std::array<MetricId, kReaders> kMetricOf{kUtilization, kEnergy, kErrors, kMinor};
   static constexpr std::string_view kEverything = "*";
 
+  // Told once that they have changed.
   void devices(std::vector<FakeDevice> list, std::string problem = {}) {
     const std::lock_guard lock(mutex_);
     wanted_ = std::move(list);
@@ -177,7 +178,7 @@ class FakeSource final : public Source {
     const std::lock_guard lock(mutex_);
     changed_thread_ = std::this_thread::get_id();
     if (!inside_.empty()) ++broken_rules_;
-    return changed_;
+    return std::exchange(changed_, false);
   }
 
   Outcome read(std::size_t entity, std::size_t reader, Monotonic, Frame &frame) override {

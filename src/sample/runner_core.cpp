@@ -321,7 +321,10 @@ bool Runner::Core::has_nothing_to_do(Monotonic now) {
   // A driver that has answered before may hang now: only a worker may call it.
   if (!driver.empty()) return false;
   try {
-    if (source->changed()) return false;
+    if (source->changed()) {
+      look_again = true;
+      return false;
+    }
   } catch (...) {
     return false;  // a worker runs into it too, and reports it
   }

@@ -102,6 +102,16 @@ TEST_F(RunnerTest, ARefusalIsRememberedPerDevice) {
   EXPECT_EQ(reading(report, "GPU-0"), Reading(Reason::not_supported));
 }
 
+TEST_F(RunnerTest, ARefusalIsForgottenWhenTheDeviceIsFoundAgain) {
+  start({{"GPU-0"}});
+  source_->answer("GPU-0", Fake::kTick, Outcome::unsupported);
+  EXPECT_EQ(reading(pass(), "GPU-0"), Reading(Reason::not_supported));
+  source_->answer("GPU-0", Fake::kTick, Outcome::ok);
+  EXPECT_EQ(reading(pass(), "GPU-0"), Reading(Reason::not_supported));
+  source_->devices({{"GPU-0"}, {"GPU-1"}});
+  EXPECT_EQ(reading(pass(), "GPU-0"), Reading(0.0));
+}
+
 TEST_F(RunnerTest, ADearCallMovesToASlowerTier) {
   start({{"GPU-0"}});
   source_->cost(Fake::kTick, 5ms);  // of 100 ms between two samples: more than 2 %
@@ -309,12 +319,14 @@ TEST_F(RunnerTest, DevicesThatAreAttachedOneAfterTheOtherDoNotHang) {
 
 TEST_F(RunnerTest, ManyHungDevicesTakeNoLongerThanOne) {
   std::vector<Fake::FakeDevice> devices;
-  for (int i = 0; i < 64; ++i) devices.push_back({"GPU-" + std::to_string(100 + i)});
+  for (int i = 0; i < 200; ++i) devices.push_back({"GPU-" + std::to_string(100 + i)});
   for (const auto &device : devices) source_->hang(device.uuid);
-  start(devices);
+  auto options = quick();
+  options.call_deadline = 400ms;
+  start(devices, options);
   const auto begun = monotonic_now();
   const auto report = pass();
-  EXPECT_LT(monotonic_now() - begun, 3s) << "one after the other they would take 9.6 s";
+  EXPECT_LT(monotonic_now() - begun, 4s) << "one after the other they would take 80 s";
   for (const auto &entity : report.entities) EXPECT_EQ(entity.found.state, DeviceState::not_responding);
 }
 
@@ -355,6 +367,15 @@ TEST_F(RunnerTest, DiscoveryWaitsForTheSourceAndNobodyElseDoes) {
   EXPECT_EQ(source_->discoveries(), 1U);
   source_->be_unready(false);
   EXPECT_EQ(pass().entities.size(), 2U);
+}
+
+TEST_F(RunnerTest, ASingleAnswerThatTheDriverIsGoneLosesNothing) {
+  start({{"GPU-0"}});
+  pass();
+  source_->answer("GPU-0", Fake::kSecond, Outcome::gone);
+  const auto report = pass(Pass::everything);
+  EXPECT_EQ(state(report, "GPU-0"), DeviceState::ok);
+  EXPECT_EQ(reading(report, "GPU-0"), Reading(0.0));
 }
 
 TEST_F(RunnerTest, WithoutADriverNoDeviceIsWell) {
@@ -473,6 +494,22 @@ TEST_F(RunnerTest, AfterATimeOfHealthTheNextFailureIsTriedAgainSoon) {
   const auto failed = monotonic_now();
   while (source_->discoveries() == before && monotonic_now() - failed < 5s) pass();
   EXPECT_LT(monotonic_now() - failed, 200ms);
+}
+
+// A fault of the bus, say, takes them all at once.
+TEST_F(RunnerTest, ManyDevicesLostAtOnceAreOneFailure) {
+  auto options = quick();
+  options.retry = 20ms;
+  options.check = 1h;
+  std::vector<Fake::FakeDevice> devices;
+  for (int i = 0; i < 10; ++i) devices.push_back({"GPU-" + std::to_string(i)});
+  start(devices, options);
+  pass();
+  for (const auto &device : devices) source_->answer(device.uuid, Fake::kTick, Outcome::lost);
+  pass();
+  const auto failed = monotonic_now();
+  while (source_->discoveries() < 2 && monotonic_now() - failed < 15s) pass();
+  EXPECT_LT(monotonic_now() - failed, 2s) << "as ten failures it would be 10 s";
 }
 
 // The driver hands out the device each time and then says that it is lost; the others must not pay for that for ever.

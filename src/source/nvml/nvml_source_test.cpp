@@ -220,10 +220,13 @@ TEST_F(NvmlSource, FaultsOnTheWayToAGpuByItsAddress) {
 }
 
 TEST_F(NvmlSource, ALostGpuComesBack) {
-  start(full_device(58, 612) + "lost = [[10, 20]]\n" + full_device(61, 433));
-  EXPECT_EQ(sample()->devices[0].row[kPower], Reading(612.0));
-  sim_time(11);
+  start(full_device(58, 612) + "lost = [[10, 20]]\n" + full_device(61, 433) + full_processes());
   auto now = sample();
+  EXPECT_EQ(now->devices[0].row[kPower], Reading(612.0));
+  EXPECT_EQ(now->processes.size(), 6U);
+  sim_time(11);
+  now = sample();
+  EXPECT_EQ(now->processes.size(), 3U) << "those on the lost one are not known";
   EXPECT_EQ(now->devices[0].state, DeviceState::lost);
   EXPECT_EQ(now->devices[0].row[kPower], Reading(Reason::lost));
   EXPECT_EQ(now->devices[1].row[kPower], Reading(433.0));
