@@ -177,13 +177,14 @@ def test_a_stop_ends_it_at_once_while_the_driver_hangs(command: str, call: str, 
 
 
 def test_time_in_which_it_was_stopped_is_not_made_up_for(tmp_path: Path) -> None:
-    env = environment(write(tmp_path, "four", DEVICES))
-    command = [GPULSE, "--json", "--source", "nvml", "--watch", "0.2"]
+    # Calls take so long that most stops come in the middle of one.
+    env = environment(write(tmp_path, "four", DEVICES + '[cost]\ntable = "h200"\nscale = 8\n'))
+    command = [GPULSE, "--json", "--source", "nvml", "--watch", "0.6"]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as process:
 
         def interrupt() -> None:
             for _ in range(4):
-                time.sleep(0.7)
+                time.sleep(0.85)
                 process.send_signal(signal.SIGSTOP)
                 time.sleep(2.5)
                 process.send_signal(signal.SIGCONT)

@@ -66,7 +66,7 @@ bool Runner::wait(Monotonic until, const std::stop_token &stop) {
     // Wake up often enough to notice a missed deadline soon.
     const auto next = std::min(until, now + std::min<std::chrono::nanoseconds>(core_->options.call_deadline / 8, 25ms));
     core_->done.wait_until(lock, next);
-    // This program was stopped, or had no processor.
+    // As in Sampler::wait().
     if (const auto gap = monotonic_now() - next; gap > 250ms) core_->forgive(gap);
   }
 }

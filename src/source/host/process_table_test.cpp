@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <thread>
 
@@ -457,6 +459,25 @@ TEST_F(OwnChild, AnotherNicenessIsSeenAtOnceAlsoAtRest) {
   look_up(begun + 1s);
   ASSERT_EQ(::setpriority(PRIO_PROCESS, static_cast<id_t>(child), 7), 0);
   EXPECT_EQ(number(look_up(begun + 2s), process_metric("nice")), Reading(7.0));
+}
+
+TEST_F(OwnChild, MemoryThatGrowsIsSeenAtOnce) {
+  static constexpr std::size_t kGrowth = 64 << 20;
+  start([] {
+    ::usleep(300000);
+    void *grown = std::malloc(kGrowth);
+    if (grown != nullptr) std::memset(grown, 1, kGrowth);
+    for (;;) ::pause();
+  });
+  const auto before = number(look_up(monotonic_now()), process_metric("host_memory_bytes"));
+  ASSERT_TRUE(before.has_value());
+  const auto grown = before.value() + 0.9 * kGrowth;
+  Reading after;
+  for (const auto end = monotonic_now() + 4s; monotonic_now() < end && after.value_or(0) < grown;) {
+    std::this_thread::sleep_for(30ms);
+    after = number(look_up(monotonic_now()), process_metric("host_memory_bytes"));
+  }
+  EXPECT_GE(after.value_or(0), grown);
 }
 
 TEST_F(OwnChild, OneThatRestedIsGoneWhenItEndsAndWhenItIsForgotten) {
