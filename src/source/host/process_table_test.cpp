@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -459,6 +460,31 @@ TEST_F(OwnChild, AnotherNicenessIsSeenAtOnceAlsoAtRest) {
   look_up(begun + 1s);
   ASSERT_EQ(::setpriority(PRIO_PROCESS, static_cast<id_t>(child), 7), 0);
   EXPECT_EQ(number(look_up(begun + 2s), process_metric("nice")), Reading(7.0));
+}
+
+// A new parent is nothing that a sleeping process does itself, so it is seen late, but it is seen.
+TEST_F(OwnChild, AtRestANewParentIsSeenAfterAWhile) {
+  std::array<int, 2> told{};
+  ASSERT_EQ(::pipe(told.data()), 0);
+  const pid_t first = ::fork();
+  ASSERT_GE(first, 0);
+  if (first == 0) {
+    const pid_t second = ::fork();
+    if (second != 0 && ::write(told[1], &second, sizeof second) < 0) ::_exit(1);
+    for (;;) ::pause();
+  }
+  ASSERT_EQ(::read(told[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
+  std::this_thread::sleep_for(20ms);  // until it sleeps
+  const auto parent = process_metric("parent_pid");
+  const auto now = monotonic_now();
+  look_up(now);
+  EXPECT_EQ(number(look_up(now + 1s), parent), Reading(static_cast<double>(first)));
+  ::kill(first, SIGKILL);
+  ::waitpid(first, nullptr, 0);
+  const auto later = number(look_up(now + 8s), parent);
+  EXPECT_TRUE(later.has_value());
+  EXPECT_NE(later, Reading(static_cast<double>(first)));
+  for (const int end : told) ::close(end);
 }
 
 TEST_F(OwnChild, MemoryThatGrowsIsSeenAtOnce) {
