@@ -116,7 +116,7 @@ int watch(GpustatCommand command, const Options &options) {
   reading.continuous = true;
   reading.interval =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(command.interval_seconds));
-  const auto feed = open_feed(reading);
+  const auto feed = open_feed(reading, stop);
   if (!feed) return give_up(feed.error(), command.debug);
   // What is wrong from the start is said before the screen is taken.
   auto snapshot = first_next(**feed, stop);

@@ -38,7 +38,7 @@ void add_machine(OptionList &list, Options &options) {
 
 void add_everywhere(OptionList &list, Options &options) {
   add_machine(list, options);
-  const auto replay = list.text("--replay", options.replay, "play a recording or trace instead").value_name("FILE");
+  const auto replay = list.text("--replay", options.replay, "play a recording or trace instead; -: the standard input").value_name("FILE");
   list.flag("--demo", options.demo, "play the recording shipped with gpulse").excludes(replay);
   list.number("--speed", options.speed, "play so much faster").value_name("X").positive();
   list.duration("--at", options.at, "where in the recording, from its start");
@@ -89,9 +89,9 @@ void add_top(OptionList &list, Options &options) {
 }
 
 void add_record(OptionList &list, Options &options) {
-  list.text("-o,--output", options.output, "the file to write").required().value_name("FILE");
-  list.flag("--append", options.append, "go on with a recording that is there");
-  list.flag("--force", options.force, "overwrite a file that is no recording");
+  list.text("-o,--output", options.output, "the file to write; -: the standard output").required().value_name("FILE");
+  const auto append = list.flag("--append", options.append, "go on with a recording that is there");
+  list.flag("--force", options.force, "overwrite a file that is there").excludes(append);
   list.duration("--duration", options.duration, "stop after this time");
   list.number("--count", options.count, "stop after so many samples").value_name("N").positive();
 }

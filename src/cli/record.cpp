@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "metric/format.hpp"
@@ -9,23 +11,51 @@
 
 namespace gpulse::cli {
 
+namespace {
+
+record::Existing existing_of(const Options &options) {
+  if (options.append) return record::Existing::append;
+  return options.force ? record::Existing::overwrite : record::Existing::refuse;
+}
+
+// Waits for somebody to read, where the file is a FIFO.
+Result<record::RecordingWriter> open_writer(const Options &options, const std::stop_token &stop) {
+  const SlowNotice notice(fmt::format("waiting for a reader of {} …", options.output));
+  return record::RecordingWriter::open(options.output, existing_of(options), stop);
+}
+
+// Overwriting what is being played would leave nothing of it.
+bool is_same_file(const std::string &one, const std::string &other) {
+  std::error_code none;
+  return !one.empty() && std::filesystem::equivalent(one, other, none);
+}
+
+}  // namespace
+
 int run_record(const Options &options) {
+  const bool standard = options.output == "-";
+  if (standard && options.append) return fail({"--append needs a file", "the standard output is none"}, kUsage);
+  if (const auto good = record::check_target(options.output, existing_of(options)); !good) return fail(good.error());
+  if (is_same_file(options.replay, options.output)) {
+    return fail({fmt::format("{} cannot be recorded into itself", options.output), "choose another file"});
+  }
   const auto stop = stop_on_signals();
   auto reading = feed_options(options);
   reading.continuous = true;
-  const auto opened = open_feed(reading);
+  const auto opened = open_feed(reading, stop);
   if (!opened) return fail(opened.error());
   auto &feed = **opened;
   const auto begun = monotonic_now();
+  const auto nothing = [] {
+    complain("nothing was recorded");
+    return kFailure;
+  };
   // The file is touched only when there is something to put into it.
   auto snapshot = first_next(feed, stop);
   if (!snapshot) return fail(snapshot.error());
-  if (*snapshot == nullptr) {
-    complain("nothing was recorded");
-    return kFailure;
-  }
-  auto writer = record::RecordingWriter::open(options.output, options.append, options.force);
-  if (!writer) return fail(writer.error());
+  if (*snapshot == nullptr) return nothing();
+  auto writer = open_writer(options, stop);
+  if (!writer) return stop.stop_requested() ? nothing() : fail(writer.error());
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   while (*snapshot != nullptr) {
     if (auto written = writer->write(**snapshot); !written) return fail(written.error());
@@ -38,8 +68,9 @@ int run_record(const Options &options) {
     snapshot = feed.next(stop);
     if (!snapshot) return fail(snapshot.error());
   }
-  fmt::print(stderr, "{}recorded {} samples, {}, in {}\n", terminal ? "\r\x1b[K" : "gpulse: ", writer->samples(),
-             format_bytes(static_cast<double>(writer->size())), options.output);
+  fmt::print(stderr, "{}recorded {} samples, {}, {}\n", terminal ? "\r\x1b[K" : "gpulse: ", writer->samples(),
+             format_bytes(static_cast<double>(writer->size())),
+             standard ? "to the standard output" : "in " + options.output);
   return kGood;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/session.hpp"
 
 #include <csignal>
+#include <optional>
 #include <thread>
 
 #include "cli/output.hpp"
@@ -11,6 +12,8 @@ namespace gpulse::cli {
 namespace {
 
 constexpr const char *kWaiting = "waiting for the driver to answer …";
+
+std::string readable_name(const std::string &file) { return file == "-" ? "the standard input" : file; }
 
 }  // namespace
 
@@ -26,8 +29,13 @@ feed::Options feed_options(const Options &options) {
           .at = options.at};
 }
 
-Result<feed::Feed *> open_feed(const feed::Options &options) {
-  auto feed = feed::open(options);
+Result<feed::Feed *> open_feed(const feed::Options &options, const std::stop_token &stop) {
+  auto feed = [&] {
+    // A pipe may be slow, or have no writer yet.
+    std::optional<SlowNotice> notice;
+    if (!options.replay.empty()) notice.emplace("waiting for all of " + readable_name(options.replay) + " …");
+    return feed::open(options, stop);
+  }();
   if (!feed) return std::unexpected(feed.error());
   if (const auto warning = (*feed)->warning(); !warning.empty()) complain(warning);
   return feed->release();

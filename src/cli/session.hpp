@@ -14,7 +14,7 @@ feed::Options feed_options(const Options &options);
 
 // It stays open until the program ends: the kernel takes a driver's session down in half the time that the driver
 // takes when it is asked to.
-Result<feed::Feed *> open_feed(const feed::Options &options);
+Result<feed::Feed *> open_feed(const feed::Options &options, const std::stop_token &stop = {});
 
 // feed.once() and the first feed.next(), with a word on the standard error when the driver takes long.
 Result<SnapshotPtr> first_look(feed::Feed &feed);

@@ -70,7 +70,7 @@ int run_status(const Options &options) {
   auto reading = feed_options(options);
   if (options.fast) reading.rates = feed::Rates::never;
   reading.continuous = options.watch;
-  const auto opened = open_feed(reading);
+  const auto opened = open_feed(reading, stop);
   if (!opened) return fail(opened.error());
   auto &feed = **opened;
   const LiveScreen screen(writer->on_screen());

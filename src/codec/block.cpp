@@ -2,6 +2,7 @@
 #include "codec/block.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "codec/crc32c.hpp"
 
@@ -10,6 +11,9 @@ namespace gpulse::codec {
 namespace {
 
 constexpr std::array kMarker{std::byte{0xF5}, std::byte{0x9C}};
+// No block is longer: behind so much damage there is no recording any more, and the search for one must end.
+constexpr std::uint64_t kLongestDamage = 2 * kLargestPayload;
+constexpr std::uint64_t kDearestSearch = std::uint64_t{1} << 32U;
 
 struct BlockHead {
   std::size_t length = 0;
@@ -93,7 +97,8 @@ std::optional<SampleHead> read_sample_head(WireReader &in) {
   return head;
 }
 
-BlockScanner::BlockScanner(ByteSource &bytes) : bytes_(bytes), budget_(4 * bytes.size() + (1U << 20U)) {}
+BlockScanner::BlockScanner(ByteSource &bytes)
+    : bytes_(bytes), budget_(std::min(4 * bytes.size(), kDearestSearch) + (1U << 20U)) {}
 
 std::optional<Block> BlockScanner::next() {
   while (at_ < bytes_.size()) {
@@ -102,13 +107,37 @@ std::optional<Block> BlockScanner::next() {
       good_end_ = at_;
       skipped_ += pending_;
       pending_ = 0;
+      searched_ = 0;
       searching_ = false;
       return block;
     }
-    if (!step_over_damage()) break;
+    if (!searching_ && at_file_head()) {
+      at_ += kFileHeadSize;
+    } else if (!step_over_damage()) {
+      gave_up_ = true;
+      break;
+    }
   }
+  if (!tail_is_torn()) skipped_ += pending_;
+  pending_ = 0;
   at_ = bytes_.size();
   return std::nullopt;
+}
+
+bool BlockScanner::at_file_head() {
+  WireWriter head;
+  write_file_head(head);
+  return std::ranges::equal(bytes_.view(at_, kFileHeadSize), head.view());
+}
+
+bool BlockScanner::tail_is_torn() {
+  const auto rest = bytes_.view(good_end_, kBlockHeadSize);
+  if (rest.size() < kBlockHeadSize) {
+    const auto marker = std::min(rest.size(), kMarker.size());
+    return std::equal(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(marker), kMarker.begin());
+  }
+  const auto head = read_block_head(rest);
+  return head && head->length > bytes_.size() - good_end_ - kBlockHeadSize;
 }
 
 // To the next place where a block may begin. False: the search has become too dear.
@@ -129,20 +158,31 @@ bool BlockScanner::step_over_damage() {
   }
   if (!searching_) ++pending_;
   searching_ = true;
-  at_ = find_marker(at_ + 1);
-  return true;
+  ++at_;
+  return find_marker();
 }
 
-std::uint64_t BlockScanner::find_marker(std::uint64_t from) {
+// False: it is so far away that nothing good can be expected any more.
+bool BlockScanner::find_marker() {
   constexpr std::size_t kPiece = 4096;
-  while (from < bytes_.size()) {
-    const auto piece = bytes_.view(from, kPiece);
-    const auto found = std::search(piece.begin(), piece.end(), kMarker.begin(), kMarker.end());
-    if (found != piece.end()) return from + static_cast<std::uint64_t>(found - piece.begin());
-    if (piece.size() < kPiece) break;
-    from += kPiece - (kMarker.size() - 1);
+  while (at_ < bytes_.size()) {
+    const auto piece = bytes_.view(at_, kPiece);
+    const auto *const found = piece.empty() ? nullptr
+                                            : static_cast<const std::byte *>(std::memchr(
+                                                  piece.data(), std::to_integer<int>(kMarker[0]), piece.size()));
+    const auto passed = found == nullptr ? piece.size() : static_cast<std::size_t>(found - piece.data());
+    searched_ += passed + 1;
+    if (searched_ > kLongestDamage || piece.empty()) return false;
+    at_ += passed;
+    const auto marker = bytes_.view(at_, kMarker.size());
+    if (found != nullptr && std::ranges::equal(marker, kMarker)) return true;
+    if (found != nullptr) {
+      ++at_;
+    } else if (piece.back() == std::byte{0}) {
+      at_ = bytes_.next_data(at_);  // holes cost nothing
+    }
   }
-  return bytes_.size();
+  return true;
 }
 
 }  // namespace gpulse::codec

@@ -10,7 +10,7 @@
 //
 // A sample is one block. A crash can only tear the last one; a reader cuts it off without a word. A delta names the
 // block it builds on, so that after damage nothing is read until the next key block. Kinds a reader does not know it
-// passes by.
+// passes by. Where a block may begin another file may begin too, so that recordings can be joined with `cat`.
 #pragma once
 
 #include <array>
@@ -63,14 +63,18 @@ class BlockScanner {
   explicit BlockScanner(ByteSource &bytes);
 
   std::optional<Block> next();
-  // Damaged blocks passed by so far. What is at the very end with nothing good after it is a torn tail and not counted.
+  // Damaged blocks passed by so far. The beginning of a block at the very end is a torn tail and not counted.
   std::uint64_t skipped() const { return skipped_; }
   // End of the last good block: where a torn tail begins.
   std::uint64_t good_end() const { return good_end_; }
+  // Damage without an end in sight: what lies behind it has not been looked at.
+  bool gave_up() const { return gave_up_; }
 
  private:
   bool step_over_damage();
-  std::uint64_t find_marker(std::uint64_t from);
+  bool find_marker();
+  bool at_file_head();
+  bool tail_is_torn();
 
   ByteSource &bytes_;
   std::uint64_t at_ = kFileHeadSize;
@@ -78,6 +82,8 @@ class BlockScanner {
   std::uint64_t skipped_ = 0;
   std::uint64_t pending_ = 0;  // damaged since the last good one
   bool searching_ = false;
+  bool gave_up_ = false;
+  std::uint64_t searched_ = 0;  // bytes since the last good block
   // Bytes that may still be summed in search of a good block, so that a file made of false markers ends in time.
   std::uint64_t budget_;
 };

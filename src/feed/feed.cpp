@@ -36,8 +36,8 @@ Result<void> Feed::run(const std::stop_token &stop) {
   return {};
 }
 
-Result<std::unique_ptr<Feed>> open(const Options &options) {
-  if (options.demo || !options.replay.empty()) return open_replay(options);
+Result<std::unique_ptr<Feed>> open(const Options &options, const std::stop_token &stop) {
+  if (options.demo || !options.replay.empty()) return open_replay(options, stop);
   return open_live(options);
 }
 

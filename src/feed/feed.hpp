@@ -98,6 +98,7 @@ class Feed {
   std::shared_ptr<Subscribers> subscribers_ = std::make_shared<Subscribers>();
 };
 
-Result<std::unique_ptr<Feed>> open(const Options &options);
+// A recording that comes through a pipe is waited for, unless asked to stop.
+Result<std::unique_ptr<Feed>> open(const Options &options, const std::stop_token &stop = {});
 
 }  // namespace gpulse::feed

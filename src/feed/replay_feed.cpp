@@ -41,7 +41,9 @@ class ReplayFeed final : public Feed {
 
   std::string warning() const override {
     const auto skipped = replay_.skipped();
-    return skipped == 0 ? "" : fmt::format("the recording is damaged: {} blocks were skipped", skipped);
+    if (skipped == 0) return {};
+    return fmt::format("the recording is damaged: {} skipped",
+                       skipped == 1 ? "1 block was" : fmt::format("{} blocks were", skipped));
   }
 
  private:
@@ -57,8 +59,8 @@ class ReplayFeed final : public Feed {
 
 }  // namespace
 
-Result<std::unique_ptr<Feed>> open_replay(const Options &options) {
-  auto replay = options.demo ? record::Replay::demo() : record::Replay::open(options.replay);
+Result<std::unique_ptr<Feed>> open_replay(const Options &options, const std::stop_token &stop) {
+  auto replay = options.demo ? record::Replay::demo() : record::Replay::open(options.replay, stop);
   if (!replay) return std::unexpected(replay.error());
   return std::make_unique<ReplayFeed>(std::move(*replay), options);
 }

@@ -9,6 +9,6 @@
 namespace gpulse::feed {
 
 // The file or the demo that the options name.
-Result<std::unique_ptr<Feed>> open_replay(const Options &options);
+Result<std::unique_ptr<Feed>> open_replay(const Options &options, const std::stop_token &stop);
 
 }  // namespace gpulse::feed

@@ -17,7 +17,7 @@ gpulse::Result<void> convert(const char *trace, const char *recording) {
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const auto snapshots = gpulse::record::import_trace(text, trace);
   if (!snapshots) return std::unexpected(snapshots.error());
-  auto writer = gpulse::record::RecordingWriter::open(recording, false, true);
+  auto writer = gpulse::record::RecordingWriter::open(recording, gpulse::record::Existing::overwrite);
   if (!writer) return std::unexpected(writer.error());
   for (const auto &snapshot : *snapshots) {
     if (const auto done = writer->write(*snapshot); !done) return done;

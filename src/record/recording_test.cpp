@@ -16,6 +16,7 @@
 namespace gpulse::record {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class Recording : public ::testing::Test {
@@ -39,7 +40,7 @@ class Recording : public ::testing::Test {
   std::vector<Snapshot> write(std::uint32_t seed, std::size_t count, bool append = false) const {
     codec::testing::RandomMachine machine(seed);
     std::vector<Snapshot> written;
-    auto writer = RecordingWriter::open(path_, append);
+    auto writer = RecordingWriter::open(path_, append ? Existing::append : Existing::overwrite);
     EXPECT_TRUE(writer) << writer.error().line();
     for (std::size_t i = 0; i < count; ++i) {
       written.push_back(machine.next());
@@ -155,7 +156,7 @@ TEST_F(Recording, WhatBuildsOnDamageIsSkippedToo) {
   std::vector<Snapshot> written;
   std::vector<std::size_t> ends;
   {
-    auto writer = RecordingWriter::open(path_, false);
+    auto writer = RecordingWriter::open(path_, Existing::refuse);
     for (int i = 0; i < 100; ++i) {
       written.push_back(machine.next());
       written.back().time = WallTime(std::chrono::milliseconds(100 * i));
@@ -198,38 +199,99 @@ TEST_F(Recording, AppendsAfterACutAnywhere) {
   }
 }
 
-TEST_F(Recording, BegunAnewWithoutAppend) {
-  write(1, 5);
-  const auto written = write(2, 2);
+TEST_F(Recording, BegunAnewOnlyWhenToldSo) {
+  const auto first = write(1, 5);
+  const auto refused = RecordingWriter::open(path_, Existing::refuse);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().line(), AllOf(HasSubstr("--append"), HasSubstr("--force")));
   auto reader = RecordingReader::open(path_);
+  expect_samples(*reader, first);
+  const auto written = write(2, 2);
+  reader = RecordingReader::open(path_);
   expect_samples(*reader, written);
 }
 
+TEST_F(Recording, WhatIsEmptyMayBeWrittenTo) {
+  put("");
+  EXPECT_TRUE(RecordingWriter::open(path_, Existing::refuse));
+  EXPECT_TRUE(RecordingWriter::open("/dev/null", Existing::refuse));
+  EXPECT_TRUE(RecordingWriter::open("/dev/null", Existing::append));
+}
+
 TEST_F(Recording, OtherFilesAreLeftAlone) {
-  for (const bool append : {false, true}) {
+  for (const auto existing : {Existing::refuse, Existing::append}) {
     put("precious notes\n");
-    const auto writer = RecordingWriter::open(path_, append);
+    const auto writer = RecordingWriter::open(path_, existing);
     ASSERT_FALSE(writer);
     EXPECT_THAT(writer.error().what, HasSubstr("is not a recording"));
     EXPECT_EQ(contents(), "precious notes\n");
   }
-  EXPECT_TRUE(RecordingWriter::open(path_, false, true));
+  EXPECT_TRUE(RecordingWriter::open(path_, Existing::overwrite));
   EXPECT_TRUE(RecordingReader::open(path_));
-  EXPECT_FALSE(RecordingWriter::open(folder_, false));
-  EXPECT_FALSE(RecordingWriter::open(folder_ / "no" / "such", false));
+  EXPECT_FALSE(RecordingWriter::open(folder_, Existing::overwrite));
+  EXPECT_FALSE(RecordingWriter::open(folder_ / "no" / "such", Existing::overwrite));
+}
+
+TEST_F(Recording, JoinedFilesPlayThroughBoth) {
+  auto expected = write(1, 3);
+  const auto first = contents();
+  const auto more = write(2, 2);
+  const auto joined = first + contents();
+  expected.insert(expected.end(), more.begin(), more.end());
+  auto reader = RecordingReader::open(bytes_of(joined), "joined");
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->skipped(), 0);
+  expect_samples(*reader, expected);
+}
+
+// What a file system leaves after a power failure: the length is there, the bytes never came.
+TEST_F(Recording, ATailOfZerosIsDamageFoundInNoTime) {
+  const auto written = write(12, 3);
+  std::filesystem::resize_file(path_, contents().size() + (std::uint64_t{5} << 30U));
+  const auto begun = std::chrono::steady_clock::now();
+  auto reader = RecordingReader::open(path_);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->skipped(), 1);
+  expect_samples(*reader, written);
+  auto expected = written;
+  const auto more = write(13, 2, true);
+  expected.insert(expected.end(), more.begin(), more.end());
+  EXPECT_LT(std::filesystem::file_size(path_), 1U << 20U);
+  reader = RecordingReader::open(path_);
+  expect_samples(*reader, expected);
+}
+
+TEST_F(Recording, DamageWithoutEndIsNotSearchedThrough) {
+  write(14, 2);
+  const auto good = contents();
+  {
+    std::ofstream file(path_, std::ios::binary | std::ios::app);
+    const std::string piece(1U << 20U, 'x');  // no hole of a sparse file
+    for (int i = 0; i < 300; ++i) file << piece;
+    file << std::string_view(good).substr(codec::kFileHeadSize);
+  }
+  const auto reader = RecordingReader::open(path_);
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->count(), 2);
+  EXPECT_EQ(reader->skipped(), 1);
+  const auto writer = RecordingWriter::open(path_, Existing::append);
+  ASSERT_FALSE(writer);
+  EXPECT_THAT(writer.error().what, HasSubstr("is damaged from byte"));
+  EXPECT_EQ(std::filesystem::file_size(path_), 2 * good.size() - codec::kFileHeadSize + (300U << 20U));
 }
 
 TEST_F(Recording, OneWriterAtATime) {
-  const auto first = RecordingWriter::open(path_, false);
-  const auto second = RecordingWriter::open(path_, true);
+  const auto first = RecordingWriter::open(path_, Existing::refuse);
+  const auto second = RecordingWriter::open(path_, Existing::append);
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().what, HasSubstr("another gpulse"));
 }
 
 TEST_F(Recording, FullDiskLeavesWholeSamples) {
-  EXPECT_FALSE(RecordingWriter::open("/dev/full", false));
+  EXPECT_FALSE(RecordingWriter::open("/dev/full", Existing::refuse));
   codec::testing::RandomMachine machine(11);
-  auto writer = RecordingWriter::open(path_, false);
+  auto writer = RecordingWriter::open(path_, Existing::refuse);
   std::vector<Snapshot> written{machine.next()};
   ASSERT_TRUE(writer->write(written[0]));
 
@@ -265,7 +327,7 @@ TEST_F(Recording, ClearErrors) {
 }
 
 TEST_F(Recording, RefusesWhatCouldNotBeReadBack) {
-  auto writer = RecordingWriter::open(path_, false);
+  auto writer = RecordingWriter::open(path_, Existing::refuse);
   Snapshot snapshot;
   ASSERT_TRUE(writer->write(snapshot));
   snapshot.hostname.assign(codec::kLongestText + 1, 'x');

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -26,50 +27,107 @@ std::unexpected<Error> cannot_write(const std::string &path) {
 
 std::int64_t nanoseconds(WallTime time) { return time.time_since_epoch().count(); }
 
+// Leaves the file ready to be added to; says whether it still needs its head.
+Result<bool> prepare(const std::string &path, int file, Existing existing) {
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return failure(fmt::format("{} is being written by another gpulse", path), "choose another file");
+  }
+  // Again, now that nobody else can write to it.
+  if (const auto good = check_target(path, existing); !good) return std::unexpected(good.error());
+  std::uint64_t keep = 0;
+  struct stat info{};
+  if (::fstat(file, &info) != 0) return cannot_write(path);
+  if (existing == Existing::append) {
+    auto bytes = codec::ByteSource::open(path);
+    if (!bytes) return std::unexpected(bytes.error());
+    if (codec::check_file_head(*bytes) == codec::FileHead::good) {
+      codec::BlockScanner scanner(*bytes);
+      while (scanner.next()) {
+      }
+      if (scanner.gave_up()) {
+        return failure(fmt::format("{} is damaged from byte {} on", path, scanner.good_end()),
+                       "--append cannot go on with it; choose another file");
+      }
+      keep = scanner.good_end();
+    }
+  }
+  if (keep != static_cast<std::uint64_t>(info.st_size) && ::ftruncate(file, static_cast<off_t>(keep)) != 0) {
+    return cannot_write(path);
+  }
+  return keep == 0;
+}
+
+// Invalid with errno, also when asked to stop.
+UniqueFd open_target(const std::string &path, const std::stop_token &stop) {
+  constexpr mode_t kMode = 0666;
+  constexpr int kFlags = O_APPEND | O_CLOEXEC | O_NOCTTY;
+  constexpr std::chrono::milliseconds kPatience{50};
+  struct stat info{};
+  if (::stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode)) {
+    // Not O_RDWR: a FIFO that we read ourselves would fill up in silence.
+    UniqueFd fifo(::open(path.c_str(), O_WRONLY | O_NONBLOCK | kFlags));
+    while (!fifo && errno == ENXIO && sleep_until(monotonic_now() + kPatience, stop)) {
+      fifo = UniqueFd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | kFlags));
+    }
+    if (fifo) ::fcntl(fifo.get(), F_SETFL, O_APPEND);  // blocks from now on
+    return fifo;
+  }
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | kFlags, kMode));
+  if (file) return file;
+  const int why = errno;
+  // One that may be written to but not read.
+  file = UniqueFd(::open(path.c_str(), O_WRONLY | kFlags));
+  if (!file) errno = why;
+  return file;
+}
+
 }  // namespace
 
 RecordingWriter::RecordingWriter(std::string path, UniqueFd file, bool regular)
     : path_(std::move(path)), file_(std::move(file)), regular_(regular) {}
 
-// Leaves the file ready to be added to; says whether it still needs its head.
-Result<bool> RecordingWriter::prepare(const std::string &path, int file, bool append, bool force) {
-  if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    return failure(fmt::format("{} is being written by another gpulse", path), "choose another file");
+Result<void> check_target(const std::string &path, Existing existing) {
+  struct stat info{};
+  if (path == "-") {
+    if (::isatty(STDOUT_FILENO) != 1) return {};
+    return failure("the standard output is a terminal", "send the recording into a file or a pipe");
   }
+  if (existing == Existing::overwrite || ::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   auto bytes = codec::ByteSource::open(path);
   if (!bytes) return std::unexpected(bytes.error());
   const auto head = codec::check_file_head(*bytes);
-  if ((head == codec::FileHead::foreign || head == codec::FileHead::newer) && !force) {
-    const bool newer = head == codec::FileHead::newer;
-    return failure(fmt::format("{} is {}", path, newer ? "a recording of another version" : "not a recording"),
-                   "it was left as it is; choose another file");
-  }
-  std::uint64_t keep = 0;
-  if (append && head == codec::FileHead::good) {
-    codec::BlockScanner scanner(*bytes);
-    while (scanner.next()) {
+  if (head == codec::FileHead::empty) return {};
+  if (existing == Existing::append) {
+    if (head == codec::FileHead::newer) {
+      return failure(fmt::format("{} is a recording of another version", path),
+                     "--append cannot go on with it; choose another file");
     }
-    keep = scanner.good_end();
+    if (head == codec::FileHead::foreign) {
+      return failure(fmt::format("{} is not a recording", path), "--append cannot go on with it; choose another file");
+    }
+    return {};
   }
-  if (keep != bytes->size() && ::ftruncate(file, static_cast<off_t>(keep)) != 0) return cannot_write(path);
-  return keep == 0;
+  if (head == codec::FileHead::foreign) {
+    return failure(fmt::format("{} is there already, and is not a recording", path), "--force overwrites it");
+  }
+  return failure(fmt::format("{} is there already", path), "--append goes on with it, --force overwrites it");
 }
 
-Result<RecordingWriter> RecordingWriter::open(const std::string &path, bool append, bool force) {
-  constexpr mode_t kMode = 0666;
-  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, kMode));
-  // A pipe or a terminal may be open for writing only.
-  if (!file) file = UniqueFd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
+Result<RecordingWriter> RecordingWriter::open(const std::string &path, Existing existing, const std::stop_token &stop) {
+  if (const auto good = check_target(path, existing); !good) return std::unexpected(good.error());
+  const bool standard = path == "-";
+  const std::string name = standard ? "the standard output" : path;
+  auto file = standard ? UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)) : open_target(path, stop);
   struct stat info{};
-  if (!file || ::fstat(file.get(), &info) != 0) return cannot_write(path);
-  const bool regular = S_ISREG(info.st_mode);
+  if (!file || ::fstat(file.get(), &info) != 0) return cannot_write(name);
+  const bool regular = S_ISREG(info.st_mode) && !standard;  // what the shell opened it has prepared too
   bool needs_head = true;
   if (regular) {
-    const auto prepared = prepare(path, file.get(), append, force);
+    const auto prepared = prepare(path, file.get(), existing);
     if (!prepared) return std::unexpected(prepared.error());
     needs_head = *prepared;
   }
-  RecordingWriter writer(path, std::move(file), regular);
+  RecordingWriter writer(name, std::move(file), regular);
   if (needs_head) {
     codec::WireWriter head;
     codec::write_file_head(head);

@@ -3,6 +3,7 @@
 // most the one being written.
 #pragma once
 
+#include <stop_token>
 #include <string>
 
 #include "base/result.hpp"
@@ -13,11 +14,20 @@
 
 namespace gpulse::record {
 
+// What becomes of a file that is there and not empty. Pipes and devices are written to in any case.
+enum class Existing : std::uint8_t {
+  refuse,
+  append,     // a recording is gone on with, after cutting off a torn tail; anything else is left alone
+  overwrite,  // whatever it is
+};
+
+// Whether open() would take the file, without touching it.
+Result<void> check_target(const std::string &path, Existing existing);
+
 class RecordingWriter {
  public:
-  // `append` goes on with a recording that is there, after cutting off a torn tail; otherwise it is begun anew. A file
-  // that is there and is no recording is left alone, unless `force` says to overwrite it.
-  static Result<RecordingWriter> open(const std::string &path, bool append, bool force = false);
+  // "-" is the standard output. A FIFO is waited for until somebody reads it, unless asked to stop.
+  static Result<RecordingWriter> open(const std::string &path, Existing existing, const std::stop_token &stop = {});
 
   // After an error the file still ends with a whole sample (where it can be cut), and writing may go on.
   Result<void> write(const Snapshot &snapshot);
@@ -28,7 +38,6 @@ class RecordingWriter {
 
  private:
   RecordingWriter(std::string path, UniqueFd file, bool regular);
-  static Result<bool> prepare(const std::string &path, int file, bool append, bool force);
   bool key_is_due(WallTime time) const;
   Result<void> put(std::span<const std::byte> bytes);
 

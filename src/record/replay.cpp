@@ -36,8 +36,8 @@ PlayClock &steady_play_clock() {
   return clock;
 }
 
-Result<Replay> Replay::open(const std::string &path) {
-  auto bytes = codec::ByteSource::open(path);
+Result<Replay> Replay::open(const std::string &path, const std::stop_token &stop) {
+  auto bytes = codec::ByteSource::open(path, stop);
   if (!bytes) return std::unexpected(bytes.error());
   const auto no_sample = [&] { return failure(fmt::format("{} holds no sample", path), "there is nothing to replay"); };
   const auto start = bytes->view(0, kStart);

@@ -31,7 +31,8 @@ PlayClock &steady_play_clock();
 class Replay {
  public:
   // A recording, a trace or a log of nvidia-smi, by what is in it. A file without any sample is an error.
-  static Result<Replay> open(const std::string &path);
+  // What comes through a pipe is waited for, unless asked to stop.
+  static Result<Replay> open(const std::string &path, const std::stop_token &stop = {});
   // The recording in the binary; its samples say DEMO.
   static Result<Replay> demo();
 

@@ -42,7 +42,7 @@ class ReplayTest : public ::testing::Test {
   // A recording with a sample at each of these times.
   Replay recording(const std::vector<std::chrono::milliseconds> &times) const {
     {
-      auto writer = RecordingWriter::open(path_, false);
+      auto writer = RecordingWriter::open(path_, Existing::overwrite);
       for (const auto time : times) {
         Snapshot snapshot;
         snapshot.time = WallTime(1000h) + time;
