@@ -75,9 +75,89 @@ def test_an_unknown_field_is_named() -> None:
     assert_refused(gpulse("--csv", "--fields", "index,colour_of_paint", scenario="single"), USAGE, "colour_of_paint")
 
 
-@pytest.mark.parametrize("selector", ["1", "GPU-ffffffff", "0000:ff:00.0", "amd", "0,7", ""])
+@pytest.mark.parametrize("selector", ["1", "GPU-ffffffff", "0000:ff:00.0", "amd", "0,7"])
 def test_an_unknown_device_is_exit_2(selector: str) -> None:
     assert_refused(gpulse("-i", selector, scenario="single"), USAGE, "no device")
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--replay", "--sysroot", "--source", "--at", "--speed", "--interval", "-i", "--id", "--fields", "--sample", "--watch",
+     "--count", "--width", "--config", "record -o", "record --output", "top --settings", "top --theme", "doctor --replay",
+     "set -i", "smi --replay", "gpustat --sysroot"],
+)  # fmt: skip
+def test_an_empty_value_is_wrong_usage(option: str, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    *command, name = option.split()
+    spellings = [[name, ""], [f"{name}="]] if name.startswith("--") else [[name, ""]]
+    for spelling in spellings:
+        result = gpulse(*command, *spelling, "--json", scenario="single")
+        assert result.code != GOOD and result.out == "", spelling
+        assert name in result.err and ("empty" in result.err or "expected one argument" in result.err)
+    if not command and name.startswith("--") and name not in ("--config", "--watch"):
+        config.write_text(f'{name[2:]} = ""\n')
+        assert_refused(gpulse("--config", config, scenario="single"), USAGE, name[2:], "empty")
+
+
+@pytest.mark.parametrize(
+    "arguments, option",
+    [
+        ("--replay --json", "--replay"),
+        ("--sysroot --fast", "--sysroot"),
+        ("--csv --fields --fast", "--fields"),
+        ("-i --json", "-i"),
+        ("--count --watch", "--count"),
+        ("--config --json", "--config"),
+        ("record -o --append", "-o"),
+        ("record -o -- x.gpr", "-o"),
+        ("smi --replay -q", "--replay"),
+    ],
+)
+def test_no_option_takes_the_next_one_for_its_value(arguments: str, option: str) -> None:
+    result = gpulse(*arguments.split(), scenario="single")
+    assert result.code != GOOD and result.out == ""
+    assert option in result.err
+
+
+@pytest.mark.parametrize("fields", [",", ",,", "index,", ",index", "index,,name", " "])
+def test_a_list_has_no_empty_names(fields: str) -> None:
+    assert_refused(gpulse("--csv", "--fields", fields, "--fast", scenario="single"), USAGE, "empty name")
+
+
+SPEEDS, COUNTS = "from 0.000001 to 1000000000", "from 1 to 1000000000000"
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "1e309", "1e-309", "9" * 30, "2x", "0x10", "one"])
+@pytest.mark.parametrize(
+    "option, allowed",
+    [
+        ("--count", COUNTS),
+        ("--width", "from 1 to 10000"),
+        ("--speed", SPEEDS),
+        ("--interval", "from 10ms to 1000000000s"),
+        ("--sample", "from 100ms to 1000000000s"),
+        ("--watch", "from 10ms to 1000000000s"),
+    ],
+)
+def test_numbers_out_of_range_are_told_the_range(option: str, allowed: str, value: str) -> None:
+    result = gpulse(option, value, scenario="single")
+    assert_refused(result, USAGE, option, f'"{value}"', allowed)
+    assert len(result.err) < 150
+
+
+def test_a_config_file_is_a_small_file(tmp_path: Path) -> None:
+    huge = tmp_path / "huge.toml"
+    huge.touch()
+    os.truncate(huge, 5 << 30)
+    fifo = tmp_path / "fifo.toml"
+    os.mkfifo(fifo)
+    for path, why in ((huge, "larger than 1 MiB"), (fifo, "not a file"), (Path("/dev/zero"), "not a file"), (tmp_path, "folder")):
+        assert_refused(gpulse("--config", path, scenario="single", timeout=20), USAGE, str(path), why)
+    # The same where it is found without being asked for.
+    home = tmp_path / "gpulse"
+    home.mkdir()
+    (home / "config.toml").symlink_to("/dev/zero")
+    assert_refused(gpulse(scenario="single", XDG_CONFIG_HOME=str(tmp_path), timeout=20), USAGE, "not a file")
 
 
 def test_a_config_file_may_not_hold_unknown_keys(tmp_path: Path) -> None:

@@ -241,6 +241,27 @@ def test_a_flag_is_not_remembered_with_what_was_changed_by_key(tmp_path: Path) -
     assert 'theme = "light"' in (tmp_path / "gpulse" / "top.toml").read_text()
 
 
+def test_settings_are_saved_where_a_link_leads_to(tmp_path: Path) -> None:
+    dotfiles = tmp_path / "dotfiles"
+    dotfiles.mkdir()
+    (dotfiles / "look.toml").write_text("# in my repository\n")
+    link = tmp_path / "look.toml"
+    link.symlink_to("dotfiles/look.toml")
+    # What somebody else may have laid there for us to write into.
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    for place in (tmp_path, dotfiles):
+        (place / "look.toml.new").symlink_to(victim)
+    with Top(tmp_path, "--interval", "100ms", "--settings", link, scenario="eight") as top:
+        top.press("5", "W")
+        top.wait_for(lambda: top.message == f"saved in {link}", "where it is saved")
+    assert link.is_symlink()
+    text = (dotfiles / "look.toml").read_text()
+    assert text.startswith("# in my repository\n") and '"events"' not in text
+    assert victim.read_text() == "precious"
+    assert sorted(path.name for path in dotfiles.iterdir()) == ["look.toml", "look.toml.new"]
+
+
 def test_a_look_that_cannot_be_saved(tmp_path: Path) -> None:
     with Top(tmp_path, "--interval", "100ms", "--settings", "/proc/no/top.toml", scenario="eight") as top:
         top.press("W")

@@ -2,9 +2,13 @@
 #include "cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fmt/format.h>
 #include <sstream>
 
 #include "base/clock.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
 
 namespace gpulse::cli {
 
@@ -19,10 +23,79 @@ class Help : public CLI::Formatter {
   }
 };
 
-std::chrono::nanoseconds parse_time(const std::string &name, const std::string &text) {
+std::chrono::nanoseconds parse_time(const std::string &name, const std::string &text, std::chrono::milliseconds least) {
   std::chrono::nanoseconds value{};
-  if (!parse_duration(text, value)) throw CLI::ValidationError(name, "\"" + text + "\" is no length of time");
-  return value;
+  if (parse_duration(text, value) && value >= least) return value;
+  throw CLI::ValidationError(name, fmt::format("\"{}\" is not a length of time from {} to 1000000000s", text,
+                                               least.count() == 0 ? "0s" : fmt::format("{}ms", least.count())));
+}
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  if constexpr (std::is_floating_point_v<Number>) {
+    return parse_double(text);
+  } else {
+    return parse_integer<Number>(text);
+  }
+}
+
+template <class Number>
+Number parse_within(const std::string &name, const std::string &text, OptionList::Limits limits) {
+  const auto value = parse_number<Number>(text);
+  if (value && *value >= *parse_number<Number>(limits.least) && *value <= *parse_number<Number>(limits.most)) {
+    return *value;
+  }
+  throw CLI::ValidationError(name, fmt::format("\"{}\" is not a {}number from {} to {}", text,
+                                               std::is_floating_point_v<Number> ? "" : "whole ", limits.least,
+                                               limits.most));
+}
+
+std::string complain_of_empty(const std::string &value) { return value.empty() ? "its value is empty" : ""; }
+
+// Every option that takes a value is made by this.
+OptionHandle with_value(CLI::Option *option) { return OptionHandle(option->check(complain_of_empty)); }
+
+// CLI11 would read a device without end.
+std::string complain_of_config(const std::string &path) {
+  std::error_code unused;
+  if (!std::filesystem::exists(path, unused)) return {};  // CLI11 knows whether it must be there
+  const auto text = read_small_file(path);
+  return text ? std::string() : text.error().line();
+}
+
+// "--json", "--replay=x", "-i": what cannot be meant as the value of another option. "-", "-5" and "-cpu" can.
+bool names_an_option(const CLI::App &app, const std::string &argument) {
+  if (argument == "--") return true;
+  const bool is_long = argument.starts_with("--");
+  const bool is_short = argument.size() == 2 && argument.front() == '-';
+  return (is_long || is_short) && app.get_option_no_throw(argument.substr(0, argument.find('='))) != nullptr;
+}
+
+// CLI11 takes what stands behind an option as its value, whatever it is, and behind "--replay=" too.
+std::string find_missing_value(const CLI::App &root, std::span<char *> arguments) {
+  const auto *app = &root;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string argument = arguments[i];
+    for (const auto *command : root.get_subcommands({})) {
+      if (app == &root && command->get_name() == argument) app = command;
+    }
+    if (app->get_prefix_command()) return {};  // not our words
+    const auto equals = argument.starts_with("--") ? argument.find('=') : std::string::npos;
+    const auto name = argument.substr(0, equals);
+    const auto *option = argument.starts_with('-') ? app->get_option_no_throw(name) : nullptr;
+    if (option == nullptr) continue;
+    if (equals != std::string::npos) {
+      if (equals + 1 == argument.size()) return name + ": its value is empty";
+      continue;
+    }
+    if (option->get_items_expected_max() == 0 || i + 1 == arguments.size()) continue;
+    const std::string next = arguments[i + 1];
+    if (next.empty()) return name + ": its value is empty";
+    if (option->get_items_expected_min() == 0) continue;
+    if (names_an_option(*app, next)) return fmt::format("{} needs a value: {} is another option", name, next);
+    ++i;
+  }
+  return {};
 }
 
 // CLI11 speaks in paragraphs; ours is one line.
@@ -39,8 +112,6 @@ OptionHandle &OptionHandle::required() { return option_->required(), *this; }
 OptionHandle &OptionHandle::command_line_only() { return option_->configurable(false), *this; }
 OptionHandle &OptionHandle::excludes(const OptionHandle &other) { return option_->excludes(other.option_), *this; }
 OptionHandle &OptionHandle::needs(const OptionHandle &other) { return option_->needs(other.option_), *this; }
-OptionHandle &OptionHandle::positive() { return option_->check(CLI::PositiveNumber), *this; }
-OptionHandle &OptionHandle::between(int least, int most) { return option_->check(CLI::Range(least, most)), *this; }
 OptionHandle &OptionHandle::one_of(const std::vector<std::string> &values) {
   return option_->check(CLI::IsMember(values)), *this;
 }
@@ -53,60 +124,72 @@ OptionHandle OptionList::flag(const std::string &name, bool &target, const std::
 }
 
 OptionHandle OptionList::text(const std::string &name, std::string &target, const std::string &help) {
-  return OptionHandle(app_->add_option(name, target, help));
+  return with_value(app_->add_option(name, target, help));
 }
 
-OptionHandle OptionList::number(const std::string &name, double &target, const std::string &help) {
-  return OptionHandle(app_->add_option(name, target, help));
+OptionHandle OptionList::number(const std::string &name, double &target, const std::string &help, Limits limits) {
+  const auto take = [&target, name, limits](const std::string &text) {
+    target = parse_within<double>(name, text, limits);
+  };
+  return with_value(app_->add_option_function<std::string>(name, take, help));
 }
 
-OptionHandle OptionList::number(const std::string &name, int &target, const std::string &help) {
-  return OptionHandle(app_->add_option(name, target, help));
+OptionHandle OptionList::number(const std::string &name, int &target, const std::string &help, Limits limits) {
+  const auto take = [&target, name, limits](const std::string &text) {
+    target = parse_within<int>(name, text, limits);
+  };
+  return with_value(app_->add_option_function<std::string>(name, take, help));
 }
 
-OptionHandle OptionList::number(const std::string &name, std::optional<std::uint64_t> &target,
-                                const std::string &help) {
-  return OptionHandle(app_->add_option(name, target, help));
+OptionHandle OptionList::number(const std::string &name, std::optional<std::uint64_t> &target, const std::string &help,
+                                Limits limits) {
+  const auto take = [&target, name, limits](const std::string &text) {
+    target = parse_within<std::uint64_t>(name, text, limits);
+  };
+  return with_value(app_->add_option_function<std::string>(name, take, help));
 }
 
 OptionHandle OptionList::each_time(const std::string &name, std::vector<std::string> &target, const std::string &help) {
-  return OptionHandle(app_->add_option(name, target, help)->allow_extra_args(false));
+  return with_value(app_->add_option(name, target, help)->allow_extra_args(false));
 }
 
 OptionHandle OptionList::comma_list(const std::string &name, std::vector<std::string> &target,
                                     const std::string &help) {
-  return OptionHandle(app_->add_option(name, target, help)->delimiter(','));
+  const auto take = [&target, name](const std::vector<std::string> &texts) {
+    for (const auto &text : texts) {
+      for (const auto piece : split(text, ',')) {
+        if (trim(piece).empty()) throw CLI::ValidationError(name, fmt::format("\"{}\" has an empty name in it", text));
+        target.emplace_back(trim(piece));
+      }
+    }
+  };
+  return with_value(app_->add_option_function<std::vector<std::string>>(name, take, help));
 }
 
 OptionHandle OptionList::positional(const std::string &name, std::vector<std::string> &target,
                                     const std::string &help) {
-  return OptionHandle(app_->add_option(name, target, help));
+  return with_value(app_->add_option(name, target, help));
 }
 
 OptionHandle OptionList::duration(const std::string &name, std::chrono::nanoseconds &target, const std::string &help,
-                                  std::chrono::nanoseconds least) {
-  const auto take = [&target, name, least](const std::string &text) {
-    const auto value = parse_time(name, text);
-    if (value < least) throw CLI::ValidationError(name, "\"" + text + "\" is too short");
-    target = value;
-  };
-  return OptionHandle(app_->add_option_function<std::string>(name, take, help)->type_name("TIME"));
+                                  std::chrono::milliseconds least) {
+  const auto take = [&target, name, least](const std::string &text) { target = parse_time(name, text, least); };
+  return with_value(app_->add_option_function<std::string>(name, take, help)->type_name("TIME"));
 }
 
 OptionHandle OptionList::duration(const std::string &name, std::optional<std::chrono::nanoseconds> &target,
                                   const std::string &help) {
-  const auto take = [&target, name](const std::string &text) { target = parse_time(name, text); };
-  return OptionHandle(app_->add_option_function<std::string>(name, take, help)->type_name("TIME"));
+  const auto take = [&target, name](const std::string &text) {
+    target = parse_time(name, text, std::chrono::milliseconds(0));
+  };
+  return with_value(app_->add_option_function<std::string>(name, take, help)->type_name("TIME"));
 }
 
 OptionHandle OptionList::maybe_duration(const std::string &name, bool &given, std::chrono::nanoseconds &target,
-                                        const std::string &help, std::chrono::nanoseconds least) {
+                                        const std::string &help, std::chrono::milliseconds least) {
   const auto take = [&given, &target, name, least](const std::string &text) {
     given = true;
-    if (text.empty()) return;
-    const auto value = parse_time(name, text);
-    if (value < least) throw CLI::ValidationError(name, "\"" + text + "\" is no length of time");
-    target = value;
+    if (!text.empty()) target = parse_time(name, text, least);
   };
   return OptionHandle(app_->add_option_function<std::string>(name, take, help)->expected(0, 1)->default_str(""));
 }
@@ -116,7 +199,10 @@ void OptionList::footer(const std::string &text) { app_->footer(text); }
 CommandLine::CommandLine(const std::string &description, const std::string &version, const std::string &config_file)
     : app_(std::make_unique<CLI::App>(description, "gpulse")) {
   app_->set_version_flag("--version", version);
-  app_->set_config("--config", config_file, "defaults in TOML")->type_name("FILE");
+  app_->set_config("--config", config_file, "defaults in TOML")
+      ->type_name("FILE")
+      ->check(complain_of_empty)
+      ->check(complain_of_config);
   app_->allow_config_extras(CLI::config_extras_mode::error);
   app_->formatter(std::make_shared<Help>());
   app_->require_subcommand(0, 1);
@@ -135,6 +221,7 @@ void CommandLine::add_other(const std::string &name, const std::string &help) {
 }
 
 CommandLine::Outcome CommandLine::parse(std::span<char *> arguments) {
+  if (auto mistake = find_missing_value(*app_, arguments); !mistake.empty()) return {.mistake = std::move(mistake)};
   try {
     app_->parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success &asked) {  // --help, --version

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {  // NOLINT(readability-identifier-naming): not ours
@@ -29,8 +30,6 @@ class OptionHandle {
   OptionHandle &command_line_only();  // not to be had once and for all from a file
   OptionHandle &excludes(const OptionHandle &other);
   OptionHandle &needs(const OptionHandle &other);
-  OptionHandle &positive();
-  OptionHandle &between(int least, int most);
   OptionHandle &one_of(const std::vector<std::string> &values);
   // An empty answer is a good one.
   OptionHandle &check(std::function<std::string(const std::string &)> complaint);
@@ -39,7 +38,7 @@ class OptionHandle {
   CLI::Option *option_;
 };
 
-// The options of the program, or of a subcommand. `name` is as CLI11 writes it: "-o,--output", or "topic" for one that
+// The options of the program, or of a subcommand. No value may be empty, on the command line or in the file. `name` is as CLI11 writes it: "-o,--output", or "topic" for one that
 // stands by its place.
 class OptionList {
  public:
@@ -47,21 +46,26 @@ class OptionList {
 
   OptionHandle flag(const std::string &name, bool &target, const std::string &help);
   OptionHandle text(const std::string &name, std::string &target, const std::string &help);
-  OptionHandle number(const std::string &name, double &target, const std::string &help);
-  OptionHandle number(const std::string &name, int &target, const std::string &help);
-  OptionHandle number(const std::string &name, std::optional<std::uint64_t> &target, const std::string &help);
+  // With these limits, which its errors name as they are written here.
+  struct Limits {
+    std::string_view least, most;
+  };
+  OptionHandle number(const std::string &name, double &target, const std::string &help, Limits limits);
+  OptionHandle number(const std::string &name, int &target, const std::string &help, Limits limits);
+  OptionHandle number(const std::string &name, std::optional<std::uint64_t> &target, const std::string &help,
+                      Limits limits);
   // May be given several times.
   OptionHandle each_time(const std::string &name, std::vector<std::string> &target, const std::string &help);
   OptionHandle comma_list(const std::string &name, std::vector<std::string> &target, const std::string &help);
   OptionHandle positional(const std::string &name, std::vector<std::string> &target, const std::string &help);
   // A length of time: "500ms", "2s", "1.5", "3m".
   OptionHandle duration(const std::string &name, std::chrono::nanoseconds &target, const std::string &help,
-                        std::chrono::nanoseconds least);
+                        std::chrono::milliseconds least);
   OptionHandle duration(const std::string &name, std::optional<std::chrono::nanoseconds> &target,
                         const std::string &help);
   // With or without a length of time behind it.
   OptionHandle maybe_duration(const std::string &name, bool &given, std::chrono::nanoseconds &target,
-                              const std::string &help, std::chrono::nanoseconds least);
+                              const std::string &help, std::chrono::milliseconds least);
   void footer(const std::string &text);
 
  private:

@@ -42,13 +42,17 @@ Result<std::vector<std::string_view>> take_own_options(std::span<char *> argumen
     }
     if (text == nullptr) {
       rest.push_back(argument);
-    } else if (argument.size() > text->name.size()) {
-      options.*(text->target) = argument.substr(text->name.size() + 1);
-    } else if (i + 1 < arguments.size()) {
-      options.*(text->target) = arguments[++i];
-    } else {
-      return failure("argument " + std::string(text->name) + ": expected one argument");
+      continue;
     }
+    std::string_view value;
+    if (argument.size() > text->name.size()) {
+      value = argument.substr(text->name.size() + 1);
+    } else if (i + 1 < arguments.size()) {
+      value = arguments[++i];
+      if (value.starts_with('-') && value != "-") value = {};  // the next option
+    }
+    if (value.empty()) return failure("argument " + std::string(text->name) + ": expected one argument");
+    options.*(text->target) = value;
   }
   return rest;
 }

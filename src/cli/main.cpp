@@ -21,6 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr OptionList::Limits kCounts{"1", "1000000000000"};
+
 void add_machine(OptionList &list, Options &options) {
   std::string names = "auto";
   for (const auto &factory : source_factories()) names += ", " + std::string(factory.name);
@@ -40,7 +42,7 @@ void add_everywhere(OptionList &list, Options &options) {
   add_machine(list, options);
   const auto replay = list.text("--replay", options.replay, "play a recording or trace instead; -: the standard input").value_name("FILE");
   list.flag("--demo", options.demo, "play the recording shipped with gpulse").excludes(replay);
-  list.number("--speed", options.speed, "play so much faster").value_name("X").positive();
+  list.number("--speed", options.speed, "play so much faster", {"0.000001", "1000000000"}).value_name("X");
   list.duration("--at", options.at, "where in the recording, from its start");
   list.duration("--interval", options.interval, "time between samples (1s)", 10ms);
   const auto colour = list.flag("--color", options.colour, "colours even when not on a terminal");
@@ -62,8 +64,8 @@ void add_status(OptionList &list, Options &options) {
   list.duration("--sample", options.window, "time between the two readings that rates need (100ms)", 100ms);
   list.maybe_duration("--watch", options.watch, options.interval, "again and again, every SEC (1s)", 10ms)
       .value_name("[SEC]");
-  list.number("--count", options.count, "stop after so many").value_name("N").positive();
-  list.number("--width", options.width, "columns to use").value_name("N").between(1, 10000);
+  list.number("--count", options.count, "stop after so many", kCounts).value_name("N");
+  list.number("--width", options.width, "columns to use", {"1", "10000"}).value_name("N");
 }
 
 // One of a few words, which the help lists: "auto, full or compact".
@@ -93,7 +95,7 @@ void add_record(OptionList &list, Options &options) {
   const auto append = list.flag("--append", options.append, "go on with a recording that is there");
   list.flag("--force", options.force, "overwrite a file that is there").excludes(append);
   list.duration("--duration", options.duration, "stop after this time");
-  list.number("--count", options.count, "stop after so many samples").value_name("N").positive();
+  list.number("--count", options.count, "stop after so many samples", kCounts).value_name("N");
 }
 
 void add_explain(OptionList &list, Options &options) {

@@ -13,7 +13,7 @@ namespace gpulse::record {
 
 namespace {
 
-constexpr std::uint64_t kLargestTrace = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kLargestTrace = std::uint64_t{1} << 26U;
 constexpr std::size_t kStart = 16384;  // enough to see what a file is
 constexpr std::chrono::minutes kLongestPause{1};
 constexpr std::chrono::seconds kShortenedPause{1};
@@ -42,7 +42,7 @@ Result<Replay> Replay::open(const std::string &path, const std::stop_token &stop
   const auto no_sample = [&] { return failure(fmt::format("{} holds no sample", path), "there is nothing to replay"); };
   const auto start = bytes->view(0, kStart);
   if (!is_recording(start) && is_trace(characters(start))) {
-    if (bytes->size() > kLargestTrace) return failure(fmt::format("{} is too large for a trace", path));
+    if (bytes->size() > kLargestTrace) return failure(fmt::format("{} is too large for a trace", path), "at most 64 MiB are read: cut it");
     const auto text = characters(bytes->view(0, static_cast<std::size_t>(bytes->size())));
     auto trace = import_trace(text, path, "REPLAY");
     if (!trace) return std::unexpected(trace.error());

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -15,7 +16,8 @@ namespace {
 
 constexpr std::string_view kTimeColumn = "t_s";
 constexpr double kLongest = 1e9;  // seconds; some thirty years
-constexpr std::size_t kMostColumns = 1024;
+constexpr std::ptrdiff_t kMostColumns = 1024;
+constexpr std::size_t kMostSamples = std::size_t{1} << 18U;  // about 2.5 kB each
 constexpr double kMebi = 1048576;
 constexpr std::uint32_t kTracePid = 560;
 
@@ -151,6 +153,7 @@ Result<std::vector<SnapshotPtr>> TraceImport::run(std::string_view csv) {
       continue;
     }
     if (line.empty()) continue;
+    if (snapshots.size() >= kMostSamples) return wrong(fmt::format("more than {} samples", kMostSamples));
     auto snapshot = read_line(line);
     if (!snapshot) return std::unexpected(snapshot.error());
     snapshots.push_back(std::move(*snapshot));
@@ -160,18 +163,19 @@ Result<std::vector<SnapshotPtr>> TraceImport::run(std::string_view csv) {
 }
 
 Result<void> TraceImport::read_header(std::string_view line) {
+  if (std::ranges::count(line, ',') >= kMostColumns) return wrong("too many columns");
   columns_ = split(line, ',');
-  if (columns_.size() > kMostColumns) return wrong("too many columns");
   for (auto &column : columns_) column = trim(column);
   if (!cell(kTimeColumn)) return wrong("there is no column t_s: this is not a trace");
   return {};
 }
 
 Result<SnapshotPtr> TraceImport::read_line(std::string_view line) {
-  cells_ = split(line, ',');
-  if (cells_.size() != columns_.size()) {
-    return wrong(fmt::format("{} cells where the header has {}", cells_.size(), columns_.size()));
+  const auto cells = static_cast<std::size_t>(std::ranges::count(line, ',')) + 1;
+  if (cells != columns_.size()) {
+    return wrong(fmt::format("{} cells where the header has {}", cells, columns_.size()));
   }
+  cells_ = split(line, ',');
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->hostname = "h200";
   snapshot->origin = origin_;

@@ -131,6 +131,15 @@ TEST(Trace, ErrorsNameTheLine) {
   EXPECT_THAT(error("t_s\n1e300\n"), HasSubstr("t_s is no time"));
   EXPECT_THAT(error("t_s,event_reasons_hex\n1,zz\n"), HasSubstr("event_reasons_hex"));
   EXPECT_THAT(error(""), HasSubstr("is empty"));
+  EXPECT_THAT(error("t_s" + std::string(std::size_t{1} << 20U, ',')), HasSubstr("too many columns"));
+  EXPECT_THAT(error("t_s\n" + std::string(std::size_t{1} << 20U, ',')), HasSubstr("1048577 cells"));
+}
+
+// A line of two bytes becomes a sample of kilobytes.
+TEST(Trace, TooManySamplesAreRefused) {
+  std::string csv = "t_s\n";
+  for (int i = 0; i < 262145; ++i) csv += "1\n";
+  EXPECT_THAT(import_trace(csv, "file.csv").error().line(), HasSubstr("more than 262144 samples"));
 }
 
 }  // namespace

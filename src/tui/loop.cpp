@@ -4,15 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
-#include <sstream>
 #include <thread>
 
-#include "base/sysroot.hpp"
+#include "base/file.hpp"
 #include "feed/timeline.hpp"
 #include "term/painter.hpp"
 #include "term/terminal.hpp"
@@ -169,33 +165,16 @@ Result<void> run(const LoopOptions &options, feed::Feed &feed) {
 Result<Settings> load_settings(const std::string &file) {
   std::error_code unused;
   if (file.empty() || !std::filesystem::exists(file, unused)) return default_settings();
-  // A device such as /dev/zero may never end, and saving must not replace it.
-  if (!std::filesystem::is_regular_file(file, unused))
-    return failure(file + " is not a file", "give one to --settings");
-  const auto text = Sysroot().read(std::filesystem::absolute(file).string());
-  if (!text) return failure("cannot read " + file, std::strerror(errno));
+  const auto text = read_small_file(file);
+  if (!text) return failure(text.error().line(), "give another one to --settings");
   return parse_settings(*text, file);
 }
 
 Result<void> save_settings(const std::string &file, const Settings &settings) {
-  std::error_code error;
+  std::error_code unused;
   const std::filesystem::path path(file);
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-  std::stringstream before;
-  before << std::ifstream(file, std::ios::binary).rdbuf();
-  // Write a new file first, so that a full disk does not cost the old one.
-  const auto beside = file + ".new";
-  std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-  out << write_settings(settings, before.str());
-  out.close();
-  if (!out) {
-    auto failed = failure("cannot write " + file, std::strerror(errno));
-    std::filesystem::remove(beside, error);
-    return failed;
-  }
-  std::filesystem::rename(beside, path, error);
-  if (error) return failure("cannot write " + file, error.message());
-  return {};
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), unused);
+  return replace_file(file, write_settings(settings, read_small_file(file).value_or("")));
 }
 
 }  // namespace gpulse::tui

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "base/unique_fd.hpp"
+
+namespace gpulse {
+
+namespace {
+
+std::unexpected<Error> cannot(const char *what, const std::string &path, int why) {
+  return failure(fmt::format("cannot {} {}", what, path), std::strerror(why));
+}
+
+// Where the links lead to, which need not be there yet; nothing when they lead in a circle.
+std::optional<std::filesystem::path> behind_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as many as the kernel follows
+  for (int i = 0; i < kMostLinks; ++i) {
+    std::error_code none;
+    const auto target = std::filesystem::read_symlink(path, none);
+    if (none) return path;
+    path = path.parent_path() / target;  // an absolute target stands alone
+  }
+  return std::nullopt;
+}
+
+// A new file beside the other, under a name that nobody can foresee. Removed again unless it takes the other's place.
+class NewFile {
+ public:
+  NewFile(const std::filesystem::path &other, mode_t mode) {
+    constexpr int kTries = 10;
+    for (int i = 0; i < kTries && !file_; ++i) {
+      std::uint64_t random = 0;
+      if (::getrandom(&random, sizeof random, 0) != sizeof random) return;
+      path_ = fmt::format("{}.{:016x}", other.string(), random);
+      file_ = UniqueFd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
+      if (!file_ && errno != EEXIST) return;
+    }
+  }
+  NewFile(const NewFile &) = delete;
+  NewFile &operator=(const NewFile &) = delete;
+  ~NewFile() {
+    if (file_ && !placed_) ::unlink(path_.c_str());
+  }
+
+  explicit operator bool() const { return static_cast<bool>(file_); }
+
+  // All of these: false with errno.
+  bool write(std::string_view text) {
+    while (!text.empty()) {
+      const auto put = ::write(file_.get(), text.data(), text.size());
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) return false;
+      text.remove_prefix(static_cast<std::size_t>(put));
+    }
+    return true;
+  }
+  bool take_after(const struct stat &other) {
+    // Only root can give a file away; anybody else keeps what he has written.
+    [[maybe_unused]] const int owner = ::fchown(file_.get(), other.st_uid, other.st_gid);
+    return ::fchmod(file_.get(), other.st_mode & 07777U) == 0;
+  }
+  bool take_place_of(const std::filesystem::path &other) {
+    placed_ = std::rename(path_.c_str(), other.c_str()) == 0;
+    return placed_;
+  }
+
+ private:
+  std::string path_;
+  UniqueFd file_;
+  bool placed_ = false;
+};
+
+}  // namespace
+
+Result<std::string> read_small_file(const std::string &path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat info{};
+  if (!file || ::fstat(file.get(), &info) != 0) return cannot("read", path, errno);
+  if (S_ISDIR(info.st_mode)) return failure(fmt::format("{} is a folder, not a file", path));
+  if (!S_ISREG(info.st_mode)) return failure(fmt::format("{} is not a file", path));
+  std::string text(kSmallFile + 1, '\0');
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const auto got = ::read(file.get(), text.data() + filled, text.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return cannot("read", path, errno);
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  if (filled > kSmallFile) return failure(fmt::format("{} is larger than {} MiB", path, kSmallFile >> 20U));
+  text.resize(filled);
+  return text;
+}
+
+Result<void> replace_file(const std::string &path, std::string_view text) {
+  const auto target = behind_links(path);
+  if (!target) return cannot("write", path, ELOOP);
+  struct stat old{};
+  const bool exists = ::stat(target->c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) return failure(fmt::format("cannot write {}", path), "it is not a file");
+  // A file that may not be written to is not to be replaced either.
+  if (exists && ::access(target->c_str(), W_OK) != 0) return cannot("write", path, errno);
+  constexpr mode_t kPrivate = 0600;
+  constexpr mode_t kUsual = 0666;
+  NewFile fresh(*target, exists ? kPrivate : kUsual);
+  if (!fresh || !fresh.write(text) || (exists && !fresh.take_after(old)) || !fresh.take_place_of(*target)) {
+    return cannot("write", path, errno);
+  }
+  return {};
+}
+
+}  // namespace gpulse
