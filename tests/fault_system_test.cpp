@@ -166,6 +166,8 @@ TEST_F(FaultSystem, NumbersThatCannotBeAreReasons) {
                              Broken{"power_w = 4000000", device_metric("power_draw_watts")},
                              Broken{"power_instant_w = 4000000", device_metric("power_instant_watts")},
                              Broken{"temperature = 10000", device_metric("temperature_gpu_celsius")},
+                             Broken{"temperature = -273", device_metric("temperature_gpu_celsius")},
+                             Broken{"memory_total_mib = 8796093022208", device_metric("memory_total_bytes")},
                              Broken{"memory_temperature = 100000", device_metric("temperature_memory_celsius")},
                              Broken{"clock_sm = 4000000000", device_metric("clock_sm_mhz")},
                              Broken{"memory_used_mib = 100000000", device_metric("memory_used_bytes")},

@@ -61,6 +61,20 @@ def sample_twice(sysroot: Sysroot, *more: str) -> tuple[str, float]:
     return out.decode(), time.monotonic() - begun
 
 
+def test_what_a_machine_cannot_have_is_not_believed(sysroot: Sysroot) -> None:
+    root = sysroot({
+        "/proc/meminfo": "MemTotal: 9007199254740992 kB\nMemAvailable: 1000 kB\nSwapTotal: 1000 kB\nSwapFree: 5000 kB\n",
+        "/proc/uptime": "1e12 0\n",
+        "/sys/class/hwmon/hwmon0/name": "coretemp\n",
+        "/sys/class/hwmon/hwmon0/temp1_label": "Package id 0\n",
+        "/sys/class/hwmon/hwmon0/temp1_input": "-273150\n",
+    })  # fmt: skip
+    host = gpulse("--sysroot", root, "--json").json["host"]
+    for key in ("memory_total_bytes", "swap_used_bytes", "cpu_temperature_celsius", "uptime_seconds"):
+        assert (host[key], host["unavailable"].get(key)) == (None, "error: value out of range"), key
+    assert host["swap_total_bytes"] == 1000 * 1024
+
+
 def test_two_readings_give_cores_temperature_and_power(sysroot: Sysroot) -> None:
     out, took = sample_twice(sysroot, "--json")
     document = json.loads(out)

@@ -26,9 +26,7 @@ class File : public ::testing::Test {
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(path("")), fs::directory_iterator()));
   }
-  unsigned mode(const std::string &name) const {
-    return static_cast<unsigned>(fs::status(path(name)).permissions());
-  }
+  unsigned mode(const std::string &name) const { return static_cast<unsigned>(fs::status(path(name)).permissions()); }
 
   TemporaryFolder folder_;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <fmt/format.h>
 #include <sstream>
 
 #include "base/clock.hpp"
@@ -45,9 +45,9 @@ Number parse_within(const std::string &name, const std::string &text, OptionList
   if (value && *value >= *parse_number<Number>(limits.least) && *value <= *parse_number<Number>(limits.most)) {
     return *value;
   }
-  throw CLI::ValidationError(name, fmt::format("\"{}\" is not a {}number from {} to {}", text,
-                                               std::is_floating_point_v<Number> ? "" : "whole ", limits.least,
-                                               limits.most));
+  throw CLI::ValidationError(name,
+                             fmt::format("\"{}\" is not a {}number from {} to {}", text,
+                                         std::is_floating_point_v<Number> ? "" : "whole ", limits.least, limits.most));
 }
 
 std::string complain_of_empty(const std::string &value) { return value.empty() ? "its value is empty" : ""; }

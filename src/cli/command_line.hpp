@@ -38,8 +38,8 @@ class OptionHandle {
   CLI::Option *option_;
 };
 
-// The options of the program, or of a subcommand. No value may be empty, on the command line or in the file. `name` is as CLI11 writes it: "-o,--output", or "topic" for one that
-// stands by its place.
+// The options of the program, or of a subcommand. No value may be empty, on the command line or in the file. `name` is
+// as CLI11 writes it: "-o,--output", or "topic" for one that stands by its place.
 class OptionList {
  public:
   explicit OptionList(CLI::App &app) : app_(&app) {}

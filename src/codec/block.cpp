@@ -167,9 +167,10 @@ bool BlockScanner::find_marker() {
   constexpr std::size_t kPiece = 4096;
   while (at_ < bytes_.size()) {
     const auto piece = bytes_.view(at_, kPiece);
-    const auto *const found = piece.empty() ? nullptr
-                                            : static_cast<const std::byte *>(std::memchr(
-                                                  piece.data(), std::to_integer<int>(kMarker[0]), piece.size()));
+    const auto *const found =
+        piece.empty()
+            ? nullptr
+            : static_cast<const std::byte *>(std::memchr(piece.data(), std::to_integer<int>(kMarker[0]), piece.size()));
     const auto passed = found == nullptr ? piece.size() : static_cast<std::size_t>(found - piece.data());
     searched_ += passed + 1;
     if (searched_ > kLongestDamage || piece.empty()) return false;

@@ -20,8 +20,8 @@ class ByteSource {
   // The bytes must stay where they are for as long as the source lives.
   explicit ByteSource(std::span<const std::byte> memory) : memory_(memory), size_(memory.size()) {}
   explicit ByteSource(std::vector<std::byte> owned) : owned_(std::move(owned)), memory_(owned_), size_(owned_.size()) {}
-  // "-" is the standard input. The file's length is what it is now: what is written later is not seen. What comes through
-  // a pipe is read to its end, however long its writer takes, unless asked to stop; but only up to a limit.
+  // "-" is the standard input. The file's length is what it is now: what is written later is not seen. What comes
+  // through a pipe is read to its end, however long its writer takes, unless asked to stop; but only up to a limit.
   static Result<ByteSource> open(const std::string &path, const std::stop_token &stop = {});
   ByteSource(UniqueFd file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
 

@@ -42,7 +42,8 @@ Result<Replay> Replay::open(const std::string &path, const std::stop_token &stop
   const auto no_sample = [&] { return failure(fmt::format("{} holds no sample", path), "there is nothing to replay"); };
   const auto start = bytes->view(0, kStart);
   if (!is_recording(start) && is_trace(characters(start))) {
-    if (bytes->size() > kLargestTrace) return failure(fmt::format("{} is too large for a trace", path), "at most 64 MiB are read: cut it");
+    if (bytes->size() > kLargestTrace)
+      return failure(fmt::format("{} is too large for a trace", path), "at most 64 MiB are read: cut it");
     const auto text = characters(bytes->view(0, static_cast<std::size_t>(bytes->size())));
     auto trace = import_trace(text, path, "REPLAY");
     if (!trace) return std::unexpected(trace.error());

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "model/plausible.hpp"
 
 namespace gpulse::record {
 
@@ -217,7 +218,7 @@ Result<void> TraceImport::fill(Row &row, std::span<const Column> columns) const 
   for (const auto &column : columns) {
     const auto found = reading(column.name, column.convert);
     if (!found) return std::unexpected(found.error());
-    row[column.metric] = *found;
+    row[column.metric] = *found ? plausible(column.metric, found->value()) : *found;
   }
   return {};
 }
@@ -236,12 +237,14 @@ Result<Device> TraceImport::device() const {
   row.fill(Reason::not_supported);
   fill_limits(row);
   if (const auto good = fill(row, kDeviceColumns); !good) return std::unexpected(good.error());
+  keep_plausible(row);
   const auto &used = row[device_metric("memory_used_bytes")];
   const auto &total = row[device_metric("memory_total_bytes")];
   const auto &reserved = row[device_metric("memory_reserved_bytes")];
   // As the driver defines it: what is neither used nor kept for itself.
   if (used && total && reserved) {
-    row[device_metric("memory_free_bytes")] = std::fmax(0, total.value() - used.value() - reserved.value());
+    constexpr auto kFree = device_metric("memory_free_bytes");
+    row[kFree] = plausible(kFree, total.value() - used.value() - reserved.value());
   }
   if (const auto hex = cell("event_reasons_hex")) {
     const auto set = parse_integer<std::uint64_t>(*hex, 16);
@@ -263,7 +266,8 @@ Result<void> TraceImport::add_process(Snapshot &snapshot) const {
   process.row.fill(Reason::not_supported);
   if (const auto good = fill(process.row, kProcessColumns); !good) return good;
   auto &share = process.row[process_metric("gpu_utilization_percent")];
-  if (share.value_or(0) < 0) share = Reason::not_sampled;  // -1: the call had not answered
+  const auto told = reading("proc_sm_pct", as_is);
+  if (told && told->value_or(0) == -1) share = Reason::not_sampled;  // the call had not answered
   snapshot.processes.push_back(std::move(process));
   return {};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/plausible.hpp"
 #include "sample/runner_core.hpp"
 #include "sample/state_words.hpp"
 
@@ -56,6 +57,7 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
                       .row = use.row,
                       .texts = nullptr};
       process_table->look_up(process, now, use.own_namespace, use.name);
+      keep_plausible(process.row);
       listed.push_back(std::move(process));
     }
   }
@@ -63,8 +65,14 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
   set_state(entity, state);
   if (state == DeviceState::ok) {
     entity.published = entity.frame.row;
+    keep_plausible(entity.published);
     entity.cores = entity.frame.cores;
-    if (entity.frame.details != nullptr) entity.details = std::make_shared<DeviceDetails>(*entity.frame.details);
+    for (auto &core : entity.cores) keep_plausible(core.row);
+    if (entity.frame.details != nullptr) {
+      auto details = std::make_shared<DeviceDetails>(*entity.frame.details);
+      keep_plausible(*details);
+      entity.details = std::move(details);
+    }
     entity.has_readings = true;
   } else {
     entity.published.fill(reason_of(state));

@@ -26,9 +26,13 @@ inline double plausible_value(MetricId id, std::mt19937 &random) {
     case Unit::watts:
       return below(1'000'000) / 997;
     case Unit::celsius:
-      return below(200) - 60;
+      return below(200) - 50;
     case Unit::mhz:
       return below(4000);
+    case Unit::rpm:
+      return below(50'000);
+    case Unit::volts:
+      return below(60'000) / 1e3;
     case Unit::seconds:
       return below(2'000'000'000) + below(1000) / 1e3;
     default:

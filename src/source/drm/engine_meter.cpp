@@ -14,7 +14,12 @@ std::uint64_t gain(std::optional<std::uint64_t> &past, std::uint64_t count) {
   return count > before ? count - before : 0;
 }
 
-double share(double part, double whole) { return std::clamp(100 * part / whole, 0.0, 100.0); }
+// A job may be counted as a whole when it ends, so a share can exceed 100 % by much; but not by any amount.
+Reading share(double part, double whole) {
+  constexpr double kMost = 1000;
+  const auto found = part / whole;
+  return found > kMost ? Reading(Reason::out_of_range) : std::clamp(100 * found, 0.0, 100.0);
+}
 
 }  // namespace
 
@@ -41,7 +46,7 @@ Reading EngineMeter::rate(const EngineCount &engine, Past &past, Monotonic now) 
   const auto seconds = at_ ? Seconds(now - *at_).count() : 0;
   if (engine.busy_ns) {
     const auto busy = static_cast<double>(gain(past.busy_ns, *engine.busy_ns));
-    return seconds > 0 ? Reading(share(busy, 1e9 * seconds * capacity)) : Reason::not_sampled;
+    return seconds > 0 ? share(busy, 1e9 * seconds * capacity) : Reason::not_sampled;
   }
   if (!engine.cycles) return Reason::not_supported;
   if (engine.total_cycles) {
@@ -55,8 +60,7 @@ Reading EngineMeter::rate(const EngineCount &engine, Past &past, Monotonic now) 
   }
   if (engine.max_hz.value_or(0) == 0) return Reason::not_supported;
   const auto cycles = static_cast<double>(gain(past.cycles, *engine.cycles));
-  return seconds > 0 ? Reading(share(cycles, static_cast<double>(*engine.max_hz) * seconds * capacity))
-                     : Reason::not_sampled;
+  return seconds > 0 ? share(cycles, static_cast<double>(*engine.max_hz) * seconds * capacity) : Reason::not_sampled;
 }
 
 void EngineMeter::update(std::span<const EngineCount> engines, Monotonic now, EngineReadings &out) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/plausible.hpp"
 #include "source/api/errno_reason.hpp"
 #include "source/host/cpu_meter.hpp"
 #include "source/host/cpu_power.hpp"
@@ -62,12 +63,14 @@ bool take_memory(const Context &in) {
   if (!memory) return false;
   in.row[host_metric("memory_total_bytes")] = memory->total_bytes;
   in.row[host_metric("memory_available_bytes")] = memory->available_bytes;
-  // Some containers show more available memory than there is: the two numbers have different sources.
-  in.row[host_metric("memory_used_bytes")] = std::max(0.0, memory->total_bytes - memory->available_bytes);
+  // Some containers show more available memory than there is: what is used cannot be told from that.
+  constexpr auto kUsed = host_metric("memory_used_bytes");
+  in.row[kUsed] = plausible(kUsed, memory->total_bytes - memory->available_bytes);
   const bool swap = memory->swap_total_bytes.has_value();
   in.row[host_metric("swap_total_bytes")] = swap ? Reading(*memory->swap_total_bytes) : Reason::not_supported;
-  in.row[host_metric("swap_used_bytes")] =
-      swap ? Reading(std::max(0.0, *memory->swap_total_bytes - *memory->swap_free_bytes)) : Reason::not_supported;
+  constexpr auto kSwapUsed = host_metric("swap_used_bytes");
+  in.row[kSwapUsed] = swap ? plausible(kSwapUsed, *memory->swap_total_bytes - *memory->swap_free_bytes)
+                           : Reading(Reason::not_supported);
   return true;
 }
 

@@ -23,9 +23,7 @@ namespace gpulse::nvml {
 struct ProcessEngines {
   std::uint64_t time_us = 0;
   Monotonic seen{};
-  std::uint32_t sm = 0, memory = 0, encoder = 0, decoder = 0;
-  std::uint32_t jpeg = kValueAbsent, ofa = kValueAbsent;
-  static constexpr std::uint32_t kValueAbsent = 0xFFFFFFFF;
+  std::uint32_t sm = 0, memory = 0, encoder = 0, decoder = 0, jpeg = 0, ofa = 0;
 };
 
 struct ProcessState {

@@ -272,8 +272,9 @@ Outcome read_throttle_shares(const Driver &driver, DeviceData &device, Monotonic
                                     .unit = kNano,
                                     .metric = kThrottleShareMetrics[1]}};
   // Seconds per second. The driver's clock differs a little from ours, so the share can exceed 100 %.
-  return read_rates(driver, device, now, frame, counters, [](const Counter &counter, double rate) {
-    return plausible(counter.metric, std::min(100.0, 100 * rate));
+  constexpr double kMost = 10;
+  return read_rates(driver, device, now, frame, counters, [](const Counter &counter, double rate) -> Reading {
+    return rate > kMost ? Reason::out_of_range : plausible(counter.metric, std::min(100.0, 100 * rate));
   });
 }
 

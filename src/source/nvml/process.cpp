@@ -26,6 +26,7 @@ constexpr std::array kProcessMetrics{
 };
 constexpr std::span kEngineMetrics = std::span(kProcessMetrics).subspan<2>();
 
+constexpr std::uint64_t kSecond = 1'000'000;  // in the driver's microseconds
 constexpr std::size_t kFirstRows = 64;
 constexpr std::size_t kMaxRows = 1U << 16U;
 constexpr std::byte kUntouched{0xA5};
@@ -99,12 +100,13 @@ void fill_engines(const DeviceData &device, std::uint32_t pid, Row &row) {
     return;
   }
   const auto &engines = known->second;
-  row[kSm] = engines.sm;
-  row[kMemory] = engines.memory;
-  row[kEncoder] = engines.encoder;
-  row[kDecoder] = engines.decoder;
-  if (engines.jpeg != ProcessEngines::kValueAbsent) row[kJpeg] = engines.jpeg;
-  if (engines.ofa != ProcessEngines::kValueAbsent) row[kOfa] = engines.ofa;
+  row[kSm] = plausible(kSm, engines.sm);
+  row[kMemory] = plausible(kMemory, engines.memory);
+  row[kEncoder] = plausible(kEncoder, engines.encoder);
+  row[kDecoder] = plausible(kDecoder, engines.decoder);
+  if (!device.processes.has_jpeg) return;
+  row[kJpeg] = plausible(kJpeg, engines.jpeg);
+  row[kOfa] = plausible(kOfa, engines.ofa);
 }
 
 void add_process(const ListedProcess &listed, ProcessType type, const DeviceData &device, Frame &frame) {
@@ -153,12 +155,14 @@ Return list_processes(const ListCall &list, DeviceData &device, Frame &frame) {
   return code;
 }
 
-bool believable(const ProcessUtilizationInfo &row) {
-  return row.pid != 0 && row.sm <= 100 && row.memory <= 100 && row.encoder <= 100 && row.decoder <= 100;
+// A share that cannot be is told as such, each for itself; but where the time cannot be either, the row is garbage.
+bool believable(const ProcessUtilizationInfo &row, std::uint64_t wall_us) {
+  const bool shares = row.sm <= 100 && row.memory <= 100 && row.encoder <= 100 && row.decoder <= 100;
+  return row.pid != 0 && (shares || row.time_us <= wall_us + kSecond);
 }
 
 void keep_engines(ProcessState &state, const ProcessUtilizationInfo &row, Monotonic now) {
-  if (!believable(row) || row.time_us <= state.last_seen_us) return;
+  if (row.time_us <= state.last_seen_us) return;
   auto &engines = state.engines[row.pid];
   if (row.time_us < engines.time_us) return;
   engines = {.time_us = row.time_us,
@@ -167,8 +171,8 @@ void keep_engines(ProcessState &state, const ProcessUtilizationInfo &row, Monoto
              .memory = row.memory,
              .encoder = row.encoder,
              .decoder = row.decoder,
-             .jpeg = state.has_jpeg && row.jpeg <= 100 ? row.jpeg : ProcessEngines::kValueAbsent,
-             .ofa = state.has_jpeg && row.ofa <= 100 ? row.ofa : ProcessEngines::kValueAbsent};
+             .jpeg = row.jpeg,
+             .ofa = row.ofa};
 }
 
 // Reads the rows since the last call into the front of state.engine_rows.
@@ -272,7 +276,6 @@ Outcome read_processes(const Driver &driver, DeviceData &device, Monotonic /*now
 
 Outcome read_process_engines(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
   auto &state = device.processes;
-  constexpr std::uint64_t kSecond = 1'000'000;
   const auto wall_us = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(wall_now().time_since_epoch()).count());
   // 0 would give a mean over the driver's whole buffer, so ask for the last second. A newest row in the future, broken
@@ -293,10 +296,13 @@ Outcome read_process_engines(const Driver &driver, DeviceData &device, Monotonic
   }
   if (code == Return::success) {
     const auto rows = std::span(state.engine_rows).first(count);
-    for (const auto &row : rows) keep_engines(state, row, now);
+    auto newest = state.last_seen_us;
     for (const auto &row : rows) {
-      if (believable(row)) state.last_seen_us = std::max(state.last_seen_us, row.time_us);
+      if (!believable(row, wall_us)) continue;
+      keep_engines(state, row, now);
+      newest = std::max(newest, row.time_us);
     }
+    state.last_seen_us = newest;
   }
   // "not found" means that there is nothing newer.
   const bool answered = code == Return::success || code == Return::not_found;

@@ -165,14 +165,16 @@ TEST_F(Processes, TheNewestRowCounts) {
   EXPECT_EQ(busy(7001), Reading(66.0));
 }
 
-TEST_F(Processes, RowsThatCannotBeAreDropped) {
-  load(kDevice + process(7001, 10, "sm = 180\n") + process(7002, 10, "sm = 20\nmemory_util = 101\n") +
-       process(7003, 10, "sm = 40\n"));
+TEST_F(Processes, AShareThatCannotBeIsNotZero) {
+  load(kDevice + process(7001, 10, "sm = 180\n") + process(7002, 10, "sm = 20\nmemory_util = 4294967295\n") +
+       process(7003, 10, "sm = 40\n") + process(7004, 10, "sm = 4294967295\n"));
   read("GetRunningProcesses");
   read("GetProcessUtilization");
-  EXPECT_EQ(busy(7001), Reading(0.0));
-  EXPECT_EQ(busy(7002), Reading(0.0));
+  EXPECT_EQ(busy(7001), Reading(Reason::out_of_range));
+  EXPECT_EQ(busy(7002), Reading(20.0));
+  EXPECT_EQ(column(process_metric("memory_utilization_percent")).at(7002), Reading(Reason::out_of_range));
   EXPECT_EQ(busy(7003), Reading(40.0));
+  EXPECT_EQ(busy(7004), Reading(Reason::out_of_range));
 }
 
 // A row from the future, or a clock that was set back, must not hide later rows.

@@ -82,8 +82,8 @@ void read_memory(const Context &in) {
   }
   const auto total = memory->total_bytes;
   in.row[kMemory[0]] = plausible(kMemory[0], total);
-  in.row[kMemory[1]] = plausible(kMemory[1], std::max(0.0, total - memory->available_bytes));
-  in.row[kMemory[2]] = plausible(kMemory[2], std::min(total, memory->available_bytes));
+  in.row[kMemory[1]] = plausible(kMemory[1], total - memory->available_bytes);
+  in.row[kMemory[2]] = plausible(kMemory[2], memory->available_bytes);
   in.row[kMemory[3]] = mapped_bytes(in.text);
 }
 
