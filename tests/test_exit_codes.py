@@ -217,6 +217,31 @@ def test_without_a_driver_library(sysroot: Sysroot) -> None:
     no_gpu(gpulse("--sysroot", root), "library not found", "kernel module is loaded")
 
 
+def test_too_few_open_files_is_not_a_missing_driver(sysroot: Sysroot) -> None:
+    for limit in range(5, 16):
+        done = subprocess.run(
+            ["bash", "-c", f"ulimit -n {limit}; exec {GPULSE} --source nvml --sysroot {sysroot({})}"],
+            env=environment("single"), capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert "not installed" not in done.stderr
+        if done.returncode == NO_DEVICE:
+            assert "Too many open files" in done.stderr or "cannot" in done.stderr
+
+
+def test_a_list_of_cards_that_cannot_be_read_is_said(sysroot: Sysroot) -> None:
+    root = sysroot({"/sys/class/net/lo/mtu": "65536\n"})
+    (root / "sys/class/drm").symlink_to("drm")
+    for source in ("amdgpu", "intel", "drm"):
+        no_gpu(gpulse("--sysroot", root, "--source", source), "cannot list /sys/class/drm: Too many levels")
+
+
+def test_a_read_only_disk_is_named(tmp_path: Path) -> None:
+    result = gpulse("record", "-o", "/sys/night.gpr", "--count", "1", "--interval", "50ms", scenario="single")
+    # Root is refused too: nothing can be made there.
+    assert_refused(result, FAILURE, "/sys/night.gpr")
+    assert "No such file" not in result.err
+
+
 def test_a_version_mismatch_names_both_versions(sysroot: Sysroot, tmp_path: Path) -> None:
     # The library's version is in its file's name, as the driver's package installs it.
     installed = tmp_path / "lib"

@@ -83,6 +83,11 @@ std::vector<std::string> Sysroot::list(std::string_view absolute) const {
   return names;
 }
 
+int Sysroot::list_error(std::string_view absolute) const {
+  const std::unique_ptr<DIR, int (*)(DIR *)> folder(::opendir(path(absolute).c_str()), &::closedir);
+  return folder ? 0 : errno;
+}
+
 bool Sysroot::is_live() const {
   constexpr auto kSysfs = 0x62656572;
   struct statfs facts{};

@@ -35,6 +35,8 @@ class Sysroot {
   std::optional<std::uint64_t> read_number(std::string_view absolute) const;
   std::optional<std::string> read_link(std::string_view absolute) const;
   std::vector<std::string> list(std::string_view absolute) const;
+  // Why the folder cannot be listed, as errno; 0: it can.
+  int list_error(std::string_view absolute) const;
   bool exists(std::string_view absolute) const;
 
   // The text in one piece, as the kernel wants it, into a file that is there; false when it cannot be (errno says why).

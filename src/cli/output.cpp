@@ -52,7 +52,9 @@ std::optional<bool> confirm(std::string_view question) {
 std::string absence(const Snapshot &snapshot) {
   std::string why;
   for (const auto &source : snapshot.sources) {
-    if (!source.problem.empty()) why += (why.empty() ? "" : "; ") + Error{source.problem, source.remedy}.line();
+    const auto line = Error{source.problem, source.remedy}.line();
+    // Several sources may have the same problem.
+    if (!source.problem.empty() && !why.contains(line)) why += (why.empty() ? "" : "; ") + line;
   }
   return why;
 }

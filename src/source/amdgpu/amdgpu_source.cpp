@@ -226,6 +226,7 @@ Discovery AmdgpuSource::discover() {
     if (group.front().vendor == 0x1002) add_node(std::move(group), found);
   }
   if (options_.texts) describe_topology(whole_nodes_, whole_);
+  drm::explain_unlisted(root_, found);
   return found;
 }
 

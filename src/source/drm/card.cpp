@@ -2,6 +2,8 @@
 #include "source/drm/card.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <tuple>
 #include <utility>
 
@@ -118,6 +120,17 @@ std::vector<Card> list_cards(const Sysroot &root, DriverFilter accepts) {
            std::tie(b.pci, b.nodes.front().major, b.nodes.front().minor);
   });
   return cards;
+}
+
+void explain_unlisted(const Sysroot &root, Discovery &found) {
+  if (!found.entities.empty()) return;
+  for (const auto folder : {kGraphics, kAccelerators}) {
+    const int error = root.list_error(folder);
+    if (error == 0 || error == ENOENT || error == ENOTDIR) continue;  // a kernel without graphics has no such folder
+    found.problem = "cannot list " + std::string(folder);
+    found.remedy = std::strerror(error);
+    return;
+  }
 }
 
 bool is_asleep(const Sysroot &root, const Card &card) { return sysfs::is_suspended(root, card.device); }

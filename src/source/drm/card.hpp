@@ -9,6 +9,7 @@
 
 #include "base/sysroot.hpp"
 #include "model/reading.hpp"
+#include "source/api/source.hpp"
 
 namespace gpulse::drm {
 
@@ -38,6 +39,9 @@ struct Card {
 // other cards only one file is read.
 using DriverFilter = bool (*)(std::string_view driver);
 std::vector<Card> list_cards(const Sysroot &root, DriverFilter accepts);
+
+// Where no card was found because the kernel's list cannot be read, the problem says so: it may be full of them.
+void explain_unlisted(const Sysroot &root, Discovery &found);
 
 // The device behind one folder of a class, without its nodes. `driver` is used when the folder does not name one.
 Card describe_card(const Sysroot &root, std::string name, std::string folder, std::string driver = {});

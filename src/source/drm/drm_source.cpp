@@ -276,6 +276,7 @@ class DrmSource final : public Source {
                                 .identity = identity_of(card)});
       units_.push_back(set_up(card));
     }
+    explain_unlisted(root_, found);
     return found;
   }
 

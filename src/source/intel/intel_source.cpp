@@ -43,6 +43,7 @@ class IntelSource final : public Source {
       });
       devices_.push_back(same != known.end() ? std::move(*same) : make_device(context_, card));
     }
+    drm::explain_unlisted(context_.root, found);
     return found;
   }
 

@@ -51,6 +51,9 @@ std::string scenario_mistake(const SharedLibrary &library) {
 }
 
 Problem no_library(const Sysroot &root, const std::string &why) {
+  // Only then it is not there; too many open files, no permission or a damaged file are other matters.
+  const bool missing = why.starts_with("libnvidia-ml.so.1: ") && why.ends_with("No such file or directory");
+  if (!missing) return {"NVIDIA driver library could not be loaded", why};
   const bool module = !kernel_module_version(root).empty();
   const bool hardware = !list_gpus(root).empty();
   if (module) {
@@ -58,10 +61,7 @@ Problem no_library(const Sysroot &root, const std::string &why) {
             "install the driver's user-space package, or in a container pass the driver in (--gpus all)"};
   }
   if (hardware) return {"NVIDIA driver not installed", "install the driver for the NVIDIA GPU in this machine"};
-  if (why.contains("cannot open shared object file")) {
-    return {"NVIDIA driver not installed", "no NVIDIA GPU was seen", true};
-  }
-  return {"NVIDIA driver library could not be loaded", why};
+  return {"NVIDIA driver not installed", "no NVIDIA GPU was seen", true};
 }
 
 Problem no_init(const Sysroot &root, Return code, const std::string &library_version, const std::string &library_path) {

@@ -32,6 +32,12 @@ TEST(Diagnose, NoLibrary) {
   EXPECT_THAT(no_library(root.sysroot(), "wrong ELF class").remedy, HasSubstr("wrong ELF class"));
   root.add_gpu("0000:01:00.0");
   EXPECT_THAT(no_library(root.sysroot(), kNotThere).remedy, HasSubstr("install the driver"));
+  for (const std::string why : {"Too many open files", "Permission denied", "Cannot allocate memory"}) {
+    const auto problem = no_library(root.sysroot(), "libnvidia-ml.so.1: cannot open shared object file: " + why);
+    EXPECT_EQ(problem.what, "NVIDIA driver library could not be loaded");
+    EXPECT_THAT(problem.remedy, HasSubstr(why));
+    EXPECT_FALSE(problem.absent);
+  }
   root.write("/proc/driver/nvidia/version", kModule);
   EXPECT_THAT(no_library(root.sysroot(), kNotThere).what, HasSubstr("though the kernel module is loaded"));
 }
