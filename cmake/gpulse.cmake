@@ -115,7 +115,7 @@ function(gpulse_test name)
   target_compile_definitions(${name} PRIVATE
     GPULSE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GPULSE_BUILD_DIR="${CMAKE_BINARY_DIR}")
   add_dependencies(gpulse_tests ${name})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 COST ${ARG_COST})
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900 COST ${ARG_COST})
 endfunction()
 
 # A program that measures; it finds the simulator in the build folder.

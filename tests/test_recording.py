@@ -145,6 +145,16 @@ def test_the_standard_output_takes_a_recording(tmp_path: Path) -> None:
     assert both.err == ""
 
 
+def test_a_closed_standard_error_is_not_the_recording(tmp_path: Path) -> None:
+    path = tmp_path / "night.gpr"
+    command = f"exec {GPULSE} record -o {path} --count 2 --interval 50ms 2>&-"
+    done = subprocess.run(["bash", "-c", command], env=environment("single"), stdout=subprocess.PIPE, timeout=60)
+    assert done.returncode == 0
+    assert b"recorded" not in path.read_bytes()
+    both = samples(path)
+    assert len(both.lines) == 2 and both.err == ""
+
+
 def test_a_terminal_gets_no_recording() -> None:
     main, terminal = os.openpty()
     done = subprocess.run(

@@ -19,7 +19,7 @@ from harness import GPULSE, SIM
 from harness import ROOT as REPOSITORY
 from top import Top
 from top_desk import USER
-from top_jobs import NOTER, SLEEP, Job, Jobs
+from top_jobs import NOTER, SLEEP, Job, Jobs, niceness
 
 ROOT = os.geteuid() == 0
 NOBODY = 65534
@@ -321,7 +321,7 @@ def test_readonly(jobs: Jobs, three: list[Noter]) -> None:
     with start(jobs, "--readonly") as top:
         choose(top, three[0].job)
         refuses_everything(top, "started with --readonly")
-        assert three[0].notes == ["ready"] and three[0].job.nice == 0
+        assert three[0].notes == ["ready"] and three[0].job.nice == niceness()
 
 
 @pytest.mark.parametrize(
@@ -364,7 +364,7 @@ def test_a_user_without_rights(jobs: Jobs) -> None:
             expect(top, f"{theirs.pid}: no permission: it belongs to root")
             choose(top, mine)
             top.press("[")
-            expect(top, f"{mine.pid} has nice 1 now")
+            expect(top, f"{mine.pid} has nice {niceness(1)} now")
             top.press("]")
             expect(top, f"{mine.pid}: no permission: only root may have it served sooner")
             top.press("T")
@@ -372,7 +372,7 @@ def test_a_user_without_rights(jobs: Jobs) -> None:
             top.press("y")
             expect(top, "SIGTERM was sent to 1 process")
             assert mine.ends() == -signal.SIGTERM
-        assert theirs.alive and theirs.nice == 0
+        assert theirs.alive and theirs.nice == niceness()
     finally:
         shutil.rmtree(folder)
 
@@ -386,10 +386,10 @@ def test_priority(jobs: Jobs) -> None:
     first, second = jobs.add(memory=2000), jobs.add(memory=1000)
     with start(jobs) as top:
         choose(top, first)
-        for key, nice in (("[", 1), ("F8", 2), ("]", 1), ("F7", 0), ("]", -1)):
+        for key, steps in (("[", 1), ("F8", 2), ("]", 1), ("F7", 0), ("]", -1)):
             top.press(key)
-            expect(top, f"{first.pid} has nice {nice} now")
-            assert (first.nice, second.nice) == (nice, 0)
+            expect(top, f"{first.pid} has nice {niceness(steps)} now")
+            assert (first.nice, second.nice) == (niceness(steps), niceness())
         os.setpriority(os.PRIO_PROCESS, first.pid, 18)
         for _ in range(2):
             say_something_else(top)
@@ -401,8 +401,8 @@ def test_priority(jobs: Jobs) -> None:
         top.wait_for(lambda: top.note == "2 tagged", "two tags")
         top.press("[")
         top.wait_for(lambda: f"{first.pid} has nice 5 now" in top.message, "one")
-        assert f"{second.pid} has nice 1 now" in top.message
-        assert (first.nice, second.nice) == (5, 1)
+        assert f"{second.pid} has nice {niceness(1)} now" in top.message
+        assert (first.nice, second.nice) == (5, niceness(1))
 
 
 EVIL = "\033]2;owned\007\033[77;7H\033[31mred\u009b32m\r\n\tend"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 from top_desk import SELECTED, TAGGED, USER, Check, Desk, does
-from top_jobs import Job
+from top_jobs import Job, niceness
 
 ROOT = os.geteuid() == 0
 
@@ -207,8 +207,8 @@ def search_nice_job(desk: Desk, key: str) -> Job:
 def nicer(desk: Desk, key: str) -> None:
     job = search_nice_job(desk, key)
     desk.top.press(key)
-    desk.top.wait_for(lambda: desk.top.message == f"{job.pid} has nice 1 now", "a word of it")
-    assert job.nice == 1
+    desk.top.wait_for(lambda: desk.top.message == f"{job.pid} has nice {niceness(1)} now", "a word of it")
+    assert job.nice == niceness(1)
     desk.end_search()
 
 
@@ -217,9 +217,9 @@ def less_nice(desk: Desk, key: str) -> None:
     job = search_nice_job(desk, key)
     desk.top.press(key)
     if ROOT:
-        desk.top.wait_for(lambda: desk.top.message == f"{job.pid} has nice -1 now", "a word of it")
-        assert job.nice == -1
+        desk.top.wait_for(lambda: desk.top.message == f"{job.pid} has nice {niceness(-1)} now", "a word of it")
+        assert job.nice == niceness(-1)
     else:
         desk.top.wait_for(lambda: "no permission" in desk.top.message, "why not")
-        assert job.nice == 0
+        assert job.nice == niceness()
     desk.end_search()

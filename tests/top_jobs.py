@@ -14,6 +14,12 @@ from typing import Any
 
 SLEEP = shutil.which("sleep") or "/bin/sleep"
 
+
+def niceness(steps: int = 0) -> int:
+    """Of a job so many steps from its start: the tests may run under nice(1) themselves."""
+    return max(-20, min(19, os.getpriority(os.PRIO_PROCESS, 0) + steps))
+
+
 # Works a fifth of the time and holds more memory than the others, for the columns of the host.
 BURNER = """
 import time

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -228,7 +229,22 @@ int parse_and_run(std::span<char *> arguments) {
 
 }  // namespace gpulse::cli
 
+namespace {
+
+// A file that is opened in place of a closed standard stream would get what is meant for the stream. Input and output
+// fail as before; messages are lost, as was asked for.
+void occupy_standard_streams() {
+  constexpr std::array kModes{O_WRONLY, O_RDONLY, O_RDWR};
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int taken = ::open("/dev/null", kModes[static_cast<std::size_t>(stream)]);
+  }
+}
+
+}  // namespace
+
 int main(int argc, char **argv) {
+  occupy_standard_streams();
   int code = gpulse::cli::kFailure;
   try {
     code = gpulse::cli::parse_and_run({argv, static_cast<std::size_t>(argc)});
