@@ -45,8 +45,9 @@ class NewFile {
       std::uint64_t random = 0;
       if (::getrandom(&random, sizeof random, 0) != sizeof random) return;
       path_ = fmt::format("{}.{:016x}", other.string(), random);
-      file_ = UniqueFd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
-      if (!file_ && errno != EEXIST) return;
+      const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+      if (file < 0 && errno != EEXIST) return;
+      file_ = UniqueFd(file);
     }
   }
   NewFile(const NewFile &) = delete;

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 class File : public ::testing::Test {
  protected:
-  std::string path(const std::string &name) const { return folder_.path("/" + name); }
+  std::string path(const std::string &name) const { return folder.path("/" + name); }
   void put(const std::string &name, std::string_view text) const { std::ofstream(path(name)) << text; }
   std::string text(const std::string &name) const { return read_small_file(path(name)).value_or("(unreadable)"); }
   std::size_t files() const {
@@ -28,7 +28,7 @@ class File : public ::testing::Test {
   }
   unsigned mode(const std::string &name) const { return static_cast<unsigned>(fs::status(path(name)).permissions()); }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder;
 };
 
 TEST_F(File, IsReplacedWithItsMode) {
