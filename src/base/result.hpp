@@ -6,20 +6,22 @@
 #include <string>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace gpulse {
 
 struct [[nodiscard]] Error {
-  std::string what;
-  std::string remedy = {};
+  Text what;
+  Text remedy = {};
 
   // "what went wrong: what to do", the form every message of ours has.
-  std::string line() const { return remedy.empty() ? what : what + ": " + remedy; }
+  std::string line() const { return remedy.empty() ? what.str() : what + ": " + remedy; }
 };
 
 template <class T>
 using Result = std::expected<T, Error>;
 
-inline std::unexpected<Error> failure(std::string what, std::string remedy = {}) {
+inline std::unexpected<Error> failure(Text what, Text remedy = {}) {
   return std::unexpected(Error{std::move(what), std::move(remedy)});
 }
 

@@ -28,6 +28,45 @@ std::size_t utf8_length(std::string_view text) {
   return overlong || surrogate || beyond ? 0 : length;
 }
 
+// The character of a well-formed sequence.
+char32_t first_code(std::string_view text, std::size_t length) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  char32_t code = length == 1 ? lead : lead & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) code = code << 6U | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  return code;
+}
+
+// Visible ASCII, as nearly all text is.
+bool is_plain(std::string_view text) {
+  bool plain = true;
+  for (const char c : text) plain &= c >= ' ' && c <= '~';
+  return plain;
+}
+
+struct CodeRange {
+  char32_t first, last;
+};
+
+// What a terminal acts on, what breaks or turns a line, and what cannot be seen and so makes two names look the same:
+// control characters, the default ignorables of Unicode, and those that are no characters, which XML forbids.
+constexpr std::array kHidden{
+    CodeRange{0x0000, 0x001F}, CodeRange{0x007F, 0x009F},   CodeRange{0x00AD, 0x00AD},   CodeRange{0x034F, 0x034F},
+    CodeRange{0x061C, 0x061C}, CodeRange{0x115F, 0x1160},   CodeRange{0x17B4, 0x17B5},   CodeRange{0x180B, 0x180F},
+    CodeRange{0x200B, 0x200B}, CodeRange{0x200E, 0x200F},   CodeRange{0x2028, 0x202E},   CodeRange{0x2060, 0x206F},
+    CodeRange{0x3164, 0x3164}, CodeRange{0xFDD0, 0xFDEF},   CodeRange{0xFEFF, 0xFEFF},   CodeRange{0xFFA0, 0xFFA0},
+    CodeRange{0xFFF0, 0xFFFB}, CodeRange{0x1BCA0, 0x1BCA3}, CodeRange{0x1D173, 0x1D17A}, CodeRange{0xE0000, 0xE0FFF},
+};
+
+bool is_hidden(char32_t code) {
+  const auto in = [code](const CodeRange &range) { return range.first <= code && code <= range.last; };
+  return (code & 0xFFFEU) == 0xFFFE || std::ranges::any_of(kHidden, in);
+}
+
+// Joiners and variation selectors: part of many scripts and pictures, but invisible between letters of ASCII.
+bool modifies_the_one_before(char32_t code) {
+  return code == 0x200C || code == 0x200D || (code >= 0xFE00 && code <= 0xFE0F);
+}
+
 }  // namespace
 
 std::string_view trim(std::string_view text) {
@@ -82,24 +121,28 @@ std::vector<std::string_view> split_words(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
+  if (is_plain(text)) return std::string(text);
   std::string safe;
   safe.reserve(text.size());
-  while (!text.empty()) {
-    const auto length = utf8_length(text);
-    const auto lead = static_cast<unsigned char>(text[0]);
-    // C1 control characters are two bytes in UTF-8 and some terminals act on them.
-    const bool c1 = length == 2 && lead == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+  bool after_letter = false;  // of another script than ASCII, or a picture
+  for (auto rest = text; !rest.empty();) {
+    const auto length = utf8_length(rest);
+    const auto code = length == 0 ? U'\uFFFD' : first_code(rest, length);
+    const bool kept = length > 0 && !is_hidden(code) && (after_letter || !modifies_the_one_before(code));
     if (length == 0) {
-      safe += "\xEF\xBF\xBD";
-    } else if ((length == 1 && (lead < 0x20 || lead == 0x7F)) || c1) {
-      safe += ' ';
+      safe += "\uFFFD";
+    } else if (kept) {
+      safe += rest.substr(0, length);
     } else {
-      safe += text.substr(0, length);
+      safe += ' ';
     }
-    text.remove_prefix(length == 0 ? 1 : length);
+    after_letter = kept && code >= 0x80;
+    rest.remove_prefix(length == 0 ? 1 : length);
   }
   return safe;
 }
+
+Text::Text(std::string text) : value_(is_plain(text) ? std::move(text) : printable(text)) {}
 
 std::string lower(std::string_view text) {
   std::string result(text);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <charconv>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,8 +42,43 @@ std::string fixed(double number, int digits);
 // Blank-separated words of a line.
 std::vector<std::string_view> split_words(std::string_view text);
 
-// Text from outside (process names, files) as valid UTF-8 without control characters: bad bytes become U+FFFD,
-// control characters become a space.
+// Text from outside as one line of valid UTF-8 that shows what it holds: bad bytes become U+FFFD; control characters,
+// line separators, and what turns the writing direction or cannot be seen become a space.
 std::string printable(std::string_view text);
+
+// A printable() text, whatever it was made from. All that views and messages get from outside is of this type, so that
+// no source needs to think of it and no view can leak what a terminal or a parser would act on.
+class Text {
+ public:
+  Text() = default;
+  Text(std::string text);                                   // NOLINT(google-explicit-constructor)
+  Text(std::string_view text) : value_(printable(text)) {}  // NOLINT(google-explicit-constructor)
+  Text(const char *text) : Text(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
+
+  const std::string &str() const { return value_; }
+  operator const std::string &() const { return value_; }  // NOLINT(google-explicit-constructor)
+  operator std::string_view() const { return value_; }     // NOLINT(google-explicit-constructor)
+  bool empty() const { return value_.empty(); }
+  std::size_t size() const { return value_.size(); }
+  bool contains(std::string_view part) const { return value_.contains(part); }
+  bool starts_with(std::string_view part) const { return value_.starts_with(part); }
+
+  friend bool operator==(const Text &, const Text &) = default;
+  template <std::convertible_to<std::string_view> Other>
+  friend bool operator==(const Text &a, const Other &b) {
+    return a.value_ == std::string_view(b);
+  }
+  friend std::string operator+(const Text &a, std::string_view b) { return a.value_ + std::string(b); }
+  friend std::string operator+(std::string_view a, const Text &b) { return std::string(a) + b.value_; }
+  friend const std::string &format_as(const Text &text) { return text.value_; }
+  template <class Stream>
+  friend Stream &operator<<(Stream &out, const Text &text) {
+    out << text.value_;
+    return out;
+  }
+
+ private:
+  std::string value_;
+};
 
 }  // namespace gpulse

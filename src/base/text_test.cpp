@@ -123,11 +123,48 @@ TEST(Printable, BadBytesBecomeTheReplacementCharacter) {
   EXPECT_EQ(printable("\xC3(\xC3\xA9"), bad + "(\u00E9");
 }
 
+TEST(Printable, WhatTurnsOrBreaksALineBecomesABlank) {
+  EXPECT_EQ(printable("gnp.\u202Eexe"), "gnp. exe");  // shown as "gnp.exe" backwards
+  EXPECT_EQ(printable("\u202A\u202B\u202C\u202D\u2066\u2067\u2068\u2069\u200E\u200F\u061C"), std::string(11, ' '));
+  EXPECT_EQ(printable("a\u2028b\u2029c\u0085d"), "a b c d");
+}
+
+TEST(Printable, WhatCannotBeSeenBecomesABlank) {
+  EXPECT_EQ(printable("ro\u200Bot"), "ro ot");
+  EXPECT_EQ(printable("ro\uFEFFot\u2060 ro\u00ADot"), "ro ot  ro ot");
+  EXPECT_EQ(printable("ro\U000E0041ot \u3164"), "ro ot  ");
+}
+
+TEST(Printable, WhatIsNoCharacterBecomesABlank) {
+  EXPECT_EQ(printable("a\uFFFEb\uFFFFc\U0001FFFEd\uFDD0"), "a b c d ");
+}
+
+TEST(Printable, JoinersStayWhereTheyJoin) {
+  EXPECT_EQ(printable("\U0001F468\u200D\U0001F469"), "\U0001F468\u200D\U0001F469");  // a couple, one picture
+  EXPECT_EQ(printable("\u2764\uFE0F\u200D\U0001F525"), "\u2764\uFE0F\u200D\U0001F525");
+  EXPECT_EQ(printable("\u0645\u06CC\u200C\u062E"), "\u0645\u06CC\u200C\u062E");  // Persian
+  EXPECT_EQ(printable("ro\u200Dot\u200C\uFE0F"), "ro ot  ");
+}
+
+TEST(Text, IsPrintableWhateverItIsMadeFrom) {
+  const std::string hostile = "a\x1b[2Jb\n";
+  for (const auto &text : {Text(hostile), Text(std::string_view(hostile)), Text(hostile.c_str())}) {
+    EXPECT_EQ(text.str(), "a [2Jb ");
+  }
+  Text later;
+  later = hostile;
+  EXPECT_EQ(later, "a [2Jb ");
+  EXPECT_EQ(std::string("<") + later + ">", "<a [2Jb >");
+}
+
 TEST(Printable, IsItsOwnFixedPointOnAnything) {
+  constexpr std::array<std::string_view, 8> kPieces{"\u200D", "\u202E", "\uFE0F", "\u00E9",
+                                                    "\uFFFE", "\u2028", "a",      "\U0001F468"};
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
     std::string text(random() % 40, '\0');
     for (auto &c : text) c = static_cast<char>(random());
+    for (int i = 0; i < 8; ++i) text.insert(random() % (text.size() + 1), kPieces[random() % kPieces.size()]);
     const auto once = printable(text);
     EXPECT_EQ(printable(once), once);
     for (const char c : once) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);

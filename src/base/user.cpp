@@ -16,7 +16,7 @@ std::optional<std::string> user_name(std::uint32_t user) {
     passwd entry{};
     passwd *found = nullptr;
     const int error = ::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found);
-    if (found != nullptr) return printable(found->pw_name);
+    if (found != nullptr) return found->pw_name;
     if (error == EINTR) continue;
     if (error == 0 || error == ENOENT) return std::string();
     if (error != ERANGE || buffer.size() >= kMost) return std::nullopt;

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 3> kShells{"bash", "zsh", "tcsh"};
 // A text as Python writes it.
 std::string quote(std::string_view text) {
   const char mark = text.contains('\'') && !text.contains('"') ? '"' : '\'';
-  return mark + printable(text) + mark;
+  return mark + std::string(text) + mark;
 }
 
 // Blanks around a number and a plus in front of it are no mistake.

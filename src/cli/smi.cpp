@@ -234,7 +234,7 @@ bool is_in(std::string_view ranges, std::uint32_t number) {
 
 int run_near_processor(std::string_view word, const Options &options) {
   const auto number = parse_integer<std::uint32_t>(word);
-  if (!number) return say({fmt::format("\"{}\" is not a valid CPU number.\n", word), kUsage});
+  if (!number) return say({fmt::format("\"{}\" is not a valid CPU number.\n", Text(word)), kUsage});
   auto session = Session::open(options, {device_metric("cpu_affinity")});
   if (!session) return say(session.error());
   const auto selection = session->look("");
@@ -254,7 +254,7 @@ int run_topo(std::span<const std::string_view> arguments, const Options &options
   if ((word == "-c" || word == "--cpu") && arguments.size() == 2) return run_near_processor(arguments[1], options);
   const bool matrix = word == "-m" || word == "--matrix";
   const bool pci = word == "-mp" || word == "--matrix_pci";
-  if (!matrix && !pci) return say({fmt::format("Option \"{}\" is not recognized.\n", word), kUsage});
+  if (!matrix && !pci) return say({fmt::format("Option \"{}\" is not recognized.\n", Text(word)), kUsage});
   if (arguments.size() > 1) {
     return say({"The -i command line argument must be used in conjunction with -n or -p.\n\n", kOther});
   }

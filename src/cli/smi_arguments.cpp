@@ -98,7 +98,7 @@ const std::vector<Option> &all_options() {
 
 struct Given {
   const Option *option;
-  std::string_view typed;
+  Text typed;
   std::optional<std::string_view> value;
 };
 
@@ -113,7 +113,8 @@ SmiResult<std::vector<Given>> read_options(std::span<const std::string_view> arg
     });
     const bool joined = name.size() < typed.size();
     if (found == options.end() || (joined && found->takes == Takes::nothing)) {
-      return refuse(fmt::format("ERROR: Option {} is not recognized. Please run 'nvidia-smi -h'.\n\n", typed), kOther);
+      return refuse(fmt::format("ERROR: Option {} is not recognized. Please run 'nvidia-smi -h'.\n\n", Text(typed)),
+                    kOther);
     }
     Given one{&*found, typed, std::nullopt};
     if (joined) {
@@ -121,7 +122,7 @@ SmiResult<std::vector<Given>> read_options(std::span<const std::string_view> arg
     } else if (found->takes == Takes::value) {
       if (i + 1 >= arguments.size()) {
         return refuse(
-            fmt::format("ERROR: Option {} is missing its value. Please run 'nvidia-smi -h' for help.\n\n", typed),
+            fmt::format("ERROR: Option {} is missing its value. Please run 'nvidia-smi -h' for help.\n\n", Text(typed)),
             kOther);
       }
       one.value = arguments[++i];

@@ -30,7 +30,7 @@ SmiResult<void> read_format(std::string_view words, MonitorCommand &command) {
       command.units = false;
     } else {
       return std::unexpected(
-          cannot(fmt::format("{} is not a recognized format option\nError parsing format options", word)));
+          cannot(fmt::format("{} is not a recognized format option\nError parsing format options", Text(word))));
     }
   }
   return {};
@@ -95,7 +95,7 @@ SmiResult<MonitorCommand> parse_monitor(std::span<const std::string_view> argume
     const auto name = typed.substr(0, typed.find('='));
     if (name == "-h" || name == "--help") return refuse(rules.help(), 0);
     if (!has(kBoth, name) && !(rules.is_dmon && has(kOnlyDmon, name))) {
-      return std::unexpected(usage(fmt::format("Option \"{}\" is not recognized.", typed), rules.help()));
+      return std::unexpected(usage(fmt::format("Option \"{}\" is not recognized.", Text(typed)), rules.help()));
     }
     std::string_view value;
     if (name.size() < typed.size()) {
@@ -103,7 +103,7 @@ SmiResult<MonitorCommand> parse_monitor(std::span<const std::string_view> argume
     } else if (i + 1 < arguments.size()) {
       value = arguments[++i];
     } else {
-      return std::unexpected(usage(fmt::format("Option \"{}\" is missing its value.", typed), rules.help()));
+      return std::unexpected(usage(fmt::format("Option \"{}\" is missing its value.", Text(typed)), rules.help()));
     }
     if (auto taken = take(name, value, rules, command); !taken) return std::unexpected(taken.error());
   }

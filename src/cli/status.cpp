@@ -57,7 +57,7 @@ SnapshotPtr explain_absence(const SnapshotPtr &snapshot) {
   const auto why = absence(*snapshot);
   complain(why.empty() ? "no GPU found" : "no GPU found: " + why);
   auto plain = std::make_shared<Snapshot>(*snapshot);
-  for (auto &source : plain->sources) source.problem.clear();
+  for (auto &source : plain->sources) source.problem = {};
   return plain;
 }
 

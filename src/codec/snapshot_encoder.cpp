@@ -77,7 +77,7 @@ void write_match(WireWriter &out, std::uint8_t changed, std::size_t match, std::
 
 const std::string &uuid_of(const Device &device) {
   static const std::string none;
-  return device.identity ? device.identity->uuid : none;
+  return device.identity ? device.identity->uuid.str() : none;
 }
 
 // Where the processes before are found by device and pid; made only when the order has changed.

@@ -114,17 +114,16 @@ Result<Setting> parse_setting(std::span<const std::string> words) {
   if (row == rows.end()) {
     std::string names;
     for (const auto &one : rows) names += (names.empty() ? "" : ", ") + std::string(one.word);
-    return failure(words.empty() ? "nothing to set" : "no setting \"" + printable(words.front()) + "\"",
-                   "one of " + names);
+    return failure(words.empty() ? "nothing to set" : "no setting \"" + words.front() + "\"", "one of " + names);
   }
   // "300 W" may come as one argument or two.
   std::string text;
   for (const auto &word : words.subspan(1)) text += word;
   Setting setting{.kind = row->kind};
   if (parse_value(*row, text, setting)) return setting;
-  return failure(text.empty() ? fmt::format("{} needs a value", row->word)
-                              : fmt::format("{} cannot be \"{}\"", row->word, printable(text)),
-                 row->takes == Takes::nothing ? "it takes no value" : "it takes " + accepted_values(*row));
+  return failure(
+      text.empty() ? fmt::format("{} needs a value", row->word) : fmt::format("{} cannot be \"{}\"", row->word, text),
+      row->takes == Takes::nothing ? "it takes no value" : "it takes " + accepted_values(*row));
 }
 
 std::string device_label(const Device &device) {

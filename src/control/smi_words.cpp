@@ -25,7 +25,7 @@ constexpr std::array kClockWords{ClockWord{"tdp", 0xFFFFFF01}, ClockWord{"unlimi
 
 std::unexpected<std::string> invalid_value(std::string_view option, std::string_view value) {
   return std::unexpected(
-      fmt::format("ERROR: Option {} is invalid for {}. Please run 'nvidia-smi -h' for help.\n\n", value, option));
+      fmt::format("ERROR: Option {} is invalid for {}. Please run 'nvidia-smi -h' for help.\n\n", Text(value), option));
 }
 
 std::expected<double, std::string> parse_mode(const SettingRow &row, std::string_view option, std::string_view text) {
@@ -51,7 +51,7 @@ std::expected<Setting, std::string> parse_clocks(const SettingRow &row, std::str
   const auto low = parse_clock(text.substr(0, comma));
   const auto high = comma == std::string_view::npos ? low : parse_clock(text.substr(comma + 1));
   if (low && high) return Setting{.kind = row.kind, .low = *low, .high = *high};
-  return std::unexpected(fmt::format("Specified clocks \"{}\" are not valid. Please format input as {}\n{}", text,
+  return std::unexpected(fmt::format("Specified clocks \"{}\" are not valid. Please format input as {}\n{}", Text(text),
                                      row.smi.clock_format, kTerminating));
 }
 

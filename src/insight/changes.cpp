@@ -72,7 +72,7 @@ class Comparison {
 
   void add(const Device *device, EventKind kind, std::int64_t code, std::string text) {
     events_.push_back({.time = now_.time,
-                       .device = device != nullptr ? device->identity->uuid : std::string(),
+                       .device = device != nullptr ? device->identity->uuid : Text(),
                        .kind = kind,
                        .code = code,
                        .text = std::move(text)});

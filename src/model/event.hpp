@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "base/text.hpp"
 
 namespace gpulse {
 
@@ -39,10 +40,10 @@ Severity severity(EventKind kind);
 
 struct Event {
   WallTime time;
-  std::string device;  // uuid, empty where it concerns the machine
+  Text device;  // uuid, empty where it concerns the machine
   EventKind kind = EventKind::other;
   std::int64_t code = 0;
-  std::string text;
+  Text text;
 
   bool operator==(const Event &) const = default;
 };

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "metric/table.hpp"
 #include "model/reading.hpp"
 
@@ -47,8 +50,9 @@ inline Reading by_role(const Row &row, Role role) {
 class TextReading {
  public:
   TextReading() = default;
-  TextReading(std::string value) : value_(std::move(value)), has_value_(true) {}  // NOLINT(google-explicit-constructor)
-  TextReading(Reason reason, std::uint16_t code = 0)                              // NOLINT(google-explicit-constructor)
+  template <std::convertible_to<Text> From>
+  TextReading(From &&value) : value_(std::forward<From>(value)), has_value_(true) {}  // NOLINT(*-explicit-constructor)
+  TextReading(Reason reason, std::uint16_t code = 0)  // NOLINT(google-explicit-constructor)
       : reason_(reason), code_(code) {}
 
   bool has_value() const { return has_value_; }
@@ -57,13 +61,13 @@ class TextReading {
     assert(has_value_);
     return value_;
   }
-  std::string value_or(std::string_view other) const { return has_value_ ? value_ : std::string(other); }
+  std::string value_or(std::string_view other) const { return has_value_ ? value_.str() : std::string(other); }
   Reason reason() const { return reason_; }
   std::uint16_t code() const { return code_; }
   bool operator==(const TextReading &) const = default;
 
  private:
-  std::string value_;
+  Text value_;
   bool has_value_ = false;
   Reason reason_ = Reason::not_sampled;
   std::uint16_t code_ = 0;

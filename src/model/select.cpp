@@ -42,7 +42,7 @@ Result<SnapshotPtr> select_devices(const SnapshotPtr &snapshot, const std::vecto
         any = true;
       }
       if (!any) {
-        return failure("no device \"" + printable(selector) + "\"", "give an index, UUID, PCI address or vendor");
+        return failure("no device \"" + std::string(selector) + "\"", "give an index, UUID, PCI address or vendor");
       }
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/text.hpp"
 #include "model/device_details.hpp"
 #include "model/event.hpp"
 #include "model/row.hpp"
@@ -17,14 +18,14 @@ namespace gpulse {
 
 // What does not change while a device is there.
 struct DeviceIdentity {
-  std::string source;  // "nvml", …
-  std::string vendor;  // "nvidia", "amd", "intel", …
-  std::string uuid;    // unique and the same after a restart; stands for the device everywhere
-  std::string pci;     // 0000:00:06.0, empty where there is none
-  std::string name;
-  std::string driver;  // version
-  std::string parent;  // uuid of the device this is an instance of, else empty
-  std::string label;   // how people call an instance within its parent: "1g.10gb"
+  Text source;  // "nvml", …
+  Text vendor;  // "nvidia", "amd", "intel", …
+  Text uuid;    // unique and the same after a restart; stands for the device everywhere
+  Text pci;     // 0000:00:06.0, empty where there is none
+  Text name;
+  Text driver;  // version
+  Text parent;  // uuid of the device this is an instance of, else empty
+  Text label;   // how people call an instance within its parent: "1g.10gb"
   TextRow texts{Scope::device};
 
   bool operator==(const DeviceIdentity &) const = default;
@@ -73,27 +74,27 @@ struct CpuCore {
 
 // A device that an administrator has told the driver to leave out.
 struct ExcludedDevice {
-  std::string pci;  // as the driver writes it
-  std::string uuid;
+  Text pci;  // as the driver writes it
+  Text uuid;
 };
 
 // How a source is doing: why it found no device, or what it lacks.
 struct SourceStatus {
-  std::string name;
-  std::string problem;  // empty: all is well
-  std::string remedy;
+  Text name;
+  Text problem;  // empty: all is well
+  Text remedy;
   std::uint32_t devices = 0;
   bool mistake = false;                    // the problem is a mistake of the user's, not a state of the machine
   bool hangs = false;                      // the driver does not answer; never in a recording
   std::uint16_t code = 0;                  // the driver's own for the problem; none in a recording
-  std::string driver{};                    // version of the driver it talks to; none in a recording
+  Text driver{};                           // version of the driver it talks to; none in a recording
   std::vector<ExcludedDevice> excluded{};  // empty unless asked for
 };
 
 struct Snapshot {
   WallTime time{};  // 0: unknown, of a log that does not tell
-  std::string hostname;
-  std::string origin;  // empty: this machine, now; else "DEMO", "REPLAY", "LOG"
+  Text hostname;
+  Text origin;  // empty: this machine, now; else "DEMO", "REPLAY", "LOG"
   Row host{Scope::host};
   std::vector<CpuCore> cores;
   Row self{Scope::self};

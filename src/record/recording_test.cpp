@@ -330,9 +330,9 @@ TEST_F(Recording, RefusesWhatCouldNotBeReadBack) {
   auto writer = RecordingWriter::open(path_, Existing::refuse);
   Snapshot snapshot;
   ASSERT_TRUE(writer->write(snapshot));
-  snapshot.hostname.assign(codec::kLongestText + 1, 'x');
+  snapshot.hostname = std::string(codec::kLongestText + 1, 'x');
   EXPECT_FALSE(writer->write(snapshot));
-  snapshot.hostname.resize(codec::kLongestText);
+  snapshot.hostname = std::string(codec::kLongestText, 'x');
   EXPECT_TRUE(writer->write(snapshot));
   auto reader = RecordingReader::open(path_);
   ASSERT_EQ(reader->count(), 2);

@@ -139,7 +139,7 @@ class TraceImport {
   std::size_t line_ = 0;
   std::vector<std::string_view> columns_;
   std::vector<std::string_view> cells_;
-  std::string phase_;
+  Text phase_;
   std::shared_ptr<const DeviceIdentity> identity_ = board();
   std::shared_ptr<const TextRow> texts_ = process_texts();
 };
@@ -209,7 +209,7 @@ Result<Reading> TraceImport::reading(std::string_view column, double (*convert)(
   if (!text) return Reading(Reason::not_supported);
   if (text->empty()) return Reading(Reason::not_sampled);
   const auto value = parse_double(*text);
-  if (!value) return wrong(fmt::format("{} is not a number: {}", column, printable(text->substr(0, 40))));
+  if (!value) return wrong(fmt::format("{} is not a number: {}", column, text->substr(0, 40)));
   const auto converted = convert(*value);
   return converted;
 }
@@ -275,7 +275,7 @@ Result<void> TraceImport::add_process(Snapshot &snapshot) const {
 void TraceImport::add_phase(Snapshot &snapshot) {
   const auto label = cell("phase");
   if (!label) return;
-  auto phase = printable(*label);
+  Text phase = *label;
   if (phase == phase_) return;
   phase_ = std::move(phase);
   snapshot.events.push_back({.time = snapshot.time, .device = {}, .kind = EventKind::phase, .code = 0, .text = phase_});

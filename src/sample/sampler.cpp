@@ -18,9 +18,9 @@ using namespace std::chrono_literals;
 constexpr std::size_t kKeptEvents = 64;
 
 std::string read_hostname(const Sysroot &root) {
-  if (const auto text = root.read("/proc/sys/kernel/hostname", 256)) return printable(trim(*text));
+  if (const auto text = root.read("/proc/sys/kernel/hostname", 256)) return std::string(trim(*text));
   std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "localhost";
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
 }
 
 }  // namespace

@@ -184,7 +184,7 @@ std::string short_text(std::string_view text) {
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) text.remove_suffix(1);
     if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0U) text.remove_suffix(1);
   }
-  return printable(text);
+  return std::string(text);
 }
 
 std::optional<bool> read_flag(std::string_view text) {

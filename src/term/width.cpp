@@ -47,13 +47,6 @@ int character_width(utf8proc_int32_t code) {
   return utf8proc_charwidth(code);
 }
 
-// Characters that control the writing direction, line and paragraph separators, the byte order mark.
-bool disturbs_the_line(utf8proc_int32_t code) {
-  return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
-         (code >= 0xE0000 && code <= 0xE007F);
-}
-
 bool is_ascii(std::string_view text) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080;
   std::uint64_t all = 0;
@@ -100,14 +93,12 @@ std::size_t encode_utf8(char32_t code, std::span<char, 4> bytes) {
 
 std::string clean(std::string_view text, bool unicode) {
   std::string safe = printable(text);
-  if (is_ascii(safe)) return safe;
+  if (unicode || is_ascii(safe)) return safe;
   std::string kept;
   kept.reserve(safe.size());
   for (std::string_view rest = safe; !rest.empty();) {
     const auto [code, bytes] = first_character(rest);
-    if (disturbs_the_line(code)) {
-      kept += ' ';
-    } else if (unicode || code < 0x80) {
+    if (code < 0x80) {
       kept += rest.substr(0, bytes);
     } else if (character_width(code) > 0) {
       kept += '?';

@@ -158,7 +158,7 @@ std::string short_name(const DeviceIdentity &identity) {
   if (blank != std::string::npos && lower(std::string_view(name).substr(0, blank)) == lower(identity.vendor)) {
     name.erase(0, blank + 1);
   }
-  return name.empty() ? identity.vendor : name;
+  return name.empty() ? identity.vendor.str() : name;
 }
 
 }  // namespace gpulse::view

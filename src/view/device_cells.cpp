@@ -34,7 +34,7 @@ std::string device_name(const Device &device, const Style &style) {
   if (!device.identity) return std::string(style.dash());
   const auto &identity = *device.identity;
   if (!device.parent) return term::clean(short_name(identity), style.unicode);
-  const auto name = identity.label.empty() ? short_name(identity) : identity.label;
+  const auto name = identity.label.empty() ? short_name(identity) : identity.label.str();
   return (style.unicode ? "└ " : "- ") + term::clean(name, style.unicode);
 }
 

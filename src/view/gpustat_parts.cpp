@@ -80,7 +80,7 @@ GpustatDevice describe_device(const Snapshot &snapshot, const Device &device) {
             .processes = std::nullopt};
   }
   return {.device = &device,
-          .name = device.identity ? device.identity->name : std::string(),
+          .name = device.identity ? device.identity->name.str() : std::string(),
           .processes = processes_of(snapshot, device)};
 }
 

@@ -47,7 +47,7 @@ TEST(Csv, QuotesWhatWouldMislead) {
     snapshot.devices.push_back(testing::make_device(0, name));
   }
   EXPECT_EQ(csv_of(snapshot, {"name", "index"}),
-            "name,index\n\"a,b\",0\n\"say \"\"x\"\"\",0\n\"two\nlines\",0\n\" blank\",0\nplain,0\n");
+            "name,index\n\"a,b\",0\n\"say \"\"x\"\"\",0\ntwo lines,0\n\" blank\",0\nplain,0\n");
 }
 
 TEST(Csv, WritesEveryNumberWhenNothingIsChosen) {

@@ -200,7 +200,7 @@ void AmdgpuSource::add_node(KfdGroup nodes, Discovery &found) {
   auto identity = identify_node(root_, nodes, names_);
   // A second device at the same address cannot be told apart by it.
   if (std::any_of(whole_.begin(), whole_.end(), [&](const auto &one) { return one->pci == identity->pci; })) {
-    identity->pci.clear();
+    identity->pci = {};
   }
   drm::Card card;
   card.driver = "amdgpu";

@@ -41,12 +41,12 @@ enum class SettingFailure : std::uint8_t { invalid, not_supported, no_permission
 // Why a driver did not change a setting.
 struct [[nodiscard]] SettingError {
   SettingFailure failure = SettingFailure::failed;
-  std::string what{};
+  Text what{};
   std::optional<std::uint16_t> driver_code{};  // the driver's own number for it, if it has one
 };
 using SettingResult = std::expected<void, SettingError>;
 
-inline std::unexpected<SettingError> setting_failed(SettingFailure failure, std::string what,
+inline std::unexpected<SettingError> setting_failed(SettingFailure failure, Text what,
                                                     std::optional<std::uint16_t> driver_code = std::nullopt) {
   return std::unexpected(SettingError{failure, std::move(what), driver_code});
 }

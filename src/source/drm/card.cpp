@@ -43,8 +43,8 @@ void read_uevent(const Sysroot &root, Card &card) {
   while (!rest.empty()) {
     auto value = next_piece(rest, '\n');
     const auto key = next_piece(value, '=');
-    if (key == "DRIVER") card.driver = printable(sysfs::bare(value));
-    if (key == "PCI_SLOT_NAME") card.pci = printable(sysfs::bare(value));
+    if (key == "DRIVER") card.driver = sysfs::bare(value);
+    if (key == "PCI_SLOT_NAME") card.pci = sysfs::bare(value);
     if (key == "PCI_ID") parse_pair(sysfs::bare(value), card.vendor, card.product);
     if (key == "PCI_SUBSYS_ID") parse_pair(sysfs::bare(value), card.subvendor, card.subproduct);
   }
@@ -79,7 +79,7 @@ Card begin_card(const Sysroot &root, std::string name, std::string folder) {
   read_uevent(root, card);
   if (card.driver.empty()) {
     const auto link = root.read_link(card.device + "/driver").value_or("");
-    card.driver = printable(link.substr(link.rfind('/') + 1));
+    card.driver = link.substr(link.rfind('/') + 1);
   }
   return card;
 }
@@ -138,7 +138,7 @@ bool is_asleep(const Sysroot &root, const Card &card) { return sysfs::is_suspend
 std::string default_uuid(const Sysroot &root, const Card &card) {
   if (!card.pci.empty()) return "PCI-" + card.pci;
   const auto link = root.read_link(card.device).value_or("");
-  const auto place = printable(link.substr(link.rfind('/') + 1));
+  const auto place = link.substr(link.rfind('/') + 1);
   return "DRM-" + (place.empty() ? card.name : place);
 }
 

@@ -128,7 +128,7 @@ std::string plain_name(std::string_view compatible) {
     const auto word = next_piece(rest, '-');
     if (!word.empty()) name += " " + plain_word(word);
   }
-  return printable(name);
+  return name;
 }
 
 }  // namespace gpulse::drm

@@ -122,7 +122,7 @@ std::string Names::from_pci_table(const Card &card) const {
     auto name = readable(names.device);
     // When one id covers several products, the subsystem id may tell which it is.
     if (name.contains('/') && !names.subsystem.empty()) name = names.subsystem;
-    if (!name.empty()) return printable(name);
+    if (!name.empty()) return std::string(name);
   }
   return {};
 }
@@ -131,7 +131,7 @@ std::string Names::look_up(const Card &card) const {
   if (card.vendor == kAmd && card.revision) {
     const auto table = read_table("/usr/share/libdrm/amdgpu.ids");
     const auto name = table ? find_amd_name(*table, card.product, *card.revision) : std::string_view();
-    if (!name.empty()) return printable(name);
+    if (!name.empty()) return std::string(name);
   }
   return from_pci_table(card);
 }

@@ -44,21 +44,15 @@ void fuzz_machine(std::string_view text) {
   require_sane(parse_uptime(text).value_or(0));
 }
 
-void require_printable(const std::string &text) { require(gpulse::printable(text) == text); }
-
 void fuzz_process(std::string_view text) {
   if (const auto stat = gpulse::parse_process_stat(text)) require(stat->name.size() < text.size());
   parse_status_user(text);
-  require_printable(parse_command(text));
+  parse_command(text);
   parse_arguments(text);
   parse_resident_pages(text);
-  require_printable(find_user(text, 1000));
-  require_printable(parse_environment_job(text));
-  const auto placement = parse_cgroup(text);
-  require_printable(placement.container);
-  require_printable(placement.pod);
-  require_printable(placement.job);
-  require_printable(placement.unit);
+  find_user(text, 1000);
+  parse_environment_job(text);
+  parse_cgroup(text);
 }
 
 }  // namespace

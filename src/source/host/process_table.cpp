@@ -295,7 +295,7 @@ Reading ProcessTable::running_seconds(std::uint64_t start_ticks, Monotonic now) 
 void ProcessTable::read_texts(Entry &entry, std::uint32_t pid, const ProcessStat &stat) {
   const auto folder = fmt::format("/proc/{}", pid);
   auto texts = std::make_shared<TextRow>(Scope::process);
-  const auto name = printable(stat.name);
+  const std::string name(stat.name);
   (*texts)[kName] = name;
   (*texts)[kUser] = read_user(folder);
   const bool readable = root_.read_into(text_, folder + "/cmdline", kMaxArguments);
@@ -317,7 +317,7 @@ TextReading ProcessTable::read_name(std::uint32_t pid) {
   if (pid == 0) return Reason::not_supported;
   if (!root_.read_piece(text_, fmt::format("/proc/{}/stat", pid))) return missing_reason(root_, pid, errno);
   const auto stat = parse_process_stat(text_);
-  return stat ? TextReading(printable(stat->name)) : TextReading(Reason::error);
+  return stat ? TextReading(stat->name) : TextReading(Reason::error);
 }
 
 TextReading ProcessTable::read_user(const std::string &folder) {
@@ -331,7 +331,7 @@ TextReading ProcessTable::read_user(const std::string &folder) {
 }
 
 void ProcessTable::read_placement(const std::string &folder, TextRow &texts) {
-  const auto tell = [&](MetricId id, std::string &&value, Reason otherwise) {
+  const auto tell = [&](MetricId id, Text &&value, Reason otherwise) {
     texts[id] = value.empty() ? TextReading(otherwise) : TextReading(std::move(value));
   };
   Placement placement;

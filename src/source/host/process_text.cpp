@@ -72,7 +72,7 @@ std::string machine_name(std::string_view part) {
   const bool scope = part.starts_with(kScope) && cut_suffix(part, ".scope");
   if (!scope && !(part.starts_with(kService) && cut_suffix(part, ".service"))) return {};
   auto name = unescape(part.substr(scope ? kScope.size() : kService.size()));
-  return name.starts_with("qemu-") ? std::string() : printable(name);
+  return name.starts_with("qemu-") ? std::string() : name;
 }
 
 // A scope that a user named, as in `systemd-run --scope --unit=train`. The others are login sessions, desktop programs,
@@ -106,9 +106,9 @@ Placement place(std::string_view path) {
     if (const auto id = container_id(part); !id.empty()) {
       found.container = id.substr(0, kShownDigits);
     } else if (part.size() > kPayload.size() && part.starts_with(kPayload)) {
-      found.container = printable(part.substr(kPayload.size()));
+      found.container = part.substr(kPayload.size());
     } else if ((before == "lxc" || before == "lxc.payload") && !part.empty()) {
-      found.container = printable(part);
+      found.container = part;
     } else if (auto name = machine_name(part); !name.empty()) {
       found.container = std::move(name);
     }
@@ -120,14 +120,14 @@ Placement place(std::string_view path) {
     }
     // user@1000.service holds everything that a user started, so it says nothing.
     if ((part.ends_with(".service") && !part.starts_with("user@")) || is_named_scope(part)) {
-      found.unit = printable(part);
+      found.unit = part;
     }
     before = part;
   }
   return found;
 }
 
-void keep_first(std::string &have, std::string &&more) {
+void keep_first(Text &have, Text &&more) {
   if (have.empty()) have = std::move(more);
 }
 
@@ -166,7 +166,7 @@ std::string find_user(std::string_view passwd, std::uint32_t user) {
     auto line = next_piece(passwd, '\n');
     const auto name = next_piece(line, ':');
     next_piece(line, ':');
-    if (parse_integer<std::uint32_t>(next_piece(line, ':')) == user) return printable(name);
+    if (parse_integer<std::uint32_t>(next_piece(line, ':')) == user) return std::string(name);
   }
   return {};
 }
@@ -184,7 +184,7 @@ Placement parse_cgroup(std::string_view text) {
     keep_first(all.unit, std::move(found.unit));
   }
   // The service around a container belongs to the container engine.
-  if (!all.container.empty() || !all.pod.empty()) all.unit.clear();
+  if (!all.container.empty() || !all.pod.empty()) all.unit = {};
   return all;
 }
 

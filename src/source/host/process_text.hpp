@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parsers for the kernel's files about one process (/proc/PID/status, cgroup, …). Pure functions: no file, no state.
-// The files hold text that the process's owner controls: a std::string that comes out is safe to print, a view is not.
+// The files hold text that the process's owner controls: a Text that comes out is safe to print, a std::string is not.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace gpulse::host {
 
 // The second number of /proc/PID/statm.
@@ -16,7 +18,7 @@ std::optional<std::uint64_t> parse_resident_pages(std::string_view text);
 
 // /proc/PID/cmdline with spaces between the arguments; empty for kernel threads.
 std::string parse_command(std::string_view text);
-// The arguments themselves, not safe to print; none for kernel threads.
+// The arguments themselves; none for kernel threads.
 std::vector<std::string> parse_arguments(std::string_view text);
 
 // The effective user of /proc/PID/status.
@@ -27,10 +29,10 @@ std::string find_user(std::string_view passwd, std::uint32_t user);
 
 // What /proc/PID/cgroup says a process belongs to; empty: nothing.
 struct Placement {
-  std::string container;  // 12 digits of the identifier, or the name of an LXC or nspawn container
-  std::string pod;        // uid of the Kubernetes pod
-  std::string job;        // number of the Slurm job
-  std::string unit;       // systemd service, or scope with a name, where there is no container
+  Text container;  // 12 digits of the identifier, or the name of an LXC or nspawn container
+  Text pod;        // uid of the Kubernetes pod
+  Text job;        // number of the Slurm job
+  Text unit;       // systemd service, or scope with a name, where there is no container
 };
 Placement parse_cgroup(std::string_view text);
 

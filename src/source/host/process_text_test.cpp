@@ -236,11 +236,11 @@ TEST(ProcessParsers, AnyTextIsSafe) {
     }
     parse_process_stat(text);
     parse_status_user(text);
-    const auto placement = parse_cgroup(text);
-    for (const auto &shown : {placement.container, placement.pod, placement.job, placement.unit, parse_command(text),
-                              parse_environment_job(text), find_user(text, 1)}) {
-      ASSERT_EQ(printable(shown), shown) << text;
-    }
+    parse_cgroup(text);
+    parse_environment_job(text);
+    find_user(text, 1);
+    const auto command = parse_command(text);
+    ASSERT_EQ(printable(command), command) << text;
   }
 }
 

@@ -23,7 +23,7 @@ Outcome put_text(Frame &frame, MetricId id, Return code, std::string text) {
 template <std::size_t N>
 std::string bytes_as_text(const std::array<std::uint8_t, N> &bytes) {
   const auto *begin = reinterpret_cast<const char *>(bytes.data());
-  return printable(trim(std::string_view(begin, strnlen(begin, N))));
+  return std::string(trim(std::string_view(begin, strnlen(begin, N))));
 }
 
 Outcome inforom_object(const Driver &driver, DeviceData &device, Frame &frame, std::uint32_t object, MetricId id) {

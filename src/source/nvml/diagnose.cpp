@@ -46,7 +46,7 @@ std::string scenario_mistake(const SharedLibrary &library) {
   const auto error = reinterpret_cast<const char *(*)()>(library.symbol("gpulse_sim_error"));
   if (error == nullptr) return {};
   constexpr std::string_view kPrefix = "gpulse-sim: ";
-  auto text = printable(error());
+  const std::string text = error();
   return text.starts_with(kPrefix) ? text.substr(kPrefix.size()) : text;
 }
 

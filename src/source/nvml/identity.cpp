@@ -208,9 +208,9 @@ std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &
   identity->uuid = read_text(api.uuid, device.handle).value_or("");
   identity->pci = read_pci(api, device.instance ? device.parent : device.handle);
   if (device.instance) {
-    const auto at = identity->name.rfind("MIG ");
+    const auto at = identity->name.str().rfind("MIG ");
     identity->label = at == std::string::npos ? fmt::format("{}/{}", device.gpu_instance, device.compute_instance)
-                                              : identity->name.substr(at + 4);
+                                              : identity->name.str().substr(at + 4);
   }
   // Without a UUID the device still needs a lasting name.
   if (identity->uuid.empty()) identity->uuid = "PCI-" + identity->pci;

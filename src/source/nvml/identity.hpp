@@ -51,7 +51,7 @@ std::string read_topology(const Api &api, std::span<const Peer> peers, std::size
 // Does not rely on the terminating zero: a broken driver may omit it.
 template <std::size_t N>
 std::string text_of(const std::array<char, N> &buffer) {
-  return printable(trim(std::string_view(buffer.data(), strnlen(buffer.data(), buffer.size()))));
+  return std::string(trim(std::string_view(buffer.data(), strnlen(buffer.data(), buffer.size()))));
 }
 
 // Bits as "0-15,32-47".

@@ -227,7 +227,7 @@ void fill_names(const Driver &driver, DeviceData &device, Frame &frame) {
     if (is_new && !driver.root.exists("/proc/" + std::to_string(use.pid))) {
       std::array<char, 1024> buffer{};
       const auto code = driver.api->process_name(use.pid, buffer.data(), static_cast<std::uint32_t>(buffer.size()));
-      if (code == Return::success) at->second = printable({buffer.data(), strnlen(buffer.data(), buffer.size())});
+      if (code == Return::success) at->second.assign(buffer.data(), strnlen(buffer.data(), buffer.size()));
     }
     use.name = at->second;
   }

@@ -60,7 +60,7 @@ Return apply(Api &api, const DeviceIdentity &device, const Setting &setting) {
   if (setter == kSetters.end()) return Return::not_supported;
   const Function<Return(const char *, Handle *)> handle_by_uuid(api.resolver, "nvmlDeviceGetHandleByUUID");
   Handle handle = nullptr;
-  if (const auto code = handle_by_uuid(device.uuid.c_str(), &handle); code != Return::success) return code;
+  if (const auto code = handle_by_uuid(device.uuid.str().c_str(), &handle); code != Return::success) return code;
   return setter->apply(api, *setter, handle, setting);
 }
 

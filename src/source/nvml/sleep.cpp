@@ -54,7 +54,7 @@ std::shared_ptr<DeviceIdentity> identity_asleep(const Sysroot &root, const std::
     const auto line = next_piece(rest, '\n');
     const auto colon = line.find(':');
     if (colon == std::string_view::npos) continue;
-    const auto value = printable(trim(line.substr(colon + 1)));
+    const auto value = trim(line.substr(colon + 1));
     if (line.starts_with("Model")) identity->name = value;
     // The driver writes question marks until it knows the UUID.
     if (line.starts_with("GPU UUID") && !value.contains('?')) identity->uuid = value;

@@ -39,7 +39,7 @@ Reading read_attribute(const Sysroot &root, std::string_view path, MetricId metr
 
 std::string read_word(const Sysroot &root, std::string_view path) {
   const auto text = root.read(path, kMaxText);
-  return text ? printable(bare(*text)) : std::string();
+  return std::string(text ? bare(*text) : std::string_view());
 }
 
 std::string read_uevent(const Sysroot &root, const std::string &device, std::string_view key) {
@@ -47,7 +47,7 @@ std::string read_uevent(const Sysroot &root, const std::string &device, std::str
   std::string_view rest = bare(text);
   while (!rest.empty()) {
     auto value = next_piece(rest, '\n');
-    if (next_piece(value, '=') == key) return printable(bare(value));
+    if (next_piece(value, '=') == key) return std::string(bare(value));
   }
   return {};
 }

@@ -176,7 +176,7 @@ std::string driver_text(const Sysroot &root) {
     if (words[i] == "#" && next.starts_with('R')) release = next.substr(1);
     if (words[i] == "REVISION:") revision = next;
   }
-  return release.empty() || revision.empty() ? "nvgpu" : "nvgpu " + printable(release + "." + revision);
+  return release.empty() || revision.empty() ? "nvgpu" : "nvgpu " + release + "." + revision;
 }
 
 class TegraSource final : public Source {

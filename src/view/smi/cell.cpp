@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cmath>
 
 #include "base/text.hpp"
@@ -14,12 +13,6 @@
 namespace gpulse::view::smi {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 // By index, UUID, or PCI address with or without domain and function.
 bool is_called(const Device &device, std::string_view word) {
@@ -152,13 +145,14 @@ Cell cell(const Snapshot &snapshot, const Device &device, Fact fact) {
 
 std::optional<PciAddress> pci_address(const Device &device) {
   PciAddress at;
-  if (std::sscanf(device.identity->pci.c_str(), "%x:%x:%x", &at.domain, &at.bus, &at.device) != 3) return std::nullopt;
+  if (std::sscanf(device.identity->pci.str().c_str(), "%x:%x:%x", &at.domain, &at.bus, &at.device) != 3)
+    return std::nullopt;
   return at;
 }
 
 std::string bus_id(const Device &device) {
   const auto at = pci_address(device);
-  if (!at) return device.identity->pci.empty() ? std::string(kNotAvailable) : device.identity->pci;
+  if (!at) return device.identity->pci.empty() ? std::string(kNotAvailable) : device.identity->pci.str();
   return fmt::format("{:08X}:{:02X}:{:02X}.0", at->domain, at->bus, at->device);
 }
 

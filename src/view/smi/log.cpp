@@ -107,6 +107,9 @@ std::string xml_escape(std::string_view text) {
       case '>':
         out += "&gt;";
         break;
+      case '"':
+        out += "&quot;";
+        break;
       default:
         out += c;
     }
