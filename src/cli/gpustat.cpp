@@ -29,17 +29,17 @@ bool wants_colour(const GpustatCommand &command, int fd) {
 }
 
 int wrong_usage(const Error &error) {
-  fmt::print(stderr, "{}gpustat: error: {}\n", gpustat_usage(), error.what);
+  tell(fmt::format("{}gpustat: error: {}\n", gpustat_usage(), error.what));
   return kUsage;
 }
 
 int give_up(const Error &error, bool debug) {
   const bool colour = wants_colour({}, STDERR_FILENO);
-  fmt::print(stderr,
-             "Error on querying NVIDIA devices. Use --debug flag to see more details.\n"
-             "{}{}{}\n{}",
-             colour ? "\033[31m" : "", error.line(), colour ? "\033[m" : "",
-             debug ? "\ngpulse doctor says what was looked for, and what was found.\n" : "");
+  tell(
+      fmt::format("Error on querying NVIDIA devices. Use --debug flag to see more details.\n"
+                  "{}{}{}\n{}",
+                  colour ? "\033[31m" : "", error.line(), colour ? "\033[m" : "",
+                  debug ? "\ngpulse doctor says what was looked for, and what was found.\n" : ""));
   return kFailure;
 }
 
@@ -62,7 +62,7 @@ Result<std::vector<std::uint32_t>> chosen_devices(const std::string &list, const
     auto text = trim(piece);
     if (text.starts_with('+')) text.remove_prefix(1);
     const auto number = parse_integer<std::int64_t>(text);
-    if (!number) return failure(fmt::format("invalid literal for int() with base 10: '{}'", printable(piece)));
+    if (!number) return failure(fmt::format("invalid literal for int() with base 10: '{}'", piece));
     const bool known = std::any_of(snapshot.devices.begin(), snapshot.devices.end(),
                                    [&](const Device &device) { return !device.parent && device.index == *number; });
     if (!known) return failure("Invalid Argument");
@@ -101,9 +101,9 @@ int show_once(GpustatCommand command, const Options &options) {
   if (!snapshot) return give_up(snapshot.error(), command.debug);
   if (auto chosen = choose(command, **snapshot); !chosen) return give_up(chosen.error(), command.debug);
   if (has_device(**snapshot)) {
-    if (const auto why = absence(**snapshot); !why.empty()) fmt::print(stderr, "gpustat: {}\n", why);
+    if (const auto why = absence(**snapshot); !why.empty()) tell(fmt::format("gpustat: {}\n", why));
   }
-  if (command.debug) fmt::print(stderr, "{}", view::gpustat_report(**snapshot));
+  if (command.debug) tell(view::gpustat_report(**snapshot));
   const auto text = command.json ? view::gpustat_json(**snapshot, command.view.devices)
                                  : view::render_gpustat(**snapshot, command.view);
   if (auto written = write_out(text); !written) return fail(written.error());
@@ -147,7 +147,7 @@ int run_gpustat(std::span<char *> arguments) {
   }
   const bool again = command->interval_seconds > 0;
   if (again && command->json) {
-    fmt::print(stderr, "Error: --json and --interval/-i can't be used together.\n");
+    tell("Error: --json and --interval/-i can't be used together.\n");
     return kFailure;
   }
   command->view.colour = wants_colour(*command, STDOUT_FILENO);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,19 +22,43 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Everything, else false with errno.
+bool write_all(int fd, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const auto written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<void> write_out(std::string_view text) {
-  while (!text.empty()) {
-    const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failure(fmt::format("cannot write the output: {}", std::strerror(errno)));
-    text.remove_prefix(static_cast<std::size_t>(written));
+  if (!write_all(STDOUT_FILENO, text)) {
+    return failure(fmt::format("cannot write the output: {}", std::strerror(errno)));
   }
   return {};
 }
 
-void complain(std::string_view line) { fmt::print(stderr, "gpulse: {}\n", line); }
+bool tell(std::string_view text) noexcept {
+  sigset_t broken_pipe;
+  sigset_t before;
+  ::sigemptyset(&broken_pipe);
+  ::sigaddset(&broken_pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+  const bool good = write_all(STDERR_FILENO, text);
+  if (!good && errno == EPIPE) {
+    // The signal goes to the thread that wrote; taken here, it is not pending any more.
+    constexpr timespec kNow{};
+    (void)::sigtimedwait(&broken_pipe, nullptr, &kNow);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return good;
+}
+
+void complain(std::string_view line) { tell(fmt::format("gpulse: {}\n", printable(line))); }
 
 int fail(const Error &error, int code) {
   complain(error.line());
@@ -42,7 +67,7 @@ int fail(const Error &error, int code) {
 
 std::optional<bool> confirm(std::string_view question) {
   if (::isatty(STDIN_FILENO) != 1) return std::nullopt;
-  fmt::print(stderr, "{} [y/N] ", question);
+  if (!tell(fmt::format("{} [y/N] ", printable(question)))) return std::nullopt;
   std::array<char, 16> line{};
   if (std::fgets(line.data(), static_cast<int>(line.size()), stdin) == nullptr) return false;
   const std::string_view answer = trim(line.data());

@@ -17,7 +17,10 @@ namespace gpulse::cli {
 // Writes everything, or says why not.
 Result<void> write_out(std::string_view text);
 
-// "gpulse: …" on the standard error.
+// Writes to the standard error, the one way there. What cannot be said is no failure of the work: it never throws, and
+// a reader that is gone does not end the program. False if not all was written.
+bool tell(std::string_view text) noexcept;
+// "gpulse: …" on the standard error, as one printable line.
 void complain(std::string_view line);
 int fail(const Error &error, int code = kFailure);
 // Asks on the terminal, where only a yes is one; nothing where there is no terminal to ask on.

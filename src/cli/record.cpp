@@ -60,17 +60,17 @@ int run_record(const Options &options) {
   while (*snapshot != nullptr) {
     if (auto written = writer->write(**snapshot); !written) return fail(written.error());
     if (terminal) {
-      fmt::print(stderr, "\r{} samples, {} \x1b[K", writer->samples(),
-                 format_bytes(static_cast<double>(writer->size())));
+      tell(
+          fmt::format("\r{} samples, {} \x1b[K", writer->samples(), format_bytes(static_cast<double>(writer->size()))));
     }
     if (options.count && writer->samples() >= *options.count) break;
     if (options.duration && monotonic_now() - begun >= *options.duration) break;
     snapshot = feed.next(stop);
     if (!snapshot) return fail(snapshot.error());
   }
-  fmt::print(stderr, "{}recorded {} samples, {}, {}\n", terminal ? "\r\x1b[K" : "gpulse: ", writer->samples(),
-             format_bytes(static_cast<double>(writer->size())),
-             standard ? "to the standard output" : "in " + options.output);
+  tell(fmt::format("{}recorded {} samples, {}, {}\n", terminal ? "\r\x1b[K" : "gpulse: ", writer->samples(),
+                   format_bytes(static_cast<double>(writer->size())),
+                   Text(standard ? "to the standard output" : "in " + options.output)));
   return kGood;
 }
 
