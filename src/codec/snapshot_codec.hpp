@@ -60,7 +60,7 @@ class SnapshotDecoder {
   Snapshot &current() { return now_; }
 
  private:
-  const std::string &string(WireReader &in);
+  const Text &string(WireReader &in);
   void row(WireReader &in, Row &row);
   void texts(WireReader &in, TextRow &row, Scope scope);
   std::shared_ptr<const DeviceIdentity> identity(WireReader &in);
@@ -74,7 +74,7 @@ class SnapshotDecoder {
 
   Snapshot now_;
   SlotMap slots_;
-  std::vector<std::string> strings_;
+  std::vector<Text> strings_;
   // Text that this sample may still bring: one long string referred to thousands of times is much memory.
   std::size_t text_left_ = 0;
 };

@@ -52,8 +52,8 @@ bool SnapshotDecoder::decode(WireReader &in) {
   return text_size(now_) <= kMostText;
 }
 
-const std::string &SnapshotDecoder::string(WireReader &in) {
-  static const std::string none;
+const Text &SnapshotDecoder::string(WireReader &in) {
+  static const Text none;
   const auto number = in.count(strings_.size());
   if (in.failed()) return none;
   if (number == strings_.size()) {

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
+#include "term/width.hpp"
 
 namespace gpulse::view::smi {
 
@@ -290,10 +291,9 @@ std::string process_lines(const Selection &selection, const ProcessColumns &colu
       }
       // Protected memory of a process: nvidia-smi always prints 0.
       if (columns.memory) line.add(process != nullptr ? "0" : "-", 6);
-      auto name = process != nullptr ? base_name(program(*process)) : "-";
-      constexpr std::size_t kNameColumns = 15;
-      if (name.size() > kNameColumns) name.resize(kNameColumns);
-      line.add_left(fmt::format("    {:<15}", name), 0);
+      const auto name = process != nullptr ? base_name(program(*process)) : "-";
+      constexpr int kNameColumns = 15;
+      line.add_left("    " + term::pad(term::cut(name, kNameColumns, ""), kNameColumns), 0);
       out += line.end_with("\n");
     };
     if (all.empty()) add(nullptr);
