@@ -198,6 +198,7 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetFieldValues(Handle device, int count, Fiel
   const auto stamp = static_cast<std::int64_t>(wall_us(now));
   const std::vector<std::uint64_t> &costs = call.scenario().costs.field_ns;
   for (FieldValue &field : std::span(fields, static_cast<std::size_t>(count))) {
+    call.log("field", field.field);
     field.time_us = stamp;
     field.latency_us = 0;
     answer(call, field, now);

@@ -156,6 +156,7 @@ GPULSE_SIM_EXPORT Return nvmlGpmMetricsGet(GpmMetricsGet<1> *request) {
   }
   GpmMetric *metrics = request->metrics.data();
   for (std::uint32_t i = 0; i < request->count; ++i) {
+    call.log("gpm", metrics[i].id);
     measure(call, *target, first.time_s, second.time_s, metrics[i]);
   }
   return Return::success;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "state.hpp"
 
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -147,7 +149,18 @@ bool load_text(std::string_view toml, const Origin &origin) {
   return true;
 }
 
+void write_log(std::string_view call) {
+  // One write, so that lines of several threads do not mix.
+  const std::string line = std::string(call) + '\n';
+  if (::write(g_sim.log.load(std::memory_order_relaxed), line.data(), line.size()) < 0) {
+    g_sim.log.store(-1, std::memory_order_relaxed);
+  }
+}
+
 void load_from_environment() {
+  if (const char *log = std::getenv("GPULSE_SIM_LOG"); log != nullptr && *log != '\0') {
+    g_sim.log.store(::open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666), std::memory_order_relaxed);
+  }
   const char *wanted = std::getenv("GPULSE_SIM_SCENARIO");
   std::string file = wanted == nullptr || *wanted == '\0' ? "single" : wanted;
   if (file.find('/') == std::string::npos && !file.ends_with(".toml")) {

@@ -31,6 +31,7 @@ struct Sim {
   std::atomic<std::int64_t> start_ns{0}, start_wall_us{0};
   std::atomic<double> frozen_s{std::numeric_limits<double>::quiet_NaN()};
   std::array<std::atomic<std::uint64_t>, kFnCount> calls{};
+  std::atomic<int> log{-1};  // the file that GPULSE_SIM_LOG names
   std::array<std::atomic<const FaultList *>, kFnCount> faults{};
 };
 
@@ -39,6 +40,7 @@ extern constinit Sim g_sim;
 double now_s();
 std::uint64_t wall_us(double time_s);
 void spin_ns(std::uint64_t duration_ns);
+void write_log(std::string_view call);
 
 // Scenarios are never freed: a caller on another thread may still be reading the one just replaced.
 bool load_text(std::string_view toml, const Origin &origin);
@@ -75,7 +77,7 @@ class Call {
   // For init itself, the only call that faults before the library is initialised.
   struct BeforeInit {};
   Call(Fn fn, BeforeInit) : scenario_(g_sim.scenario.load(std::memory_order_acquire)), fn_(fn) {
-    g_sim.calls[index_of(fn)].fetch_add(1, std::memory_order_relaxed);
+    count();
     if (scenario_ != nullptr) {
       charge();
     }
@@ -90,6 +92,13 @@ class Call {
   [[nodiscard]] const Target &target() const { return *target_; }
   [[nodiscard]] bool nan() const { return nan_; }
   [[nodiscard]] double now() const { return now_s(); }
+
+  // A part of this call in the log.
+  void log(const char *part, std::uint32_t number) const {
+    if (g_sim.log.load(std::memory_order_relaxed) >= 0) {
+      write_log(std::string(part) + ' ' + std::to_string(number));
+    }
+  }
 
   // The result a fault gives one field or GPM metric of this call.
   [[nodiscard]] Return field_fault(std::uint32_t field) const { return element_fault(&Fault::field, field); }
@@ -122,8 +131,7 @@ class Call {
 
  private:
   void begin() {
-    const std::size_t index = index_of(fn_);
-    g_sim.calls[index].fetch_add(1, std::memory_order_relaxed);
+    count();
     if (g_sim.references.load(std::memory_order_acquire) <= 0) {
       result_ = Return::uninitialized;
       return;
@@ -131,6 +139,13 @@ class Call {
     charge();
     if (device_ != nullptr && device_->windowed && result_ == Return::success) {
       check_presence();
+    }
+  }
+  void count() {
+    const std::size_t index = index_of(fn_);
+    g_sim.calls[index].fetch_add(1, std::memory_order_relaxed);
+    if (g_sim.log.load(std::memory_order_relaxed) >= 0) {
+      write_log(kFunctions[index].name);
     }
   }
   void charge() {
