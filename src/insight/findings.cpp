@@ -9,9 +9,6 @@
 
 namespace gpulse::insight {
 
-namespace {
-
-// The metrics that can give a finding.
 const std::vector<MetricId> &watched_metrics() {
   static const auto kIds = [] {
     std::vector<MetricId> ids;
@@ -23,6 +20,8 @@ const std::vector<MetricId> &watched_metrics() {
   }();
   return kIds;
 }
+
+namespace {
 
 void add_bits(std::vector<Finding> &out, MetricId id, std::uint64_t bits, Severity severity) {
   for (; bits != 0; bits &= bits - 1) {

@@ -20,6 +20,9 @@ struct Finding {
   double value = 0;  // the reading; of a set the one bit that this is about
 };
 
+// The metrics that findings() looks at.
+const std::vector<MetricId> &watched_metrics();
+
 // The worst first. Temperatures are left out: every view has a place of its own for them.
 std::vector<Finding> findings(const Device &device);
 

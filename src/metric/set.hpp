@@ -21,6 +21,11 @@ class MetricSet {
   void add(std::span<const MetricId> ids) {
     for (const auto id : ids) add(id);
   }
+  void add_roles(Scope scope, std::initializer_list<Role> roles) {
+    for (const auto role : roles) {
+      if (const auto id = find_role(scope, role)) add(*id);
+    }
+  }
   bool contains(MetricId id) const { return bits_.test(id.index); }
   bool contains_any(std::span<const MetricId> ids) const {
     return std::any_of(ids.begin(), ids.end(), [&](MetricId id) { return contains(id); });

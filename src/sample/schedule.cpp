@@ -64,6 +64,8 @@ bool ReaderTurn::due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now
       return true;
     case Pass::rates:
       return info.tier == Tier::tick || info.differential;
+    case Pass::rest:
+      return !read_once;
     case Pass::fast:
       return info.tier == Tier::tick && !info.extra;
     case Pass::scheduled:

@@ -20,6 +20,7 @@ enum class Pass : std::uint8_t {
   scheduled,   // those that are due
   everything,  // all that the driver has not refused
   rates,       // those of Tier::tick, and those that need a second reading
+  rest,        // those that were not read yet
   fast,        // those of Tier::tick, without the extra ones
 };
 

@@ -158,6 +158,16 @@ TEST(Cost, AReaderThatBecomesCheapMovesUpAgain) {
   EXPECT_EQ(cost.tier(), Tier::tick);
 }
 
+TEST(Schedule, TheRestIsWhatWasNotReadYet) {
+  ReaderTurn turn;
+  EXPECT_TRUE(turn.due(kEvery, Tier::tick, Pass::rest, kStart));
+  turn.note(Outcome::ok, true, kStart);
+  EXPECT_FALSE(turn.due(kEvery, Tier::tick, Pass::rest, kStart + 1h));
+  ReaderTurn refused;
+  refused.refused = true;
+  EXPECT_FALSE(refused.due(kEvery, Tier::tick, Pass::rest, kStart));
+}
+
 // What is not in focus is due every ten seconds.
 TEST(Schedule, AFullReadingIsDueNowAndThen) {
   ReaderTurn turn;

@@ -125,6 +125,16 @@ Lines choose_device_lines(const Snapshot &snapshot, const StatusOptions &options
 
 }  // namespace
 
+MetricSet needs_of_status() {
+  MetricSet set;
+  add_device_needs(set);
+  add_process_needs(set);
+  add_host_needs(set);
+  // Events come with the metric that counts them.
+  set.add_roles(Scope::device, {Role::alarm});
+  return set;
+}
+
 std::string render_status(const Snapshot &snapshot, const StatusOptions &options) {
   const Frame frame = make_frame(snapshot, options);
   const auto height = static_cast<std::size_t>(std::max(0, options.height));

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "metric/set.hpp"
 #include "model/snapshot.hpp"
 #include "term/style.hpp"
 
@@ -15,6 +16,9 @@ struct StatusOptions {
   bool processes = true;
   bool host = true;
 };
+
+// All that it may show: nothing else has to be read for it.
+MetricSet needs_of_status();
 
 // Lines, each ended by a newline, none wider than the style, no more than the height if there is one.
 std::string render_status(const Snapshot &snapshot, const StatusOptions &options);

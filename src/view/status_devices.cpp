@@ -151,6 +151,13 @@ std::string detail_line(const Style &style, const Device &device, const std::vec
 
 }  // namespace
 
+void add_device_needs(MetricSet &set) {
+  set.add_roles(Scope::device, {Role::utilization, Role::true_activity, Role::memory_used, Role::memory_total,
+                                Role::power, Role::power_limit, Role::temperature});
+  set.add(ranked_metrics(Scope::device));
+  set.add(insight::watched_metrics());
+}
+
 Lines device_lines(const Snapshot &snapshot, const Style &style, bool details) {
   const auto devices = ordered_devices(snapshot);
   const auto fields = device_fields(devices, style, details);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "view/cell.hpp"
@@ -89,6 +90,15 @@ std::vector<Span> host_spans(const Snapshot &snapshot, const Style &style, int w
     pieces.add(name, value_cell(style, describe(*id), reading).spans);
   }
   return pieces.take();
+}
+
+void add_host_needs(MetricSet &set) {
+  set.add_roles(Scope::host, {Role::cpu, Role::cpu_count, Role::load, Role::host_memory, Role::host_memory_total,
+                              Role::swap, Role::swap_total, Role::disk_read, Role::disk_write, Role::network_in,
+                              Role::network_out, Role::temperature, Role::power});
+  for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {
+    if (std::isfinite(std::min(metric.warn, metric.bad))) set.add(id);
+  });
 }
 
 std::string host_line(const Snapshot &snapshot, const Style &style) {

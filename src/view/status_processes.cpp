@@ -70,6 +70,11 @@ std::vector<Cell> process_cells(const Process &process, const Style &style) {
 
 }  // namespace
 
+void add_process_needs(MetricSet &set) {
+  set.add_roles(Scope::process, {Role::user, Role::memory_used, Role::utilization, Role::cpu, Role::host_memory,
+                                 Role::age, Role::job, Role::pod, Role::container, Role::command, Role::name});
+}
+
 Lines process_lines(const Snapshot &snapshot, const Style &style, std::size_t limit) {
   const auto processes = ordered_processes(snapshot);
   if (processes.empty()) return {term::line(style, {{"no GPU processes", Colour::dim}})};

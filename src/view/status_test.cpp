@@ -170,5 +170,53 @@ TEST_F(Status, KeepsTheNewestThreeEvents) {
   EXPECT_THAT(text, HasSubstr("xid 5"));
 }
 
+// A value far beyond any threshold, so that whatever may show it does.
+void set_number(Snapshot &snapshot, MetricId id, const Reading &reading) {
+  switch (describe(id).scope) {
+    case Scope::device:
+      snapshot.devices[0].row[id] = reading;
+      break;
+    case Scope::process:
+      snapshot.processes[0].row[id] = reading;
+      break;
+    case Scope::host:
+      snapshot.host[id] = reading;
+      break;
+    case Scope::self:
+      snapshot.self[id] = reading;
+      break;
+    default:
+      break;
+  }
+}
+
+void set_text(Snapshot &snapshot, MetricId id, const std::string &text) {
+  if (describe(id).scope == Scope::process) {
+    auto texts = std::make_shared<TextRow>(*snapshot.processes[0].texts);
+    (*texts)[id] = text;
+    snapshot.processes[0].texts = std::move(texts);
+  } else if (describe(id).scope == Scope::device) {
+    auto identity = std::make_shared<DeviceIdentity>(*snapshot.devices[0].identity);
+    identity->texts[id] = text;
+    snapshot.devices[0].identity = std::move(identity);
+  }
+}
+
+TEST_F(Status, NothingIsShownThatItDoesNotNeed) {
+  const auto needs = needs_of_status();
+  const auto before = make_snapshot(1);
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    const MetricId id{static_cast<std::uint16_t>(i)};
+    if (needs.contains(id)) continue;
+    auto after = before;
+    if (is_text(describe(id))) {
+      set_text(after, id, "a text");
+    } else {
+      set_number(after, id, 1e9);
+    }
+    for (const int width : {80, 400}) EXPECT_EQ(screen(after, width, 0), screen(before, width, 0)) << describe(id).key;
+  }
+}
+
 }  // namespace
 }  // namespace gpulse::view
