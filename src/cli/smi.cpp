@@ -52,6 +52,7 @@ class Session {
     auto reading = feed_options(options);
     reading.only = only;
     reading.rates = feed::Rates::if_needed;
+    reading.either_limit = true;
     reading.window = std::chrono::milliseconds(110);
     const auto feed = open_feed(reading);
     if (!feed) return std::unexpected(SmiRefusal{feed.error().line() + "\n", kOther});

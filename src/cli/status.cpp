@@ -22,6 +22,12 @@ class StatusWriter {
     return writer;
   }
 
+  // What has to be read; none: everything.
+  std::optional<MetricSet> needs() const {
+    if (options_.json || (options_.fast && options_.fields.empty())) return std::nullopt;
+    return options_.csv ? view::needs_of_csv(columns_) : view::needs_of_status();
+  }
+
   bool on_screen() const { return options_.watch && !options_.json && !options_.csv && terminal_; }
 
   std::string render(const Snapshot &snapshot) {
@@ -68,6 +74,10 @@ int run_status(const Options &options) {
   if (!writer) return fail(writer.error(), kUsage);
   const auto stop = options.watch ? stop_on_signals() : std::stop_token{};
   auto reading = feed_options(options);
+  reading.only = writer->needs();
+  reading.instances = true;
+  // Fields that are named need no second reading unless one of them is a rate.
+  if (!options.fields.empty()) reading.rates = feed::Rates::if_needed;
   if (options.fast) reading.rates = feed::Rates::never;
   reading.continuous = options.watch;
   const auto opened = open_feed(reading, stop);

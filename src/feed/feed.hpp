@@ -42,6 +42,8 @@ struct Options {
   Rates rates = Rates::always;
   std::chrono::nanoseconds window = std::chrono::milliseconds(100);
   std::optional<MetricSet> only = {};  // nothing but these is read
+  bool instances = false;              // as in SourceOptions
+  bool either_limit = false;           // as in SourceOptions
   bool continuous = false;             // samples are taken for a while: listen for events, let go of idle GPUs
   // Of a recording
   double speed = 1;

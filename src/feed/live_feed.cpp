@@ -41,15 +41,21 @@ class LiveFeed final : public Feed {
     const auto begun = monotonic_now();
     // What a command names is read at once, however seldom it would be otherwise.
     const bool fast = options_.rates == Rates::never && !options_.only;
-    auto first = sampler_.sample(fast ? Pass::fast : Pass::everything, stop);
+    const bool twice = options_.rates == Rates::always;
+    auto first = sampler_.sample(fast ? Pass::fast : twice ? Pass::rates : Pass::everything, stop);
+    const auto window_end = monotonic_now() + options_.window;
     for (const auto &source : first->sources) {
       if (source.mistake) return failure(source.problem, source.remedy);
     }
     if (stop.stop_requested()) return SnapshotPtr{};
-    if (options_.rates == Rates::always) return after_window(Pass::rates, begun, stop);
+    if (twice) {
+      // What is read once has the whole window for it.
+      sampler_.sample_within(Pass::rest, left_of(begun), stop);
+      return after_window(window_end, Pass::rates, begun, stop);
+    }
     const bool again =
         options_.rates == Rates::if_needed && options_.only && lacks_wanted_number(*first, *options_.only);
-    return again ? after_window(Pass::everything, begun, stop) : first;
+    return again ? after_window(window_end, Pass::everything, begun, stop) : first;
   }
 
   Result<SnapshotPtr> again(const std::stop_token &stop) override {
@@ -85,10 +91,13 @@ class LiveFeed final : public Feed {
   }
 
   // `begun`: when the first sample was asked for. Whatever hangs, the answer comes within three seconds of it.
-  SnapshotPtr after_window(Pass pass, Monotonic begun, const std::stop_token &stop) {
-    if (!sleep_until(monotonic_now() + options_.window, stop)) return {};
-    const auto left = begun + kFirstAnswer - monotonic_now();
-    return unless_stopped(sampler_.sample_within(pass, std::max<std::chrono::nanoseconds>(left, 100ms), stop), stop);
+  static std::chrono::nanoseconds left_of(Monotonic begun) {
+    return std::max<std::chrono::nanoseconds>(begun + kFirstAnswer - monotonic_now(), 100ms);
+  }
+
+  SnapshotPtr after_window(Monotonic window_end, Pass pass, Monotonic begun, const std::stop_token &stop) {
+    if (!sleep_until(window_end, stop)) return {};
+    return unless_stopped(sampler_.sample_within(pass, left_of(begun), stop), stop);
   }
 
   const Options options_;
@@ -110,7 +119,9 @@ Result<std::unique_ptr<Feed>> open_live(const Options &options) {
   auto sources = make_sources(options.source, root,
                               {.texts = !quick,
                                .only = options.only,
-                               .fast_start = quick && !options.continuous,
+                               .instances = options.instances,
+                               .either_limit = options.either_limit,
+                               .fast_start = !options.continuous,
                                .events = options.continuous,
                                .wake = options.wake,
                                .idle_release_after = options.continuous ? kIdleReleaseAfter : 0s});

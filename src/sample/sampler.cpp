@@ -26,7 +26,10 @@ std::string read_hostname(const Sysroot &root) {
 }  // namespace
 
 Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root, const RunnerOptions &options)
-    : options_(options), hostname_(read_hostname(root)), processes_(std::make_shared<host::ProcessTable>(root)) {
+    : options_(options),
+      wants_self_(!options.only || options.only->contains_any(Scope::self)),
+      hostname_(read_hostname(root)),
+      processes_(std::make_shared<host::ProcessTable>(root)) {
   for (auto &source : sources) runners_.push_back(std::make_unique<Runner>(std::move(source), processes_, options));
 }
 
@@ -115,7 +118,7 @@ SnapshotPtr Sampler::assemble(Seconds took) {
   snapshot->self[self_metric("driver_seconds")] = Seconds(call_time).count();
   snapshot->self[self_metric("driver_calls")] = static_cast<double>(calls);
   snapshot->self[self_metric("readers_slowed")] = slowed;
-  host::read_self(snapshot->self, self_use_, monotonic_now());
+  if (wants_self_) host::read_self(snapshot->self, self_use_, monotonic_now());
   return snapshot;
 }
 

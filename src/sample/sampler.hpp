@@ -42,6 +42,7 @@ class Sampler {
   std::uint32_t index_of(const Found &found);
 
   RunnerOptions options_;
+  bool wants_self_;
   std::string hostname_;
   std::shared_ptr<host::ProcessTable> processes_;
   std::vector<std::unique_ptr<Runner>> runners_;

@@ -43,6 +43,10 @@ SettingResult reset(const Sysroot &root, const DeviceIdentity &device) {
   return sysfs::write_attribute(root, folder + "/reset", "1");
 }
 
+bool wants_host(const SourceOptions &options) {
+  return !options.only || options.only->contains_any(Scope::host) || options.only->contains_any(Scope::core);
+}
+
 }  // namespace
 
 std::span<const SourceFactory> source_factories() { return kFactories; }
@@ -56,6 +60,7 @@ Result<std::vector<std::shared_ptr<Source>>> make_sources(std::string_view which
   for (const auto &factory : kFactories) {
     names += ", " + std::string(factory.name);
     known = known || factory.name == which;
+    if (factory.name == kHost && !wants_host(options)) continue;
     if (which == "auto" || factory.name == which || factory.name == kHost) {
       const auto *alone = std::get_if<SourceFactory::Make>(&factory.make);
       sources.push_back(alone != nullptr

@@ -102,6 +102,14 @@ Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields) 
   return columns;
 }
 
+MetricSet needs_of_csv(std::span<const CsvColumn> columns) {
+  MetricSet set;
+  for (const auto &column : columns) {
+    if (const auto *id = std::get_if<MetricId>(&column)) set.add(*id);
+  }
+  return set;
+}
+
 void write_csv_header(std::span<const CsvColumn> columns, std::string &out) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (i > 0) out += ',';

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "metric/set.hpp"
 #include "model/snapshot.hpp"
 
 namespace gpulse::view {
@@ -20,6 +21,8 @@ using CsvColumn = std::variant<CsvIdentity, MetricId>;
 
 // By key, or by nvidia-smi's name of a metric. No fields: time, index, uuid, name and every number of a device.
 Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields);
+// What has to be read for these columns.
+MetricSet needs_of_csv(std::span<const CsvColumn> columns);
 
 void write_csv_header(std::span<const CsvColumn> columns, std::string &out);
 void write_csv(const Snapshot &snapshot, std::span<const CsvColumn> columns, std::string &out);

@@ -126,6 +126,8 @@ struct Discovery {
 struct SourceOptions {
   bool texts = true;                // serial numbers, versions, topology: each costs calls
   std::optional<MetricSet> only{};  // read nothing else
+  bool instances = false;           // find the parts of split devices, also where `only` does not ask for them
+  bool either_limit = false;        // of a temperature limit and the margin to it, only one: the margin if there is one
   bool fast_start = false;          // for a single sample: skip slow steps that it does not need
   bool events = true;               // listen for driver events, on threads of their own
   bool wake = false;                // read sleeping devices too

@@ -91,8 +91,11 @@ struct DeviceData {
 struct Driver {
   std::shared_ptr<Api> api;
   std::optional<MetricSet> only{};  // read nothing else
+  bool either_limit = false;        // as in SourceOptions
   int major = 0, minor = 0;         // of the driver's version
   Sysroot root;
+
+  bool wants(MetricId id) const { return !only || only->contains(id); }
 };
 
 }  // namespace gpulse::nvml

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "source/nvml/code.hpp"
+#include "source/nvml/reader_calls.hpp"
 
 namespace gpulse::nvml {
 
@@ -146,7 +147,7 @@ Outcome read_batch(Batch batch, const Driver &driver, DeviceData &device, Frame 
   };
   for (std::size_t i = 0; i < kRows.size(); ++i) {
     if (kRows[i].batch != batch || (device.refused_fields >> i & 1U) != 0) continue;
-    if (driver.only && !driver.only->contains(kRows[i].metric)) continue;
+    if (!driver.wants(kRows[i].metric)) continue;
     const auto number = number_on(driver, kRows[i].field);
     if (number == 0) {
       tell(kRows[i].metric, Reason::not_supported);
@@ -208,15 +209,19 @@ template <std::size_t N>
 Outcome read_rates(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame,
                    const std::array<Counter, N> &counters, const auto &finish) {
   std::array<FieldValue, N> values{};
-  for (std::size_t i = 0; i < N; ++i) {
-    values[i].field = counters[i].field;
-    values[i].scope = counters[i].scope;
-    values[i].result = Return::no_data;
+  std::array<const Counter *, N> asked{};
+  std::size_t count = 0;
+  for (const auto &counter : counters) {
+    if (!driver.wants(counter.metric)) continue;
+    values[count].field = counter.field;
+    values[count].scope = counter.scope;
+    values[count].result = Return::no_data;
+    asked[count++] = &counter;
   }
-  const auto code = driver.api->field_values(device.handle, static_cast<int>(N), values.data());
+  const auto code = driver.api->field_values(device.handle, static_cast<int>(count), values.data());
   auto outcome = code == Return::success ? Outcome::unsupported : outcome_of(code);
-  for (std::size_t i = 0; i < N; ++i) {
-    const auto &counter = counters[i];
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto &counter = *asked[i];
     const auto result = code == Return::success ? values[i].result : code;
     auto &reading = frame.row[counter.metric];
     if (result != Return::success) {
@@ -280,6 +285,8 @@ Outcome read_throttle_shares(const Driver &driver, DeviceData &device, Monotonic
 
 Outcome read_link_counters(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
   if (device.gpm != nullptr) return Outcome::unsupported;  // GPM has the same, without wraps
+  // A command that names only the traffic has not read what the link can carry.
+  if (driver.only && device.link_bytes_per_second <= 0 && !device.integrated) pcie_max(driver, device, now, frame);
   constexpr std::uint64_t kWrap = std::uint64_t{1} << 32U;
   const std::array counters{Counter{field::kPcieRxBytes, 0, &device.pcie_rx, 1, kWrap, kLinkMetrics[0]},
                             Counter{field::kPcieTxBytes, 0, &device.pcie_tx, 1, kWrap, kLinkMetrics[1]},

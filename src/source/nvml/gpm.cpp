@@ -94,7 +94,7 @@ Return GpmState::take(const DeviceData &device) {
                          : api_->gpm_sample(device.handle, sample);
 }
 
-Return GpmState::fill(Frame &frame) {
+Return GpmState::fill(const Driver &driver, Frame &frame) {
   auto &row = frame.row;
   GpmMetricsGet<kRows.size()> query{};
   query.version = 1;
@@ -103,7 +103,7 @@ Return GpmState::fill(Frame &frame) {
   std::array<std::size_t, kRows.size()> asked{};
   for (std::size_t i = 0; i < kRows.size(); ++i) {
     // Each metric costs the driver time of its own.
-    if (refused_[i] || !frame.is_due(kRows[i].metric)) continue;
+    if (refused_[i] || !driver.wants(kRows[i].metric) || !frame.is_due(kRows[i].metric)) continue;
     asked[query.count] = i;
     query.metrics[query.count++].id = kRows[i].id;
   }
@@ -123,7 +123,7 @@ Return GpmState::fill(Frame &frame) {
   return Return::success;
 }
 
-Outcome GpmState::read(const DeviceData &device, Monotonic now, Frame &frame) {
+Outcome GpmState::read(const Driver &driver, const DeviceData &device, Monotonic now, Frame &frame) {
   if (have_one_ && now - taken_ < kApart) return Outcome::not_yet;
   auto code = take(device);
   if (code == Return::success) {
@@ -133,7 +133,7 @@ Outcome GpmState::read(const DeviceData &device, Monotonic now, Frame &frame) {
       have_one_ = true;
       return Outcome::not_yet;
     }
-    code = fill(frame);
+    code = fill(driver, frame);
   }
   if (code != Return::success) {
     // Metrics that the device does not have stay not_supported.

@@ -23,11 +23,11 @@ class GpmState {
   GpmState &operator=(const GpmState &) = delete;
   ~GpmState();
 
-  Outcome read(const DeviceData &device, Monotonic now, Frame &frame);
+  Outcome read(const Driver &driver, const DeviceData &device, Monotonic now, Frame &frame);
 
  private:
   Return take(const DeviceData &device);
-  Return fill(Frame &frame);
+  Return fill(const Driver &driver, Frame &frame);
 
   std::shared_ptr<Api> api_;
   std::array<GpmSample, 2> samples_{};

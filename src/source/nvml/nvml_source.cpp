@@ -15,6 +15,7 @@
 #include "source/nvml/fast_start.hpp"
 #include "source/nvml/identity.hpp"
 #include "source/nvml/process.hpp"
+#include "source/nvml/reader_calls.hpp"
 #include "source/nvml/readers.hpp"
 #include "source/nvml/sleep.hpp"
 #include "source/tegra/gpu.hpp"
@@ -43,6 +44,9 @@ class NvmlSource final : public Source {
       : root_(std::move(root)), options_(options), idle_release_(options.idle_release_after) {
     driver_.root = root_;
     driver_.only = options_.only;
+    driver_.either_limit = options_.either_limit;
+    // Listening takes a thread, and events of the driver that wake it.
+    options_.events = options.events && (!options.only || options.only->contains_any(xid_metrics()));
     for (const auto &reader : nvml::readers()) infos_.push_back(reader.info);
   }
   ~NvmlSource() override { close(); }
@@ -412,7 +416,7 @@ bool NvmlSource::is_asleep(const PciGpu &gpu) const { return gpu.suspended || id
 
 // Without the instances processes cannot be assigned to them.
 bool NvmlSource::wants_instances() const {
-  return !options_.only || options_.only->contains_any(process_metrics()) ||
+  return !options_.only || options_.instances || options_.only->contains_any(process_metrics()) ||
          options_.only->contains(device_metric("mig_mode")) ||
          options_.only->contains(detail_metric("gpu_instance_id"));
 }

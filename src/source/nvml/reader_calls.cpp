@@ -321,7 +321,7 @@ Outcome gpm(const Driver &driver, DeviceData &device, Monotonic now, Frame &fram
     if (support.supported == 0 || (device.instance && device.gpu_instance == kNoInstance)) return Outcome::unsupported;
     device.gpm = std::make_shared<GpmState>(driver.api);
   }
-  return device.gpm->read(device, now, frame);
+  return device.gpm->read(driver, device, now, frame);
 }
 
 namespace {
@@ -378,11 +378,12 @@ Outcome utilization_mean(const Driver &driver, DeviceData &device, Monotonic, Fr
       driver, device, frame, [](double sum, double, std::uint32_t count) { return sum / count; });
 }
 
+std::span<const MetricId> xid_metrics() { return kList<device_metric("xid_last"), device_metric("xid_total")>; }
+
 Outcome xids(const Driver & /*driver*/, DeviceData &device, Monotonic, Frame &frame) {
-  constexpr auto kMetrics = kList<device_metric("xid_last"), device_metric("xid_total")>;
   const auto listening = device.instance ? Return::not_supported : device.xid->listening.load();
   if (listening != Return::success) {
-    fill(frame.row, kMetrics, reason_of(listening));
+    fill(frame.row, xid_metrics(), reason_of(listening));
     return outcome_of(listening) == Outcome::unsupported ? Outcome::unsupported : Outcome::ok;
   }
   const auto last = device.xid->last.load();

@@ -52,6 +52,7 @@ Outcome instance(const Driver &driver, DeviceData &device, Monotonic now, Frame 
 Outcome gpm(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome power_peak(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome utilization_mean(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+std::span<const MetricId> xid_metrics();
 Outcome xids(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome numa_node(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 

@@ -69,10 +69,9 @@ constexpr Reader ecc_row(std::string_view call) {
   return row<Id>(call, Tier::slow, ecc_total<Type, Counter, Id>);
 }
 
-// A command that names its metrics gets the margin to a limit if the device reports it, and the limit otherwise.
 template <std::uint32_t Type, MetricId Id, MetricId Margin>
 Outcome limit(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
-  if (driver.only && frame.row[Margin].has_value()) return Outcome::unsupported;
+  if (driver.either_limit && frame.row[Margin].has_value()) return Outcome::unsupported;
   return typed<&Api::temperature_threshold, Type, Id>(driver, device, now, frame);
 }
 
@@ -114,7 +113,7 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
       link_row<&Api::pcie_width, device_metric("pcie_link_width")>("GetCurrPcieLinkWidth", Tier::second),
       // Also when only the use by processes is asked for: without the list there is no process to fill.
       {{.call = "GetRunningProcesses", .fills = process_metrics()}, read_processes},
-      row<device_metric("xid_last"), device_metric("xid_total")>("EventSetWait", Tier::tick, xids),
+      {{.call = "EventSetWait", .fills = xid_metrics()}, xids},
 
       differential({{.call = "GpmMetricsGet", .tier = Tier::second, .fills = {}}, gpm}, gpm_metrics()),
       differential({{.call = "GetProcessUtilization", .tier = Tier::second, .fills = {}}, read_process_engines},
