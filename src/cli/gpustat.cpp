@@ -75,10 +75,7 @@ Result<std::vector<std::uint32_t>> chosen_devices(const std::string &list, const
 // driver gives counters instead of a use.
 Result<SnapshotPtr> look_once(const Options &options, bool with_cpu) {
   auto reading = feed_options(options);
-  reading.only.emplace();
-  for (const auto role : view::gpustat_roles()) {
-    if (const auto id = find_role(Scope::device, role)) reading.only->add(*id);
-  }
+  reading.only = view::needs_of_gpustat();
   reading.rates = with_cpu ? feed::Rates::always : feed::Rates::if_needed;
   const auto feed = open_feed(reading);
   if (!feed) return std::unexpected(feed.error());
@@ -113,6 +110,7 @@ int show_once(GpustatCommand command, const Options &options) {
 int watch(GpustatCommand command, const Options &options) {
   const auto stop = stop_on_signals();
   auto reading = feed_options(options);
+  reading.only = view::needs_of_gpustat();
   reading.continuous = true;
   reading.interval =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(command.interval_seconds));

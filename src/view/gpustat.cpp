@@ -224,10 +224,10 @@ std::string header(const Snapshot &snapshot, const GpustatOptions &options, int 
 
 }  // namespace
 
-std::vector<Role> gpustat_roles() {
-  std::vector<Role> roles(kShown.size());
-  std::transform(kShown.begin(), kShown.end(), roles.begin(), [](const Shown &shown) { return shown.role; });
-  return roles;
+MetricSet needs_of_gpustat() {
+  MetricSet set;
+  for (const auto &shown : kShown) set.add_roles(Scope::device, {shown.role});
+  return set;
 }
 
 std::string render_gpustat(const Snapshot &snapshot, const GpustatOptions &options) {

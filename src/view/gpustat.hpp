@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "metric/set.hpp"
 #include "model/snapshot.hpp"
 
 namespace gpulse::view {
@@ -26,8 +27,8 @@ struct GpustatOptions {
   std::string_view normal = "\033[m";  // what ends a colour
 };
 
-// The roles of devices that the text or the JSON shows.
-std::vector<Role> gpustat_roles();
+// What the text or the JSON shows; the processes come with their number.
+MetricSet needs_of_gpustat();
 
 std::string render_gpustat(const Snapshot &snapshot, const GpustatOptions &options);
 std::string gpustat_json(const Snapshot &snapshot, const std::optional<std::vector<std::uint32_t>> &devices);
