@@ -120,7 +120,9 @@ def loops(gpulse: str, smi: str | None, folder: str) -> list[tuple[str, str, lis
         all_.append((what, "gpulse smi", [*own, *arguments], False))
         if what.startswith("five"):
             interval = "0.1" if "10 Hz" in what else "1"
-            all_.append((what, "gpulse --csv --fields", [gpulse, "--csv", "--fields", FIVE, "--watch", interval], False))
+            for form in ("--csv", "--json"):
+                command = [gpulse, form, "--fields", FIVE, "--watch", interval]
+                all_.append((what, f"gpulse {form} --fields", command, False))
     all_.append(("everything, 1 Hz", "gpulse --json --watch", [gpulse, "--json", "--watch"], False))
     all_.append(("everything, 1 Hz", "gpulse record", [gpulse, "record", "-o", f"{folder}/x.gpr", "--force"], False))
     all_.append(("the table, 1 Hz", "gpulse --watch", [gpulse, "--watch"], False))

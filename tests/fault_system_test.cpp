@@ -132,7 +132,8 @@ TEST_F(FaultSystem, OneDeviceFailsWhole) {
     sim_fault("*", 0, code);
     const auto after = sampler->sample(Pass::everything);
     ASSERT_EQ(after->devices.size(), 2U);
-    EXPECT_EQ(after->devices[0].state == DeviceState::lost, code == 15);
+    const bool without_driver = code == 1 || code == 9 || code == 18;
+    EXPECT_EQ(after->devices[0].state == DeviceState::lost, code == 15 || without_driver);
     for (const auto id : {device_metric("temperature_gpu_celsius"), device_metric("power_draw_watts"),
                           device_metric("memory_used_bytes"), device_metric("power_instant_watts"),
                           device_metric("clock_sm_mhz"), device_metric("ecc_corrected_total")}) {

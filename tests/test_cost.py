@@ -48,8 +48,9 @@ def calls_per_tick(log: Path, scenario: str | Path, *arguments: str) -> dict[str
     return {name: round(count / 8) for name, count in (many - few).items()}
 
 
-def test_named_fields_are_read_by_one_call_each(tmp_path: Path) -> None:
-    arguments = ("--csv", "--fields", FIVE, "--watch", "0.05")
+@pytest.mark.parametrize("form", ["--csv", "--json"])
+def test_named_fields_are_read_by_one_call_each(form: str, tmp_path: Path) -> None:
+    arguments = (form, "--fields", FIVE, "--watch", "0.05")
     assert calls_per_tick(tmp_path / "log", "single", *arguments) == CALLS_OF_FIVE
 
 

@@ -95,3 +95,31 @@ def test_mig_instances_stand_under_their_parents() -> None:
 
 def test_on_a_terminal_or_not_json_is_one_line() -> None:
     assert len(gpulse("--json", scenario="eight").lines) == 1
+
+
+def test_only_the_fields_that_are_named_are_there() -> None:
+    fields = "power.draw,serial,host.cpu_percent,process.user"
+    document = gpulse("--json", "--fields", fields, scenario="single").json
+    check(document)
+    device = document["devices"][0]
+    assert (list(device["metrics"]), list(device["info"])) == (["power_draw_watts"], ["serial"])
+    assert (device["index"], device["name"]) == (0, "NVIDIA H200")
+    assert set(document["host"]) == {"cpu_percent", "unavailable"}
+    assert isinstance(document["host"]["cpu_percent"], (int, float)), "a rate needs a second reading"
+    assert all({"pid", "device", "user"} < set(process) for process in document["processes"])
+    assert "self" not in document and "events" not in document
+    fewer = gpulse("--json", "--fields", "power.draw", scenario="single").json
+    assert "host" not in fewer and "processes" not in fewer
+
+
+def test_without_fields_nothing_is_left_out() -> None:
+    document = gpulse("--json", scenario="single").json
+    properties = {name: set(part["properties"]) for name, part in SCHEMA["$defs"].items() if "properties" in part}
+    assert set(document) == set(SCHEMA["properties"])
+    assert set(document["host"]) == properties["host"]
+    assert set(document["self"]) == properties["self"]
+    device = document["devices"][0]
+    assert set(device) == properties["device"]
+    for part in ("metrics", "info"):
+        assert set(device[part]) == set(SCHEMA["$defs"]["device"]["properties"][part]["properties"])
+    assert all(set(process) == properties["process"] for process in document["processes"])

@@ -60,8 +60,9 @@ void add_devices(OptionList &list, Options &options) {
 void add_status(OptionList &list, Options &options) {
   add_devices(list, options);
   const auto json = list.flag("--json", options.json, "JSON");
-  const auto csv = list.flag("--csv", options.csv, "comma-separated values, a line per device").excludes(json);
-  list.comma_list("--fields", options.fields, "columns of --csv, by name").needs(csv).value_name("LIST");
+  list.flag("--csv", options.csv, "comma-separated values, a line per device").excludes(json);
+  list.comma_list("--fields", options.fields, "only these, by name: columns of --csv, members of --json")
+      .value_name("LIST");
   list.flag("--fast", options.fast, "read once: no rates, no true activity");
   list.duration("--sample", options.window, "time between the two readings that rates need (100ms)", 100ms);
   list.maybe_duration("--watch", options.watch, options.interval, "again and again, every SEC (1s)", 10ms)

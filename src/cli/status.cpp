@@ -16,6 +16,12 @@ class StatusWriter {
  public:
   static Result<StatusWriter> make(const Options &options) {
     StatusWriter writer(options);
+    if (options.json) {
+      auto fields = view::json_fields(options.fields);
+      if (!fields) return std::unexpected(fields.error());
+      if (!options.fields.empty()) writer.fields_ = *fields;
+      return writer;
+    }
     auto columns = view::csv_columns(options.fields);
     if (!columns) return std::unexpected(columns.error());
     writer.columns_ = std::move(*columns);
@@ -24,6 +30,7 @@ class StatusWriter {
 
   // What has to be read; none: everything.
   std::optional<MetricSet> needs() const {
+    if (fields_) return view::needs_of_json(*fields_);
     if (options_.json || (options_.fast && options_.fields.empty())) return std::nullopt;
     return options_.csv ? view::needs_of_csv(columns_) : view::needs_of_status();
   }
@@ -34,7 +41,7 @@ class StatusWriter {
     std::string out;
     if (options_.json) {
       const bool pretty = terminal_ && !options_.watch;
-      view::write_json(snapshot, out, pretty);
+      view::write_json(snapshot, out, pretty, fields_ ? &*fields_ : nullptr);
       if (!pretty) out += '\n';
     } else if (options_.csv) {
       if (first_) view::write_csv_header(columns_, out);
@@ -56,6 +63,7 @@ class StatusWriter {
   bool terminal_;
   bool first_ = true;
   std::vector<view::CsvColumn> columns_;
+  std::optional<MetricSet> fields_;  // of JSON; none: all
 };
 
 // Says in one line why there is no device; the table then need not.
@@ -70,6 +78,7 @@ SnapshotPtr explain_absence(const SnapshotPtr &snapshot) {
 }  // namespace
 
 int run_status(const Options &options) {
+  if (!options.fields.empty() && !options.json && !options.csv) return fail({"--fields needs --csv or --json"}, kUsage);
   auto writer = StatusWriter::make(options);
   if (!writer) return fail(writer.error(), kUsage);
   const auto stop = options.watch ? stop_on_signals() : std::stop_token{};

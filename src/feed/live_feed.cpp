@@ -18,15 +18,19 @@ constexpr auto kIdleReleaseAfter = 15s;
 // Of the first sample, and of the second one that it may need.
 constexpr auto kFirstAnswer = 2800ms;
 
-bool lacks_wanted_number(const Snapshot &snapshot, const MetricSet &wanted) {
-  return std::ranges::any_of(snapshot.devices, [&](const Device &device) {
-    if (device.state != DeviceState::ok || device.parent) return false;
-    bool missing = false;
-    for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
-      missing = missing || (!is_text(metric) && wanted.contains(id) && device.row[id].is(Reason::not_sampled));
-    });
-    return missing;
+bool lacks_wanted_number(const Row &row, const MetricSet &wanted) {
+  bool missing = false;
+  for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
+    missing = missing || (!is_text(metric) && wanted.contains(id) && row[id].is(Reason::not_sampled));
   });
+  return missing;
+}
+
+bool lacks_wanted_number(const Snapshot &snapshot, const MetricSet &wanted) {
+  const auto lacks = [&](const auto &one) { return lacks_wanted_number(one.row, wanted); };
+  const auto well = [](const Device &device) { return device.state == DeviceState::ok && !device.parent; };
+  return lacks_wanted_number(snapshot.host, wanted) || std::ranges::any_of(snapshot.processes, lacks) ||
+         std::ranges::any_of(snapshot.devices, [&](const Device &device) { return well(device) && lacks(device); });
 }
 
 class LiveFeed final : public Feed {

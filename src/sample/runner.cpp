@@ -46,7 +46,7 @@ void Runner::ask(Pass pass) {
   const auto now = monotonic_now();
   using enum Core::Stage;
   if (core_->stage == discover || core_->has_task()) return;
-  if (core_->stage == none && pass == Pass::scheduled && core_->has_nothing_to_do(now)) return;
+  if (core_->stage == none && core_->has_nothing_to_do(now)) return;
   core_->begin_pass(pass, now);
   if (is_prompt()) {
     core_->serve(*core_->workers.front(), lock);

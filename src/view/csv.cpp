@@ -80,6 +80,12 @@ std::string identity_text(const Snapshot &snapshot, const Device &device, CsvIde
 
 }  // namespace
 
+std::optional<CsvIdentity> find_csv_identity(std::string_view field) {
+  const auto *const name = std::find(kIdentityNames.begin(), kIdentityNames.end(), field);
+  if (name == kIdentityNames.end()) return std::nullopt;
+  return static_cast<CsvIdentity>(name - kIdentityNames.begin());
+}
+
 Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields) {
   std::vector<CsvColumn> columns;
   if (fields.empty()) {
@@ -90,9 +96,8 @@ Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields) 
     return columns;
   }
   for (const auto &field : fields) {
-    const auto *const name = std::find(kIdentityNames.begin(), kIdentityNames.end(), field);
-    if (name != kIdentityNames.end()) {
-      columns.emplace_back(static_cast<CsvIdentity>(name - kIdentityNames.begin()));
+    if (const auto identity = find_csv_identity(field)) {
+      columns.emplace_back(*identity);
     } else if (const auto id = find_metric(Scope::device, field)) {
       columns.emplace_back(*id);
     } else {

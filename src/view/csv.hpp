@@ -19,6 +19,9 @@ namespace gpulse::view {
 enum class CsvIdentity : std::uint8_t { time, hostname, index, uuid, name, vendor, pci, driver, label, state };
 using CsvColumn = std::variant<CsvIdentity, MetricId>;
 
+// None when it names no column of that kind.
+std::optional<CsvIdentity> find_csv_identity(std::string_view field);
+
 // By key, or by nvidia-smi's name of a metric. No fields: time, index, uuid, name and every number of a device.
 Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields);
 // What has to be read for these columns.

@@ -6,6 +6,7 @@
 
 #include "base/json_writer.hpp"
 #include "metric/format.hpp"
+#include "view/csv.hpp"
 #include "view/json_indent.hpp"
 
 namespace gpulse::view {
@@ -36,23 +37,31 @@ void write_reading(JsonWriter &json, const Metric &metric, const Reading &readin
   }
 }
 
-void write_numbers(JsonWriter &json, const Row &row) {
+// What is written; null: everything.
+using Only = const MetricSet *;
+
+bool wants(Only only, MetricId id) { return only == nullptr || only->contains(id); }
+bool wants(Only only, Scope scope) { return only == nullptr || only->contains_any(scope); }
+
+void write_numbers(JsonWriter &json, const Row &row, Only only) {
   for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
-    if (!is_text(metric)) write_reading(json, metric, row[id]);
+    if (!is_text(metric) && wants(only, id)) write_reading(json, metric, row[id]);
   });
 }
 
-void write_texts(JsonWriter &json, Scope scope, const TextRow *texts) {
+void write_texts(JsonWriter &json, Scope scope, const TextRow *texts, Only only) {
   for_each_metric(scope, [&](MetricId id, const Metric &metric) {
-    if (is_text(metric)) write_text(json, metric.key, texts == nullptr ? "" : (*texts)[id].value_or(""));
+    if (is_text(metric) && wants(only, id))
+      write_text(json, metric.key, texts == nullptr ? "" : (*texts)[id].value_or(""));
   });
 }
 
 // A text that does not exist is plainly null: most processes have no container. One that was withheld says why.
-void write_unavailable(JsonWriter &json, const Row &row, const TextRow *texts) {
+void write_unavailable(JsonWriter &json, const Row &row, const TextRow *texts, Only only) {
   json.key("unavailable");
   json.begin_object();
   for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
+    if (!wants(only, id)) return;
     if (!is_text(metric)) {
       if (!row[id]) json.member(metric.key, reason_text(row[id]));
     } else if (texts != nullptr && !(*texts)[id] && (*texts)[id].reason() != Reason::not_supported) {
@@ -62,28 +71,29 @@ void write_unavailable(JsonWriter &json, const Row &row, const TextRow *texts) {
   json.end_object();
 }
 
-void write_row(JsonWriter &json, const Row &row) {
-  write_numbers(json, row);
-  write_unavailable(json, row, nullptr);
+void write_row(JsonWriter &json, const Row &row, Only only) {
+  write_numbers(json, row, only);
+  write_unavailable(json, row, nullptr, only);
 }
 
-void write_host(JsonWriter &json, const Snapshot &snapshot) {
+void write_host(JsonWriter &json, const Snapshot &snapshot, Only only) {
   json.key("host");
   json.begin_object();
-  write_row(json, snapshot.host);
+  write_row(json, snapshot.host, only);
+  if (only != nullptr) return json.end_object();
   json.key("cores");
   json.begin_array();
   for (const auto &core : snapshot.cores) {
     json.begin_object();
     json.member("core", core.id);
-    write_row(json, core.row);
+    write_row(json, core.row, only);
     json.end_object();
   }
   json.end_array();
   json.end_object();
 }
 
-void write_device(JsonWriter &json, const Device &device) {
+void write_device(JsonWriter &json, const Device &device, Only only) {
   static const DeviceIdentity kNobody;
   const auto &identity = device.identity ? *device.identity : kNobody;
   json.begin_object();
@@ -99,25 +109,25 @@ void write_device(JsonWriter &json, const Device &device) {
   json.member("state", word(device.state));
   json.key("metrics");
   json.begin_object();
-  write_numbers(json, device.row);
+  write_numbers(json, device.row, only);
   json.end_object();
-  write_unavailable(json, device.row, &identity.texts);
+  write_unavailable(json, device.row, &identity.texts, only);
   json.key("info");
   json.begin_object();
-  write_texts(json, Scope::device, &identity.texts);
+  write_texts(json, Scope::device, &identity.texts, only);
   json.end_object();
   json.end_object();
 }
 
-void write_process(JsonWriter &json, const Process &process) {
+void write_process(JsonWriter &json, const Process &process, Only only) {
   json.begin_object();
   json.member("pid", process.pid);
   json.member("device", process.device);
   json.member("type", type_word(process.types));
   json.member("state", process.foreign ? "host pid" : process.gone ? "gone" : "ok");
-  write_texts(json, Scope::process, process.texts.get());
-  write_numbers(json, process.row);
-  write_unavailable(json, process.row, process.texts.get());
+  write_texts(json, Scope::process, process.texts.get(), only);
+  write_numbers(json, process.row, only);
+  write_unavailable(json, process.row, process.texts.get(), only);
   json.end_object();
 }
 
@@ -150,32 +160,59 @@ void write_events(JsonWriter &json, const Snapshot &snapshot) {
   json.end_array();
 }
 
-void write_compact(const Snapshot &snapshot, std::string &out) {
+void write_compact(const Snapshot &snapshot, std::string &out, Only only) {
   JsonWriter json(out);
   json.begin_object();
   json.member("schema", "gpulse/1");
   write_text(json, "time", has_time(snapshot) ? iso8601_utc(snapshot.time) : "");
   json.member("hostname", snapshot.hostname);
   write_text(json, "origin", snapshot.origin);
-  write_host(json, snapshot);
+  if (wants(only, Scope::host)) write_host(json, snapshot, only);
   json.key("devices");
   json.begin_array();
-  for (const auto &device : snapshot.devices) write_device(json, device);
+  for (const auto &device : snapshot.devices) write_device(json, device, only);
   json.end_array();
-  json.key("processes");
-  json.begin_array();
-  for (const auto &process : snapshot.processes) write_process(json, process);
-  json.end_array();
+  if (wants(only, Scope::process)) {
+    json.key("processes");
+    json.begin_array();
+    for (const auto &process : snapshot.processes) write_process(json, process, only);
+    json.end_array();
+  }
   write_sources(json, snapshot);
-  write_events(json, snapshot);
-  json.key("self");
-  json.begin_object();
-  write_row(json, snapshot.self);
-  json.end_object();
+  if (only == nullptr) {
+    write_events(json, snapshot);
+    json.key("self");
+    json.begin_object();
+    write_row(json, snapshot.self, only);
+    json.end_object();
+  }
   json.end_object();
 }
 
 }  // namespace
+
+Result<MetricSet> json_fields(std::span<const std::string> fields) {
+  MetricSet set;
+  for (const auto &field : fields) {
+    if (find_csv_identity(field)) continue;  // always there
+    const auto dot = field.find('.');
+    const auto scope = field.substr(0, dot) == "host"      ? std::optional(Scope::host)
+                       : field.substr(0, dot) == "process" ? std::optional(Scope::process)
+                                                           : std::nullopt;
+    const auto id = dot != std::string::npos && scope ? find_metric(*scope, field.substr(dot + 1))
+                                                      : find_metric(Scope::device, field);
+    if (!id) return failure("no field '" + field + "'", "`gpulse explain` lists them");
+    set.add(*id);
+  }
+  return set;
+}
+
+MetricSet needs_of_json(const MetricSet &fields) {
+  auto needs = fields;
+  // The list of processes comes with the memory that each uses.
+  if (fields.contains_any(Scope::process)) needs.add_roles(Scope::process, {Role::memory_used});
+  return needs;
+}
 
 double rounded(const Metric &metric, double value) {
   const double scale = std::pow(10.0, std::max(kDigits, metric.precision));
@@ -184,10 +221,10 @@ double rounded(const Metric &metric, double value) {
   return std::round(value * scale) / scale;
 }
 
-void write_json(const Snapshot &snapshot, std::string &out, bool pretty) {
-  if (!pretty) return write_compact(snapshot, out);
+void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only) {
+  if (!pretty) return write_compact(snapshot, out, only);
   std::string compact;
-  write_compact(snapshot, compact);
+  write_compact(snapshot, compact, only);
   out += indent_json(compact);
 }
 

@@ -5,14 +5,24 @@
 // beyond is noise of the driver's arithmetic. A number that is not there is null, and "unavailable" says why.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "base/result.hpp"
+#include "metric/set.hpp"
 #include "model/snapshot.hpp"
 
 namespace gpulse::view {
 
-// Appends one object; compact without a newline, or laid out for a person with one.
-void write_json(const Snapshot &snapshot, std::string &out, bool pretty);
+// The metrics of devices that the fields name, or of others: "host.cpu_percent", "process.user". What identifies a
+// device or a sample is no metric, and always there.
+Result<MetricSet> json_fields(std::span<const std::string> fields);
+// What has to be read for them.
+MetricSet needs_of_json(const MetricSet &fields);
+
+// Appends one object; compact without a newline, or laid out for a person with one. `only`: with these metrics alone,
+// and without the host and the processes where none of them is theirs.
+void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only = nullptr);
 
 // As it stands in JSON.
 double rounded(const Metric &metric, double value);

@@ -17,7 +17,7 @@ constexpr std::string_view kTimePattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:
 
 using Keys = std::vector<std::string_view>;
 
-// Every object is closed and every member required: what is not there is null, never left out.
+// Every object is closed: what is not there is null. Only what --fields can leave out is not required.
 class SchemaWriter {
  public:
   explicit SchemaWriter(std::string &out) : json_(out) {}
@@ -42,8 +42,8 @@ class SchemaWriter {
   }
 
   template <class Content>
-  void member(std::string_view key, Content content) {
-    keys_.push_back(key);
+  void member(std::string_view key, Content content, bool required = true) {
+    if (required) keys_.push_back(key);
     json_.key(key);
     json_.begin_object();
     content();
@@ -70,17 +70,18 @@ class SchemaWriter {
     if (or_null) json_.null();
     json_.end_array();
   }
-  void reference(std::string_view key, std::string_view definition) {
-    member(key, [&] { point_to(definition); });
+  void reference(std::string_view key, std::string_view definition, bool required = true) {
+    member(key, [&] { point_to(definition); }, required);
   }
-  void list(std::string_view key, std::string_view definition) {
-    member(key, [&] {
+  void list(std::string_view key, std::string_view definition, bool required = true) {
+    const auto content = [&] {
       json_.member("type", "array");
       json_.key("items");
       json_.begin_object();
       point_to(definition);
       json_.end_object();
-    });
+    };
+    member(key, content, required);
   }
   void point_to(std::string_view definition) { json_.member("$ref", "#/$defs/" + std::string(definition)); }
 
@@ -107,7 +108,7 @@ void word_or(SchemaWriter &schema, const Words &words, std::string_view pattern,
 
 void metric(SchemaWriter &schema, const Metric &metric) {
   auto &json = schema.json();
-  schema.member(metric.key, [&] {
+  const auto content = [&] {
     json.member("description", metric.help);
     switch (metric.kind) {
       case Kind::text:
@@ -126,7 +127,8 @@ void metric(SchemaWriter &schema, const Metric &metric) {
       default:
         schema.nullable("number");
     }
-  });
+  };
+  schema.member(metric.key, content, false);
 }
 
 void metrics(SchemaWriter &schema, Scope scope, bool texts) {
@@ -160,7 +162,7 @@ void row_members(SchemaWriter &schema, Scope scope) {
 
 void host_members(SchemaWriter &schema) {
   row_members(schema, Scope::host);
-  schema.list("cores", "core");
+  schema.list("cores", "core", false);
 }
 
 void core_members(SchemaWriter &schema) {
@@ -232,12 +234,12 @@ void top_members(SchemaWriter &schema) {
   });
   schema.plain("hostname", "string");
   schema.optional("origin", "string");
-  schema.reference("host", "host");
+  schema.reference("host", "host", false);
   schema.list("devices", "device");
-  schema.list("processes", "process");
+  schema.list("processes", "process", false);
   schema.list("sources", "source");
-  schema.list("events", "event");
-  schema.reference("self", "self");
+  schema.list("events", "event", false);
+  schema.reference("self", "self", false);
 }
 
 }  // namespace
