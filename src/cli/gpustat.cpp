@@ -53,7 +53,7 @@ Result<void> check(const Snapshot &snapshot, bool live) {
                                   [](const SourceStatus &source) { return !source.driver.empty(); });
   if (!live || driver || has_device(snapshot)) return {};
   const auto why = absence(snapshot);
-  return failure(why.empty() ? "no GPU found" : why);
+  return failure(why.empty() ? std::string(absence_words(snapshot)) : why);
 }
 
 Result<std::vector<std::uint32_t>> chosen_devices(const std::string &list, const Snapshot &snapshot) {

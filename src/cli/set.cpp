@@ -21,7 +21,7 @@ using namespace control;
 std::expected<std::vector<Device>, int> choose(const SnapshotPtr &snapshot, const Options &options) {
   if (snapshot->devices.empty()) {
     const auto why = absence(*snapshot);
-    return std::unexpected(fail({"no GPU found", why}, kNoDevice));
+    return std::unexpected(fail({absence_words(*snapshot), why}, kNoDevice));
   }
   if (options.devices.empty()) return whole_devices(*snapshot);
   const auto part = select_devices(snapshot, options.devices);

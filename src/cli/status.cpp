@@ -68,8 +68,7 @@ class StatusWriter {
 
 // Says in one line why there is no device; the table then need not.
 SnapshotPtr explain_absence(const SnapshotPtr &snapshot) {
-  const auto why = absence(*snapshot);
-  complain(why.empty() ? "no GPU found" : "no GPU found: " + why);
+  complain(Error{absence_words(*snapshot), absence(*snapshot)}.line());
   auto plain = std::make_shared<Snapshot>(*snapshot);
   for (auto &source : plain->sources) source.problem = {};
   return plain;

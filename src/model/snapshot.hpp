@@ -104,6 +104,14 @@ struct Snapshot {
   std::vector<Event> events;  // the newest last
 };
 
+// What to say where there is no device: a driver that does not answer may well have some.
+inline std::string_view absence_words(const Snapshot &snapshot) {
+  for (const auto &source : snapshot.sources) {
+    if (source.hangs) return "the driver does not answer";
+  }
+  return "no GPU found";
+}
+
 inline bool has_time(const Snapshot &snapshot) { return snapshot.time != WallTime{}; }
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;

@@ -276,7 +276,7 @@ void draw_devices(const Area &area, const DrawContext &context, std::size_t &fir
   const auto note = devices.size() > 1 ? fmt::format("{} devices", devices.size()) : std::string();
   const auto inner = open_panel(area, look, "GPUs", note);
   if (devices.empty()) {
-    inner.put(0, 0, "no GPU found", look.theme->warn);
+    inner.put(0, 0, absence_words(context.snapshot), look.theme->warn);
     return;
   }
   Columns maker(devices, context);  // the columns call back into it

@@ -169,7 +169,7 @@ std::string render_doctor(const Snapshot &snapshot, std::span<const ReaderCost> 
   report_sources(report, snapshot);
   if (snapshot.devices.empty()) {
     report.title("Devices");
-    report.paragraph("no GPU found: see the sources above for why", 2, Colour::warn);
+    report.paragraph(fmt::format("{}: see the sources above for why", absence_words(snapshot)), 2, Colour::warn);
   } else {
     report_devices(report, snapshot);
   }

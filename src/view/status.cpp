@@ -113,7 +113,8 @@ bool shows_processes(const Snapshot &snapshot, const StatusOptions &options) {
 
 // Rows for the devices: two each where that leaves room for the processes, one each, several to a line.
 Lines choose_device_lines(const Snapshot &snapshot, const StatusOptions &options, std::size_t room) {
-  if (snapshot.devices.empty()) return {term::line(options.style, {{"no GPU found", Colour::warn}})};
+  if (snapshot.devices.empty())
+    return {term::line(options.style, {{std::string(absence_words(snapshot)), Colour::warn}})};
   const std::size_t wanted = options.processes ? 1 + std::min(snapshot.processes.size(), kProcessesAtLeast) : 0;
   if (top_level(snapshot) <= kDevicesWithDetails) {
     auto lines = device_lines(snapshot, options.style, true);
