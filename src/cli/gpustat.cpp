@@ -123,12 +123,15 @@ int watch(GpustatCommand command, const Options &options) {
   if (auto good = check(**snapshot, (*feed)->is_live()); !good) return give_up(good.error(), command.debug);
   if (auto chosen = choose(command, **snapshot); !chosen) return give_up(chosen.error(), command.debug);
   const LiveScreen screen(::isatty(STDOUT_FILENO) == 1);
-  while (snapshot && *snapshot != nullptr) {
-    const auto frame = view::render_gpustat(**snapshot, command.view);
-    if (auto written = screen.draw(frame); !written) return fail(written.error());
-    snapshot = (*feed)->next(stop);
-  }
-  return snapshot ? kGood : fail(snapshot.error());
+  Result<void> drawn;
+  const auto draw = [&](const SnapshotPtr &sample) {
+    drawn = screen.draw(view::render_gpustat(*sample, command.view));
+    return drawn.has_value();
+  };
+  if (!draw(*snapshot)) return fail(drawn.error());
+  const auto followed = (*feed)->follow(stop, draw);
+  if (!drawn) return fail(drawn.error());
+  return followed ? kGood : fail(followed.error());
 }
 
 }  // namespace

@@ -57,17 +57,21 @@ int run_record(const Options &options) {
   auto writer = open_writer(options, stop);
   if (!writer) return stop.stop_requested() ? nothing() : fail(writer.error());
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
-  while (*snapshot != nullptr) {
-    if (auto written = writer->write(**snapshot); !written) return fail(written.error());
+  Result<void> written;
+  const auto write = [&](const SnapshotPtr &sample) {
+    written = writer->write(*sample);
+    if (!written) return false;
     if (terminal) {
       tell(
           fmt::format("\r{} samples, {} \x1b[K", writer->samples(), format_bytes(static_cast<double>(writer->size()))));
     }
-    if (options.count && writer->samples() >= *options.count) break;
-    if (options.duration && monotonic_now() - begun >= *options.duration) break;
-    snapshot = feed.next(stop);
-    if (!snapshot) return fail(snapshot.error());
-  }
+    const bool enough = (options.count && writer->samples() >= *options.count) ||
+                        (options.duration && monotonic_now() - begun >= *options.duration);
+    return !enough;
+  };
+  const auto followed = write(*snapshot) ? feed.follow(stop, write) : Result<void>{};
+  if (!written) return fail(written.error());
+  if (!followed) return fail(followed.error());
   tell(fmt::format("{}recorded {} samples, {}, {}\n", terminal ? "\r\x1b[K" : "gpulse: ", writer->samples(),
                    format_bytes(static_cast<double>(writer->size())),
                    Text(standard ? "to the standard output" : "in " + options.output)));

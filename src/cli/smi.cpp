@@ -48,33 +48,60 @@ class Output {
 // A session of one command: looks again and again, each time at what it needs and no more.
 class Session {
  public:
-  static SmiResult<Session> open(const Options &options, const MetricSet &only) {
+  // `pace`: between two looks; none: there is only one.
+  static SmiResult<Session> open(const Options &options, const MetricSet &only,
+                                 std::optional<std::chrono::nanoseconds> pace = std::nullopt) {
     auto reading = feed_options(options);
     reading.only = only;
     reading.rates = feed::Rates::if_needed;
     reading.either_limit = true;
     reading.window = std::chrono::milliseconds(110);
+    reading.interval = pace.value_or(reading.interval);
+    reading.all_each_time = true;
     const auto feed = open_feed(reading);
     if (!feed) return std::unexpected(SmiRefusal{feed.error().line() + "\n", kOther});
-    return Session(**feed);
+    return Session(**feed, pace);
   }
 
-  // The snapshot stays until the next look.
-  SmiResult<Selection> look(const std::string &which) {
-    const auto snapshot = std::exchange(first_, false) ? first_look(*feed_) : feed_->again();
+  // Looks once, or again and again until `show` gives an exit code. The snapshot of a selection stays until the next
+  // look.
+  int look(const std::string &which, const std::function<std::optional<int>(const SmiResult<Selection> &)> &show) {
+    auto snapshot = pace_ && feed_->is_live() ? first_next(*feed_, {}) : first_look(*feed_);
+    std::optional<int> code;
+    const auto take = [&](const SnapshotPtr &sample) {
+      code = show(select(sample, which));
+      return !code.has_value();
+    };
+    for (auto due = monotonic_now(); snapshot && take(*snapshot) && pace_; snapshot = feed_->again()) {
+      if (feed_->is_live()) {
+        if (const auto followed = feed_->follow({}, take); !followed) snapshot = std::unexpected(followed.error());
+        break;
+      }
+      due = next_turn(due, *pace_, monotonic_now());
+      sleep_until(due);
+    }
+    if (!snapshot) return say({snapshot.error().line() + "\n", kOther});
+    return code.value_or(kGood);
+  }
+  SmiResult<Selection> look() {
+    const auto snapshot = first_look(*feed_);
     if (!snapshot) return std::unexpected(SmiRefusal{snapshot.error().line() + "\n", kOther});
-    snapshot_ = *snapshot;
+    return select(*snapshot, "");
+  }
+  // What is to be said of devices that are gone; empty when all are there.
+  const std::string &complaint() const { return complaint_; }
+
+ private:
+  Session(feed::Feed &feed, std::optional<std::chrono::nanoseconds> pace) : feed_(&feed), pace_(pace) {}
+
+  SmiResult<Selection> select(const SnapshotPtr &snapshot, const std::string &which) {
+    snapshot_ = snapshot;
     auto selection = select_devices(*snapshot_, which);
     if (snapshot_->devices.empty()) return std::unexpected(nothing_found(*snapshot_));
     if (!selection) return std::unexpected(SmiRefusal{"No devices were found\n", kNotFound});
     if (selection->devices.empty()) return std::unexpected(nothing_found(*snapshot_));
     return take_out_lost(std::move(*selection));
   }
-  // What is to be said of devices that are gone; empty when all are there.
-  const std::string &complaint() const { return complaint_; }
-
- private:
-  explicit Session(feed::Feed &feed) : feed_(&feed) {}
 
   Selection take_out_lost(Selection selection) {
     complaint_.clear();
@@ -90,9 +117,9 @@ class Session {
   }
 
   feed::Feed *feed_;
+  std::optional<std::chrono::nanoseconds> pace_;
   SnapshotPtr snapshot_;
   std::string complaint_;
-  bool first_ = true;
 };
 
 MetricSet needs_of(const SmiCommand &command) {
@@ -139,19 +166,18 @@ std::string render(const SmiCommand &command, const Selection &selection, bool f
 int run_views(const SmiCommand &command, const Options &options) {
   auto output = Output::open(command.file);
   if (!output) return say({output.error().what + "\n", kOther});
-  auto session = Session::open(options, needs_of(command));
+  auto session = Session::open(options, needs_of(command), command.loop);
   if (!session) return say(session.error());
-  auto due = monotonic_now();
-  for (bool first = true;; first = false) {
-    const auto selection = session->look(command.devices);
+  bool first = true;
+  return session->look(command.devices, [&](const SmiResult<Selection> &selection) -> std::optional<int> {
     if (!selection) return say(selection.error());
     auto written = output->write(session->complaint());
-    if (written && !selection->devices.empty()) written = output->write(render(command, *selection, first));
+    const bool headed = std::exchange(first, false);
+    if (written && !selection->devices.empty()) written = output->write(render(command, *selection, headed));
     if (!written) return fail(written.error());
-    if (!command.loop) return session->complaint().empty() ? kGood : kLost;
-    due = next_turn(due, *command.loop, monotonic_now());
-    sleep_until(due);
-  }
+    if (command.loop) return std::nullopt;
+    return session->complaint().empty() ? kGood : kLost;
+  });
 }
 
 // The header comes again as often as a screen is full.
@@ -161,20 +187,17 @@ int run_monitor(const MonitorCommand &command, const Options &options, const Met
                 const auto &lines) {
   auto output = Output::open(command.file);
   if (!output) return say({output.error().what + "\n", kOther});
-  auto session = Session::open(options, only);
+  auto session = Session::open(options, only, command.delay);
   if (!session) return say(session.error());
-  auto due = monotonic_now();
-  for (std::uint64_t shown = 0; !command.count || shown < *command.count; ++shown) {
-    const auto selection = session->look(command.devices);
+  std::uint64_t shown = 0;
+  return session->look(command.devices, [&](const SmiResult<Selection> &selection) -> std::optional<int> {
     if (!selection) return say(selection.error());
     auto written = output->write(session->complaint());
     if (written && (shown == 0 || (!command.csv && shown % kLinesPerHeader == 0))) written = output->write(header);
     if (written) written = output->write(lines(*selection));
     if (!written) return fail(written.error());
-    due = next_turn(due, command.delay, monotonic_now());
-    if (!command.count || shown + 1 < *command.count) sleep_until(due);
-  }
-  return kGood;
+    return ++shown == command.count ? std::optional(kGood) : std::nullopt;
+  });
 }
 
 MonitorStyle style_of(const MonitorCommand &command) {
@@ -238,7 +261,7 @@ int run_near_processor(std::string_view word, const Options &options) {
   if (!number) return say({fmt::format("\"{}\" is not a valid CPU number.\n", Text(word)), kUsage});
   auto session = Session::open(options, {device_metric("cpu_affinity")});
   if (!session) return say(session.error());
-  const auto selection = session->look("");
+  const auto selection = session->look();
   if (!selection) return say(selection.error());
   std::string near;
   for (const auto *device : selection->devices) {
@@ -261,7 +284,7 @@ int run_topo(std::span<const std::string_view> arguments, const Options &options
   }
   auto session = Session::open(options, needs_of_topology());
   if (!session) return say(session.error());
-  const auto selection = session->look("");
+  const auto selection = session->look();
   if (!selection) return say(selection.error());
   return say({session->complaint() + topology_matrix(*selection, matrix), kGood});
 }

@@ -92,25 +92,28 @@ int run_status(const Options &options) {
   if (!opened) return fail(opened.error());
   auto &feed = **opened;
   const LiveScreen screen(writer->on_screen());
+  const auto first = options.watch ? first_next(feed, stop) : first_look(feed);
+  if (!first) return fail(first.error());
+  if (*first == nullptr) return kGood;
   int code = kGood;
-  for (std::uint64_t shown = 0; !options.count || shown < *options.count; ++shown) {
-    auto snapshot = !options.watch ? first_look(feed) : shown == 0 ? first_next(feed, stop) : feed.next(stop);
-    if (!snapshot) return fail(snapshot.error());
-    if (*snapshot == nullptr) break;
-    if ((*snapshot)->devices.empty() && shown == 0 && !writer->on_screen()) {
+  std::uint64_t shown = 0;
+  // False: it was the last.
+  const auto show = [&](SnapshotPtr snapshot) {
+    if (snapshot->devices.empty() && shown == 0 && !writer->on_screen()) {
       code = kNoDevice;
-      if (!options.json)
-        *snapshot = explain_absence(*snapshot);
-      else
-        (void)explain_absence(*snapshot);
+      const auto plain = explain_absence(snapshot);
+      if (!options.json) snapshot = plain;
     } else if (!options.devices.empty()) {
-      auto part = select_devices(*snapshot, options.devices);
-      if (!part) return fail(part.error(), kUsage);
-      *snapshot = std::move(*part);
+      auto part = select_devices(snapshot, options.devices);
+      if (!part) return code = fail(part.error(), kUsage), false;
+      snapshot = std::move(*part);
     }
-    if (auto written = screen.draw(writer->render(**snapshot)); !written) return fail(written.error());
-    if (!options.watch) break;
-  }
+    if (auto written = screen.draw(writer->render(*snapshot)); !written) return code = fail(written.error()), false;
+    ++shown;
+    return options.watch && (!options.count || shown < *options.count);
+  };
+  if (!show(*first)) return code;
+  if (const auto followed = feed.follow(stop, show); !followed) return fail(followed.error());
   return code;
 }
 

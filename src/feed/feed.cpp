@@ -21,19 +21,25 @@ Subscription Feed::subscribe(Subscriber subscriber) {
   return Subscription(std::shared_ptr<void>(entry.get(), [end, entry](void *) { end(entry.get()); }));
 }
 
-Result<void> Feed::run(const std::stop_token &stop) {
+Result<void> Feed::follow(const std::stop_token &stop, const std::function<bool(const SnapshotPtr &)> &take) {
   while (!stop.stop_requested()) {
     const auto sample = next(stop);
     if (!sample) return std::unexpected(sample.error());
-    if (*sample == nullptr) break;
+    if (*sample == nullptr || !take(*sample)) break;
+  }
+  return {};
+}
+
+Result<void> Feed::run(const std::stop_token &stop) {
+  return follow(stop, [&](const SnapshotPtr &sample) {
     const std::lock_guard publishing(subscribers_->mutex);
     const auto list = subscribers_->list;
     for (const auto &subscriber : list) {
       // An earlier one may just have ended this subscription.
-      if (std::ranges::find(subscribers_->list, subscriber) != subscribers_->list.end()) (*subscriber)(*sample);
+      if (std::ranges::find(subscribers_->list, subscriber) != subscribers_->list.end()) (*subscriber)(sample);
     }
-  }
-  return {};
+    return true;
+  });
 }
 
 Result<std::unique_ptr<Feed>> open(const Options &options, const std::stop_token &stop) {

@@ -44,6 +44,7 @@ struct Options {
   std::optional<MetricSet> only = {};  // nothing but these is read
   bool instances = false;              // as in SourceOptions
   bool either_limit = false;           // as in SourceOptions
+  bool all_each_time = false;          // read each time, however seldom it would be otherwise
   bool continuous = false;             // samples are taken for a while: listen for events, let go of idle GPUs
   // Of a recording
   double speed = 1;
@@ -77,6 +78,10 @@ class Feed {
   // The next one at the interval, or as recorded; null at the end of a recording. The first comes at once.
   virtual Result<SnapshotPtr> next(const std::stop_token &stop = {}) = 0;
 
+  // Hands on every further one, until `take` says that it was the last, a stop is asked for or the recording ends.
+  // `take` runs on a thread of its own while this one waits.
+  virtual Result<void> follow(const std::stop_token &stop, const std::function<bool(const SnapshotPtr &)> &take);
+
   // The samples of a recording by number; null of a live feed.
   virtual Timeline *recording() { return nullptr; }
   // Something the user should know of, in one line: damage to a recording. Empty: all is well.
@@ -86,7 +91,7 @@ class Feed {
   // What the calls to the drivers cost; nothing of a recording.
   virtual std::vector<CostReport> costs() const { return {}; }
 
-  // Subscribers are called one after the other, on the thread that runs run().
+  // Subscribers are called one after the other, by run().
   Subscription subscribe(Subscriber subscriber);
   // Hands out every sample until a stop is asked for or the recording ends.
   Result<void> run(const std::stop_token &stop);

@@ -113,6 +113,36 @@ TEST_F(LiveFeedTest, OthersGoOnWhileOneGpuHangs) {
   EXPECT_TRUE(back);
 }
 
+// Waking a thread for each sample costs more than the calls to the driver.
+TEST_F(LiveFeedTest, WhoHandsOnTheSamplesCallsTheDriver) {
+  open({{"GPU-0"}}, {.interval = 10ms, .rates = Rates::never});
+  ASSERT_TRUE(feed_->next());
+  int samples = 0;
+  EXPECT_TRUE(feed_->follow({}, [&](const SnapshotPtr &) {
+    EXPECT_EQ(source_->reader_thread(), std::this_thread::get_id());
+    return ++samples < 5;
+  }));
+  EXPECT_EQ(samples, 5);
+}
+
+// Whoever was stuck in the driver hands on nothing any more, however the call ends.
+TEST_F(LiveFeedTest, NobodyHandsOnSamplesAfterTheEnd) {
+  open({{"GPU-0"}, {"GPU-1"}}, {.interval = 10ms, .rates = Rates::never});
+  ASSERT_TRUE(feed_->next());
+  std::atomic<int> taken = 0;
+  std::stop_source stop;
+  source_->hang("GPU-0");
+  std::jthread later([&] {
+    std::this_thread::sleep_for(100ms);
+    stop.request_stop();
+  });
+  EXPECT_TRUE(feed_->follow(stop.get_token(), [&](const SnapshotPtr &) { return ++taken, true; }));
+  const int before = taken;
+  source_->release();
+  std::this_thread::sleep_for(100ms);
+  EXPECT_EQ(taken, before);
+}
+
 TEST_F(LiveFeedTest, AStopEndsTheWaitForADiscoveryThatHangs) {
   open({{"GPU-0"}}, {.interval = 10ms});
   source_->hang(Fake::kEverything);

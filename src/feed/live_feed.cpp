@@ -2,6 +2,9 @@
 #include "feed/live_feed.hpp"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "source/registry.hpp"
@@ -33,15 +36,16 @@ bool lacks_wanted_number(const Snapshot &snapshot, const MetricSet &wanted) {
          std::ranges::any_of(snapshot.devices, [&](const Device &device) { return well(device) && lacks(device); });
 }
 
-class LiveFeed final : public Feed {
+// Samples of this machine. Shared with a thread that may be stuck in a driver when the feed ends.
+class Machine {
  public:
-  LiveFeed(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root, const Options &options,
-           const RunnerOptions &deadlines)
+  Machine(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root, const Options &options,
+          const RunnerOptions &deadlines)
       : options_(options), sampler_(std::move(sources), root, with_options(deadlines, options)) {}
 
-  bool is_live() const override { return true; }
+  Sampler &sampler() { return sampler_; }
 
-  Result<SnapshotPtr> once(const std::stop_token &stop) override {
+  Result<SnapshotPtr> once(const std::stop_token &stop) {
     const auto begun = monotonic_now();
     // What a command names is read at once, however seldom it would be otherwise.
     const bool fast = options_.rates == Rates::never && !options_.only;
@@ -62,11 +66,12 @@ class LiveFeed final : public Feed {
     return again ? after_window(window_end, Pass::everything, begun, stop) : first;
   }
 
-  Result<SnapshotPtr> again(const std::stop_token &stop) override {
+  Result<SnapshotPtr> again(const std::stop_token &stop) {
     return unless_stopped(sampler_.sample(Pass::everything, stop), stop);
   }
 
-  Result<SnapshotPtr> next(const std::stop_token &stop) override {
+  // `here`: the drivers are called on this thread, which somebody watches over.
+  Result<SnapshotPtr> next(const std::stop_token &stop, bool here) {
     if (!due_) {
       auto first = once(stop);
       due_ = monotonic_now() + options_.interval;
@@ -75,13 +80,12 @@ class LiveFeed final : public Feed {
     if (!sleep_until(*due_, stop)) return SnapshotPtr{};
     // A device that is slow today must not hold back the others.
     const auto time_limit = std::max<std::chrono::nanoseconds>(options_.interval / 2, 50ms);
-    auto sample = sampler_.sample_within(Pass::scheduled, time_limit, stop);
+    const auto pass = options_.all_each_time ? Pass::everything : Pass::scheduled;
+    auto sample = here ? sampler_.sample_here(pass, time_limit, stop) : sampler_.sample_within(pass, time_limit, stop);
+    if (sample == nullptr) return sample;
     due_ = next_turn(*due_, options_.interval, monotonic_now());
     return unless_stopped(std::move(sample), stop);
   }
-
-  void focus(const MetricSet &set) override { sampler_.focus(set); }
-  std::vector<CostReport> costs() const override { return sampler_.costs(); }
 
  private:
   static RunnerOptions with_options(RunnerOptions deadlines, const Options &options) {
@@ -109,11 +113,78 @@ class LiveFeed final : public Feed {
   std::optional<Monotonic> due_;  // none before the first of next()
 };
 
+// Takes samples and hands them on. The thread that does so calls the drivers itself: waking another one for each sample
+// costs more than the calls. If it gets stuck in one, another thread goes on, and this one ends when the call returns.
+struct Loop {
+  std::shared_ptr<Machine> machine;
+  std::stop_token stop;
+  const std::function<bool(const SnapshotPtr &)> *take = nullptr;
+  std::mutex mutex{};
+  std::condition_variable ended{};
+  std::uint64_t thread = 0;  // the number of the one that goes on
+  bool careful = false;      // a driver has hung: it is called on other threads
+  bool done = false;
+  Result<void> result{};
+};
+
+void start_thread(const std::shared_ptr<Loop> &loop) {
+  std::thread([loop, number = loop->thread, here = !loop->careful] {
+    for (;;) {
+      auto sample = loop->machine->next(loop->stop, here);
+      const std::lock_guard lock(loop->mutex);
+      if (loop->thread != number) return;
+      if (!sample) loop->result = std::unexpected(sample.error());
+      if (sample && *sample != nullptr && !loop->stop.stop_requested() && (*loop->take)(*sample)) continue;
+      loop->done = true;
+      loop->ended.notify_all();
+      return;
+    }
+  }).detach();
+}
+
+class LiveFeed final : public Feed {
+ public:
+  explicit LiveFeed(std::shared_ptr<Machine> machine) : machine_(std::move(machine)) {}
+
+  bool is_live() const override { return true; }
+  Result<SnapshotPtr> once(const std::stop_token &stop) override { return machine_->once(stop); }
+  Result<SnapshotPtr> again(const std::stop_token &stop) override { return machine_->again(stop); }
+  Result<SnapshotPtr> next(const std::stop_token &stop) override { return machine_->next(stop, false); }
+  Result<void> follow(const std::stop_token &stop, const std::function<bool(const SnapshotPtr &)> &take) override;
+  void focus(const MetricSet &set) override { machine_->sampler().focus(set); }
+  std::vector<CostReport> costs() const override { return machine_->sampler().costs(); }
+
+ private:
+  std::shared_ptr<Machine> machine_;
+};
+
+Result<void> LiveFeed::follow(const std::stop_token &stop, const std::function<bool(const SnapshotPtr &)> &take) {
+  constexpr auto kCheck = 1s;
+  constexpr auto kHeld = 300ms;
+  constexpr auto kGrace = 50ms;
+  const auto loop = std::make_shared<Loop>(machine_, stop, &take);
+  const std::stop_callback wake(stop, [loop] { loop->ended.notify_all(); });
+  std::unique_lock lock(loop->mutex);
+  start_thread(loop);
+  while (!loop->done) {
+    const bool stopping = stop.stop_requested();
+    loop->ended.wait_for(lock, stopping ? kGrace : kCheck);
+    if (loop->done || !machine_->sampler().is_held(stopping ? 0ms : kHeld)) continue;
+    // From here on the thread in the driver neither takes a sample nor hands one on.
+    ++loop->thread;
+    loop->careful = true;
+    machine_->sampler().replace();
+    if (stopping) break;
+    start_thread(loop);
+  }
+  return loop->result;
+}
+
 }  // namespace
 
 std::unique_ptr<Feed> make_live(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root,
                                 const Options &options, const RunnerOptions &deadlines) {
-  return std::make_unique<LiveFeed>(std::move(sources), root, options, deadlines);
+  return std::make_unique<LiveFeed>(std::make_shared<Machine>(std::move(sources), root, options, deadlines));
 }
 
 Result<std::unique_ptr<Feed>> open_live(const Options &options) {

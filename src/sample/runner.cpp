@@ -56,6 +56,38 @@ void Runner::ask(Pass pass) {
   core_->asked.notify_one();
 }
 
+bool Runner::read_here(Pass pass) {
+  Core::Lock lock(core_->mutex);
+  const auto now = monotonic_now();
+  if (core_->stage == Core::Stage::none && core_->has_nothing_to_do(now)) return true;
+  // What is still going on has threads of its own, and more may be needed.
+  if (is_prompt() || core_->stage != Core::Stage::none || core_->any_call_hangs()) {
+    lock.unlock();
+    ask(pass);
+    return true;
+  }
+  core_->begin_pass(pass, now);
+  const auto self = std::make_shared<Core::Worker>();
+  self->borrowed = true;
+  core_->workers.push_back(self);
+  const bool done = core_->serve(*self, lock);
+  std::erase(core_->workers, self);
+  return done && !self->replaced;
+}
+
+bool Runner::is_held(std::chrono::nanoseconds time) const {
+  const std::lock_guard lock(core_->mutex);
+  return std::any_of(core_->workers.begin(), core_->workers.end(), [&](const auto &worker) {
+    return worker->borrowed && worker->step != Core::Step::idle && monotonic_now() - worker->started() > time;
+  });
+}
+
+void Runner::replace() {
+  const std::lock_guard lock(core_->mutex);
+  for (const auto &worker : core_->workers) worker->replaced = worker->replaced || worker->borrowed;
+  core_->asked.notify_all();
+}
+
 bool Runner::wait(Monotonic until, const std::stop_token &stop) {
   std::unique_lock lock(core_->mutex);
   for (;;) {

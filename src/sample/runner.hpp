@@ -77,6 +77,13 @@ class Runner {
   // Requests a pass; ignored while the last one has entities left to begin with. A prompt source has finished it on
   // return.
   void ask(Pass pass);
+  // Runs the pass on the thread of the caller, which saves waking another one, and may hang in the driver. False when
+  // somebody else had to go on meanwhile (replace()); the caller's thread is of no use any more then.
+  bool read_here(Pass pass);
+  // Whether a call of read_here() has been in the driver for so long.
+  bool is_held(std::chrono::nanoseconds time) const;
+  // Goes on with what such a call was doing, on other threads.
+  void replace();
   bool is_prompt() const;
   // Waits until the pass is done, `until` is reached or a stop is requested; sets aside entities whose call missed its
   // deadline. True when there is nothing more to wait for.

@@ -24,8 +24,9 @@ constexpr auto kLongestStart = 20s;
 
 void Runner::Core::work(const std::shared_ptr<Worker> &self) {
   const auto is_spare = [&] {
-    return std::any_of(workers.begin(), workers.end(),
-                       [&](const auto &other) { return other != self && other->step == Step::idle; });
+    return std::any_of(workers.begin(), workers.end(), [&](const auto &other) {
+      return other != self && !other->borrowed && other->step == Step::idle;
+    });
   };
   Lock lock(mutex);
   while (!stopping && (has_task() || !is_spare())) {
@@ -62,6 +63,7 @@ bool Runner::Core::serve(Worker &self, Lock &lock) {
       case Stage::none:
         break;
     }
+    if (self.replaced) return false;
   }
   if (stage != Stage::none) return true;
   // Unlock first, so that the woken thread does not block on the mutex.

@@ -49,6 +49,8 @@ struct Runner::Core {
     std::atomic<std::int64_t> call_started{0};
     std::atomic<bool> left_behind{false};
     Step step = Step::idle;
+    bool borrowed = false;   // the thread of a caller of read_here()
+    bool replaced = false;   // somebody else goes on with what the borrowed thread was doing
     EntityPtr entity;        // it is busy with
     std::uint64_t pass = 0;  // it was taken in
 

@@ -154,6 +154,25 @@ void Sampler::wait(Monotonic until, bool patient, const std::stop_token &stop) {
   }
 }
 
+SnapshotPtr Sampler::sample_here(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop) {
+  const auto begun = monotonic_now();
+  for (auto &runner : runners_) {
+    if (!runner->read_here(pass)) return nullptr;
+  }
+  const std::lock_guard one_at_a_time(sampling_);
+  wait(begun + time_limit, false, stop);
+  processes_->forget_unseen(begun - 60s);
+  return assemble(monotonic_now() - begun);
+}
+
+bool Sampler::is_held(std::chrono::nanoseconds time) const {
+  return std::any_of(runners_.begin(), runners_.end(), [&](const auto &runner) { return runner->is_held(time); });
+}
+
+void Sampler::replace() {
+  for (auto &runner : runners_) runner->replace();
+}
+
 SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop) {
   return take(pass, time_limit, false, stop);
 }

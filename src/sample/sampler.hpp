@@ -28,6 +28,13 @@ class Sampler {
   // Waits no longer than `time_limit`; a device that was not read by then does not respond in this snapshot.
   SnapshotPtr sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop = {});
 
+  // Takes one on this thread, which may hang in a driver. Null when another thread had to go on meanwhile: this one is
+  // of no use any more then.
+  SnapshotPtr sample_here(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop);
+  // Whether a call of sample_here() has been in a driver for so long, and to go on in its place, by sample_within().
+  bool is_held(std::chrono::nanoseconds time) const;
+  void replace();
+
   // Says what is shown from now on. Everything else is read every ten seconds, unless reading it is nearly free. Never
   // waits for a driver.
   void focus(const MetricSet &set);
