@@ -381,8 +381,8 @@ Discovery NvmlSource::discover_excluded() {
   if (auto excluded = excluded_devices()) {
     found.excluded = std::move(*excluded);
   } else {
-    found.problem = std::move(excluded.error().what);
-    found.remedy = std::move(excluded.error().remedy);
+    found.problem = excluded.error().what;
+    found.remedy = excluded.error().remedy;
   }
   return found;
 }
