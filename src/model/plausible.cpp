@@ -84,9 +84,10 @@ std::vector<Limit> limits_of(Scope scope) {
 }
 
 const std::vector<Limit> &limits(Scope scope) {
-  static const std::array<std::vector<Limit>, kScopes> all{limits_of(Scope::device), limits_of(Scope::process),
-                                                           limits_of(Scope::host),   limits_of(Scope::self),
-                                                           limits_of(Scope::core),   limits_of(Scope::detail)};
+  // Never destroyed: a thread that was left behind in a driver may still need it while the program ends.
+  static const auto &all = *new std::array<std::vector<Limit>, kScopes>{
+      limits_of(Scope::device), limits_of(Scope::process), limits_of(Scope::host),
+      limits_of(Scope::self),   limits_of(Scope::core),    limits_of(Scope::detail)};
   return all[static_cast<std::size_t>(scope)];
 }
 

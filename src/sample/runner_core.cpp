@@ -202,9 +202,10 @@ bool Runner::Core::read_next(Worker &self, Lock &lock) {
     return true;
   }
   const bool identified = entity->found.identified;
+  const auto place = *entity->place;
   const auto what = requested;
   return attend(self, entity, identified ? Step::reading : Step::identifying, lock, [&] {
-    if (identified || identify(self)) read_entity(self, what);
+    if (identified || identify(self, place)) read_entity(self, what);
   });
 }
 

@@ -78,7 +78,7 @@ struct Runner::Core {
   bool complete_next(Worker &self, Lock &lock);
   template <class Work>
   bool attend(Worker &self, const EntityPtr &entity, Step step, Lock &lock, Work work);
-  bool identify(Worker &self);                                     // called without the mutex
+  bool identify(Worker &self, std::size_t place);                  // called without the mutex
   void read_entity(Worker &self, Pass what);                       // called without the mutex
   void publish(Entity &entity, DeviceState state, Monotonic now);  // called without the mutex
   void note_outcome(Entity &entity, std::size_t reader, Outcome outcome,

@@ -104,8 +104,7 @@ Runner::Core::EntityPtr Runner::Core::settle(EntityPtr entity, Found found) {
 }
 
 // Asks the driver about the worker's entity. False when there is nothing to read afterwards.
-bool Runner::Core::identify(Worker &self) {
-  const auto place = *self.entity->place;
+bool Runner::Core::identify(Worker &self, std::size_t place) {
   auto told = source->identify(place);
   const std::lock_guard lock(mutex);
   last_identified = monotonic_now();
