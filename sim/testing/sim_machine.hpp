@@ -225,16 +225,21 @@ inline bool of_events(const std::string &name) {
 }
 
 // Reads everything twice, one second of the scenario apart. GPM needs 100 ms of real time between its samples: without
-// `gpm` there is no wait, and readings that a slow machine might get anyway are masked.
+// `gpm` there is no wait, and readings that a slow machine might get anyway are masked. So are shares of real time of
+// what the scenario counts in its own.
 inline SnapshotPtr observe(Sampler &sampler, bool gpm) {
   sim_time(1000);
   sampler.sample(Pass::everything);
   if (gpm) std::this_thread::sleep_for(100ms);
   sim_time(1001);
   const auto seen = sampler.sample(Pass::everything);
-  if (gpm) return seen;
   auto masked = std::make_shared<Snapshot>(*seen);
   for (auto &device : masked->devices) {
+    for (const auto id : {device_metric("throttled_power_percent"), device_metric("throttled_thermal_percent")}) {
+      auto &reading = device.row[id];
+      if (reading.has_value() || reading.is(Reason::out_of_range)) reading = 100.0;
+    }
+    if (gpm) continue;
     for (const auto id : nvml::gpm_metrics()) {
       auto &reading = device.row[id];
       if (reading.has_value() || reading.is(Reason::not_supported)) reading = Reason::not_sampled;
