@@ -59,15 +59,7 @@ class NewFile {
   explicit operator bool() const { return static_cast<bool>(file_); }
 
   // All of these: false with errno.
-  bool write(std::string_view text) {
-    while (!text.empty()) {
-      const auto put = ::write(file_.get(), text.data(), text.size());
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(put));
-    }
-    return true;
-  }
+  bool write(std::string_view text) { return write_all(file_.get(), text); }
   bool take_after(const struct stat &other) {
     // Only root can give a file away; anybody else keeps what he has written.
     [[maybe_unused]] const int owner = ::fchown(file_.get(), other.st_uid, other.st_gid);
@@ -104,6 +96,16 @@ Result<std::string> read_small_file(const std::string &path) {
   if (filled > kSmallFile) return failure(fmt::format("{} is larger than {} MiB", path, kSmallFile >> 20U));
   text.resize(filled);
   return text;
+}
+
+bool write_all(int fd, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const auto written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
 }
 
 Result<void> replace_file(const std::string &path, std::string_view text) {

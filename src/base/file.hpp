@@ -15,6 +15,9 @@ inline constexpr std::size_t kSmallFile = std::size_t{1} << 20U;
 // The text of a file of at most kSmallFile bytes. Devices and pipes, which may never end, are refused.
 Result<std::string> read_small_file(const std::string &path);
 
+// Writes everything, else false with errno.
+bool write_all(int fd, std::string_view text) noexcept;
+
 // Puts the text in place of the file's, all of it or nothing: a full disk does not cost the old one. A link is
 // followed, an existing file keeps its mode and owner, a new one gets those of any new file.
 Result<void> replace_file(const std::string &path, std::string_view text);

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 
 namespace gpulse::cli {
@@ -21,17 +22,6 @@ namespace gpulse::cli {
 namespace {
 
 using namespace std::chrono_literals;
-
-// Everything, else false with errno.
-bool write_all(int fd, std::string_view text) noexcept {
-  while (!text.empty()) {
-    const auto written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
 
 }  // namespace
 

@@ -72,15 +72,18 @@ class Session {
       code = show(select(sample, which));
       return !code.has_value();
     };
-    for (auto due = monotonic_now(); snapshot && take(*snapshot) && pace_; snapshot = feed_->again()) {
-      if (feed_->is_live()) {
-        if (const auto followed = feed_->follow({}, take); !followed) snapshot = std::unexpected(followed.error());
-        break;
-      }
+    if (!snapshot) return say({snapshot.error().line() + "\n", kOther});
+    if (!take(*snapshot) || !pace_) return code.value_or(kGood);
+    if (feed_->is_live()) {
+      const auto followed = feed_->follow({}, take);
+      return followed ? code.value_or(kGood) : say({followed.error().line() + "\n", kOther});
+    }
+    // A recording stands still: it is shown at this pace, as it is.
+    auto due = monotonic_now();
+    do {
       due = next_turn(due, *pace_, monotonic_now());
       sleep_until(due);
-    }
-    if (!snapshot) return say({snapshot.error().line() + "\n", kOther});
+    } while (take(*snapshot));
     return code.value_or(kGood);
   }
   SmiResult<Selection> look() {

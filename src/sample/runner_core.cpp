@@ -20,6 +20,19 @@ constexpr std::chrono::nanoseconds kPatience = 50ms;
 // Attaching all GPUs of a machine without persistence mode may take this long.
 constexpr auto kLongestStart = 20s;
 
+// What an exception out of a source says; empty when there was none.
+template <class Work>
+std::string exception_of(Work work) {
+  try {
+    work();
+    return {};
+  } catch (const std::exception &e) {
+    return e.what();
+  } catch (...) {
+    return "unknown";
+  }
+}
+
 }  // namespace
 
 void Runner::Core::work(const std::shared_ptr<Worker> &self) {
@@ -130,26 +143,21 @@ void Runner::Core::find_entities(Worker &self, Lock &lock) {
   if (!failed && now - next_retry >= retry_after) retry_after = 0ns;
   bool look = discoveries == 0 || look_again || (failed && now >= next_retry);
   const bool check = !look && now >= next_check;
-  checking = check;
-  // Discovery must not run at the same time as any other call of the source.
+  // Discovery must not run at the same time as any other call of the source; until then, nobody need ask for changes.
+  checking = check && !any_call_hangs();
   if ((!look && !check) || any_call_hangs()) return advance();
   next_check = now + options.check;
   stage = Stage::discover;
   self.step = Step::discovering;
   self.begin_call(now);
   lock.unlock();
-  std::string why;
   bool ready = true;
   std::optional<Discovery> found;
-  try {
+  const auto why = exception_of([&] {
     if (check) look = source->changed();
     if (look) ready = source->is_ready_to_discover();
     if (look && ready) found = source->discover();
-  } catch (const std::exception &e) {
-    why = e.what();
-  } catch (...) {
-    why = "unknown";
-  }
+  });
   lock.lock();
   self.step = Step::idle;
   discovery_hangs = false;
@@ -174,14 +182,7 @@ bool Runner::Core::attend(Worker &self, const EntityPtr &entity, Step step, Lock
   if (step != Step::completing) entity->busy_since = begun;
   ++open;
   lock.unlock();
-  std::string why;
-  try {
-    work();
-  } catch (const std::exception &e) {
-    why = e.what();
-  } catch (...) {
-    why = "unknown";
-  }
+  const auto why = exception_of(work);
   lock.lock();
   occupied = false;
   // Not always the one that it was called for: identifying it may have shown that it is known.
@@ -277,10 +278,7 @@ void Runner::Core::set_aside(Worker &worker) {
   }
   auto &entity = *worker.entity;
   entity.hung = true;
-  entity.published.fill(Reason::not_responding);
-  entity.processes.clear();
-  entity.cores.clear();
-  entity.details.reset();
+  entity.withdraw(Reason::not_responding);
   set_state(entity, DeviceState::not_responding);
   entity.state_since = worker.started();
 }

@@ -18,6 +18,14 @@ struct Runner::Core {
     Entity(Found f, const Row &first, std::size_t readers)
         : found(std::move(f)), initial(first), frame{.row = first, .processes = {}}, turns(readers), published(first) {}
 
+    // Shows a reason in place of everything that was known.
+    void withdraw(const Reading &reason) {
+      published.fill(reason);
+      processes.clear();
+      cores.clear();
+      details.reset();
+    }
+
     Found found;
     Row initial;
     Frame frame;

@@ -95,11 +95,8 @@ Runner::Core::EntityPtr Runner::Core::settle(EntityPtr entity, Found found) {
   if (entity->found.state == DeviceState::ok && entity->state == DeviceState::not_responding) return entity;
   set_state(*entity, entity->found.state);
   if (entity->found.state == DeviceState::ok) return entity;
-  entity->published.fill(entity->found.code != 0 ? Reading(Reason::error, entity->found.code)
-                                                 : reason_of(entity->found.state));
-  entity->processes.clear();
-  entity->cores.clear();
-  entity->details.reset();
+  entity->withdraw(entity->found.code != 0 ? Reading(Reason::error, entity->found.code)
+                                           : reason_of(entity->found.state));
   return entity;
 }
 
@@ -170,8 +167,7 @@ void Runner::Core::retire_former() {
     if (identity == nullptr || !identity->parent.empty() || !entity->has_readings || renamed(*identity)) continue;
     if (entity->dropped) continue;
     entity->place.reset();
-    entity->published.fill(Reason::lost);
-    entity->processes.clear();
+    entity->withdraw(Reason::lost);
     set_state(*entity, DeviceState::lost);
     entities.push_back(std::move(entity));
   }

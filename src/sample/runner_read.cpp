@@ -74,13 +74,11 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
       entity.details = std::move(details);
     }
     entity.has_readings = true;
+    entity.processes = std::move(listed);
   } else {
-    entity.published.fill(reason_of(state));
-    entity.cores.clear();
-    entity.details.reset();
+    entity.withdraw(reason_of(state));
   }
   if (state == DeviceState::lost) retry_later(now);
-  entity.processes = std::move(listed);
   entity.fresh = true;
 }
 

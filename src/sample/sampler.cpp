@@ -98,6 +98,8 @@ SnapshotPtr Sampler::assemble(Seconds took) {
   snapshot->time = wall_now();
   snapshot->hostname = hostname_;
   std::vector<SourceReport> reports;
+  reports.reserve(runners_.size());
+  snapshot->sources.reserve(runners_.size());
   for (auto &runner : runners_) reports.push_back(runner->report());
   std::chrono::nanoseconds call_time{0};
   std::uint64_t calls = 0;
@@ -108,7 +110,7 @@ SnapshotPtr Sampler::assemble(Seconds took) {
     call_time += report.call_time;
     calls += report.calls;
     slowed += report.slowed;
-    snapshot->sources.push_back(report.status);
+    snapshot->sources.push_back(std::move(report.status));
     for (auto &event : report.events) events_.push_back(std::move(event));
   }
   while (events_.size() > kKeptEvents) events_.pop_front();
