@@ -2,30 +2,33 @@
 #include "base/clock.hpp"
 
 #include <fmt/format.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cmath>
-#include <condition_variable>
+#include <cstdint>
 #include <ctime>
-#include <mutex>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "base/text.hpp"
 
 namespace gpulse {
 
+// One system call: a loop that does little else than sleep pays for each.
 bool sleep_until(Monotonic time, const std::stop_token &stop) {
-  if (!stop.stop_possible()) {
-    std::this_thread::sleep_until(time);
-    return true;
-  }
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
-  std::condition_variable_any wake;
-  wake.wait_until(lock, stop, time, [] { return false; });
-  return !stop.stop_requested();
+  std::atomic<std::uint32_t> stopped{0};
+  const std::stop_callback wake(stop, [&] {
+    stopped = 1;
+    ::syscall(SYS_futex, &stopped, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  });
+  const auto until = timespec_of(time);
+  while (stopped == 0 && monotonic_now() < time)
+    ::syscall(SYS_futex, &stopped, FUTEX_WAIT_BITSET_PRIVATE, 0, &until, nullptr, FUTEX_BITSET_MATCH_ANY);
+  return stopped == 0;
 }
 
 std::string iso8601_utc(WallTime time) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 #include <stop_token>
 #include <string>
 
@@ -15,6 +16,12 @@ using Seconds = std::chrono::duration<double>;
 inline Monotonic monotonic_now() { return std::chrono::steady_clock::now(); }
 inline WallTime wall_now() {
   return std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
+}
+
+// For system calls that take a time of CLOCK_MONOTONIC.
+inline timespec timespec_of(Monotonic time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time.time_since_epoch());
+  return {.tv_sec = seconds.count(), .tv_nsec = (time.time_since_epoch() - seconds).count()};
 }
 
 // When it is the next turn of something that was due at `due` and is done at `now`. Missed turns are not made up for.

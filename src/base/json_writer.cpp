@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json_writer.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -10,6 +9,12 @@
 #include "base/text.hpp"
 
 namespace gpulse {
+
+template <class Number>
+void JsonWriter::append(Number number) {
+  std::array<char, 32> text{};
+  out_.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
+}
 
 void JsonWriter::separate() {
   if (!fresh_) out_ += ',';
@@ -47,9 +52,14 @@ void JsonWriter::key(std::string_view name) {
 void JsonWriter::value(std::string_view text) {
   separate();
   out_ += '"';
-  for (const char c : printable(text)) {
-    if (c == '"' || c == '\\') out_ += '\\';
-    out_ += c;
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) {
+    out_ += text;
+  } else {
+    for (const char c : printable(text)) {
+      if (c == '"' || c == '\\') out_ += '\\';
+      out_ += c;
+    }
   }
   out_ += '"';
 }
@@ -61,12 +71,12 @@ void JsonWriter::value(bool flag) {
 
 void JsonWriter::value(std::uint64_t number) {
   separate();
-  fmt::format_to(std::back_inserter(out_), "{}", number);
+  append(number);
 }
 
 void JsonWriter::value(std::int64_t number) {
   separate();
-  fmt::format_to(std::back_inserter(out_), "{}", number);
+  append(number);
 }
 
 void JsonWriter::value(double number) {
@@ -74,12 +84,10 @@ void JsonWriter::value(double number) {
   separate();
   // Whole numbers are written without exponent: parsers that read integers take them as such.
   if (number == std::trunc(number) && std::abs(number) < 1e15) {
-    fmt::format_to(std::back_inserter(out_), "{}", static_cast<std::int64_t>(number));
-    return;
+    append(static_cast<std::int64_t>(number));
+  } else {
+    append(number);
   }
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
-  out_.append(text.data(), end);
 }
 
 void JsonWriter::null() {

@@ -37,6 +37,8 @@ class JsonWriter {
   }
 
  private:
+  template <class Number>
+  void append(Number number);
   void separate();
 
   std::string &out_;

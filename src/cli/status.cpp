@@ -70,7 +70,9 @@ class StatusWriter {
 SnapshotPtr explain_absence(const SnapshotPtr &snapshot) {
   complain(Error{absence_words(*snapshot), absence(*snapshot)}.line());
   auto plain = std::make_shared<Snapshot>(*snapshot);
-  for (auto &source : plain->sources) source.problem = {};
+  auto sources = plain->sources.get();
+  for (auto &source : sources) source.problem = {};
+  plain->sources = std::move(sources);
   return plain;
 }
 

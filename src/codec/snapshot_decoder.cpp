@@ -185,19 +185,20 @@ void SnapshotDecoder::cores(WireReader &in) {
 
 void SnapshotDecoder::sources(WireReader &in) {
   const auto count = in.count(kMostSources);
-  now_.sources.clear();
+  std::vector<SourceStatus> sources;
   for (std::uint64_t i = 0; i < count && !in.failed(); ++i) {
     SourceStatus source;
     source.name = string(in);
     source.problem = string(in);
     source.remedy = string(in);
     source.devices = read_u32(in);
-    now_.sources.push_back(std::move(source));
+    sources.push_back(std::move(source));
   }
+  now_.sources = std::move(sources);
 }
 
 void SnapshotDecoder::events(WireReader &in) {
-  auto &events = now_.events;
+  auto events = now_.events.get();
   const auto gone = in.count(events.size());
   events.erase(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(gone));
   const auto added = in.count(kMostEvents - events.size());
@@ -217,6 +218,7 @@ void SnapshotDecoder::events(WireReader &in) {
     }
     events.push_back(std::move(event));
   }
+  now_.events = std::move(events);
 }
 
 }  // namespace gpulse::codec

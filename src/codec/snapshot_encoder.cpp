@@ -150,8 +150,8 @@ Result<void> SnapshotEncoder::encode(WireWriter &out, const SnapshotPtr &sample)
   if ((parts & part::kOrigin) != 0) string(out, now.origin);
   if ((parts & part::kHost) != 0) encode_row(out, before_->host.readings(), now.host.readings());
   if ((parts & part::kSelf) != 0) encode_row(out, before_->self.readings(), now.self.readings());
-  if ((parts & part::kSources) != 0) sources(out, now.sources);
-  if ((parts & part::kEvents) != 0) events(out, now.events, now.time);
+  if ((parts & part::kSources) != 0) sources(out, now.sources.get());
+  if ((parts & part::kEvents) != 0) events(out, now.events.get(), now.time);
   if ((parts & part::kCores) != 0) cores(out, now.cores);
   out.varint(now.devices.size());
   std::size_t expected = 0;
@@ -278,7 +278,7 @@ void SnapshotEncoder::sources(WireWriter &out, const std::vector<SourceStatus> &
 
 // Events are a list that loses its oldest and gains at the end: how many went, and those that came.
 void SnapshotEncoder::events(WireWriter &out, const std::vector<Event> &now, WallTime time) {
-  const auto &before = before_->events;
+  const auto &before = before_->events.get();
   std::size_t gone = 0;
   for (; gone < before.size(); ++gone) {
     const auto kept = before.size() - gone;

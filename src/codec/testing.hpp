@@ -51,11 +51,13 @@ class RandomMachine {
     shake_cores();
     shake_devices();
     shake_processes();
-    if (one_in(20)) now_.sources.assign(below(3), {text(), text(), text(), static_cast<std::uint32_t>(below(9))});
+    if (one_in(20))
+      now_.sources =
+          std::vector<SourceStatus>(below(3), {text(), text(), text(), static_cast<std::uint32_t>(below(9))});
     if (one_in(5))
       now_.events.push_back(
           {now_.time, text(), static_cast<EventKind>(random_() % 15), static_cast<std::int64_t>(random_()), text()});
-    if (now_.events.size() > 6) now_.events.erase(now_.events.begin(), now_.events.begin() + 2);
+    if (now_.events.size() > 6) now_.events = std::vector(now_.events.begin() + 2, now_.events.end());
     return now_;
   }
 

@@ -2,10 +2,10 @@
 #include "feed/live_feed.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <mutex>
 #include <thread>
 
+#include "base/alarm.hpp"
 #include "base/clock.hpp"
 #include "source/registry.hpp"
 
@@ -70,6 +70,9 @@ class Machine {
     return unless_stopped(sampler_.sample(Pass::everything, stop), stop);
   }
 
+  // When the next of next() takes its sample.
+  Monotonic due() const { return due_.value_or(Monotonic::min()); }
+
   // `here`: the drivers are called on this thread, which somebody watches over.
   Result<SnapshotPtr> next(const std::stop_token &stop, bool here) {
     if (!due_) {
@@ -116,16 +119,30 @@ class Machine {
 // Takes samples and hands them on. The thread that does so calls the drivers itself: waking another one for each sample
 // costs more than the calls. If it gets stuck in one, another thread goes on, and this one ends when the call returns.
 struct Loop {
+  // How long a call to a driver may hold the thread.
+  static constexpr auto kHeld = 300ms;
+
   std::shared_ptr<Machine> machine;
   std::stop_token stop;
   const std::function<bool(const SnapshotPtr &)> *take = nullptr;
   std::mutex mutex{};
-  std::condition_variable ended{};
-  std::uint64_t thread = 0;  // the number of the one that goes on
-  bool careful = false;      // a driver has hung: it is called on other threads
+  Alarm alarm{};                              // for the one who watches over it
+  Monotonic check = monotonic_now() + kHeld;  // when the alarm goes off
+  std::uint64_t thread = 0;                   // the number of the one that goes on
+  bool careful = false;                       // a driver has hung: it is called on other threads
   bool done = false;
   Result<void> result{};
 };
+
+// Until the next sample should have been taken, and a little longer, so that not every sample pays for it.
+void put_off_alarm(Loop &loop) {
+  const auto due = loop.machine->due() + Loop::kHeld;
+  if (due <= loop.check) return;
+  loop.check = due + 1s;
+  loop.alarm.set(loop.check);
+  // A stop may have set it off just before.
+  if (loop.stop.stop_requested()) loop.alarm.set(monotonic_now());
+}
 
 void start_thread(const std::shared_ptr<Loop> &loop) {
   std::thread([loop, number = loop->thread, here = !loop->careful] {
@@ -134,9 +151,12 @@ void start_thread(const std::shared_ptr<Loop> &loop) {
       const std::lock_guard lock(loop->mutex);
       if (loop->thread != number) return;
       if (!sample) loop->result = std::unexpected(sample.error());
-      if (sample && *sample != nullptr && !loop->stop.stop_requested() && (*loop->take)(*sample)) continue;
+      if (sample && *sample != nullptr && !loop->stop.stop_requested() && (*loop->take)(*sample)) {
+        if (here) put_off_alarm(*loop);
+        continue;
+      }
       loop->done = true;
-      loop->ended.notify_all();
+      loop->alarm.set(monotonic_now());
       return;
     }
   }).detach();
@@ -159,17 +179,23 @@ class LiveFeed final : public Feed {
 };
 
 Result<void> LiveFeed::follow(const std::stop_token &stop, const std::function<bool(const SnapshotPtr &)> &take) {
-  constexpr auto kCheck = 1s;
-  constexpr auto kHeld = 300ms;
   constexpr auto kGrace = 50ms;
   const auto loop = std::make_shared<Loop>(machine_, stop, &take);
-  const std::stop_callback wake(stop, [loop] { loop->ended.notify_all(); });
-  std::unique_lock lock(loop->mutex);
+  const std::stop_callback wake(stop, [loop] { loop->alarm.set(monotonic_now()); });
+  loop->alarm.set(loop->check);
   start_thread(loop);
-  while (!loop->done) {
-    const bool stopping = stop.stop_requested();
-    loop->ended.wait_for(lock, stopping ? kGrace : kCheck);
-    if (loop->done || !machine_->sampler().is_held(stopping ? 0ms : kHeld)) continue;
+  for (bool stopping = false;;) {
+    loop->alarm.wait();
+    const std::lock_guard lock(loop->mutex);
+    if (loop->done) break;
+    const bool grace_over = stopping;
+    stopping = stop.stop_requested();
+    const bool held = machine_->sampler().is_held(stopping ? 0ms : Loop::kHeld);
+    if (!held || (stopping && !grace_over)) {
+      const auto soon = monotonic_now() + kGrace;
+      loop->alarm.set(stopping ? soon : std::max(soon, loop->check));
+      continue;
+    }
     // From here on the thread in the driver neither takes a sample nor hands one on.
     ++loop->thread;
     loop->careful = true;

@@ -109,6 +109,10 @@ constexpr std::array kParts{
     Part{host_metric("swap_used_bytes"), host_metric("swap_total_bytes")},
 };
 
+void keep_within_whole(Row &row, MetricId part, MetricId whole) {
+  if (row[part] && row[whole] && row[part].value() > row[whole].value()) row[part] = Reason::out_of_range;
+}
+
 constexpr Unit unit_of(SampleKind kind) {
   switch (kind) {
     case SampleKind::power:
@@ -124,8 +128,8 @@ constexpr Unit unit_of(SampleKind kind) {
 }  // namespace
 
 Reading plausible(MetricId id, double value) {
-  const auto &metric = describe(id);
-  return within(metric.unit, range_of(metric), value);
+  const auto &[unit, range] = limits(key_of(id).scope)[slot(id)];
+  return within(unit, range, value);
 }
 
 void keep_plausible(Row &row) {
@@ -135,8 +139,19 @@ void keep_plausible(Row &row) {
     if (readings[i]) readings[i] = within(known[i].unit, known[i].range, readings[i].value());
   }
   for (const auto &[part, whole] : kParts) {
-    if (key_of(part).scope != row.scope() || !row[part] || !row[whole]) continue;
-    if (row[part].value() > row[whole].value()) row[part] = Reason::out_of_range;
+    if (key_of(part).scope == row.scope()) keep_within_whole(row, part, whole);
+  }
+}
+
+void keep_plausible(Row &row, std::span<const MetricId> some) {
+  const auto &known = limits(row.scope());
+  for (const auto id : some) {
+    if (key_of(id).scope != row.scope() || is_text(key_of(id)) || !row[id]) continue;
+    const auto &[unit, range] = known[slot(id)];
+    row[id] = within(unit, range, row[id].value());
+    for (const auto &[part, whole] : kParts) {
+      if (part == id || whole == id) keep_within_whole(row, part, whole);
+    }
   }
 }
 

@@ -3,6 +3,8 @@
 // something that could: it becomes Reason::out_of_range.
 #pragma once
 
+#include <span>
+
 #include "metric/table.hpp"
 #include "model/device_details.hpp"
 #include "model/reading.hpp"
@@ -16,6 +18,8 @@ Reading plausible(MetricId id, double value);
 // The same for all that is known of a device, a process, the host …; also a part that is larger than its whole. Every
 // source's readings pass through here on their way into a snapshot.
 void keep_plausible(Row &row);
+// Of a row of which only these have been read again.
+void keep_plausible(Row &row, std::span<const MetricId> some);
 void keep_plausible(DeviceDetails &details);
 
 }  // namespace gpulse

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/shared_vector.hpp"
 #include "base/text.hpp"
 #include "model/device_details.hpp"
 #include "model/event.hpp"
@@ -76,6 +77,8 @@ struct CpuCore {
 struct ExcludedDevice {
   Text pci;  // as the driver writes it
   Text uuid;
+
+  bool operator==(const ExcludedDevice &) const = default;
 };
 
 // How a source is doing: why it found no device, or what it lacks.
@@ -89,6 +92,8 @@ struct SourceStatus {
   std::uint16_t code = 0;                  // the driver's own for the problem; none in a recording
   Text driver{};                           // version of the driver it talks to; none in a recording
   std::vector<ExcludedDevice> excluded{};  // empty unless asked for
+
+  bool operator==(const SourceStatus &) const = default;
 };
 
 struct Snapshot {
@@ -100,8 +105,8 @@ struct Snapshot {
   Row self{Scope::self};
   std::vector<Device> devices;
   std::vector<Process> processes;
-  std::vector<SourceStatus> sources;
-  std::vector<Event> events;  // the newest last
+  SharedVector<SourceStatus> sources;
+  SharedVector<Event> events;  // the newest last
 };
 
 // What to say where there is no device: a driver that does not answer may well have some.

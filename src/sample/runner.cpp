@@ -41,7 +41,13 @@ void Runner::start_workers(std::size_t count) {
   }
 }
 
+bool Runner::is_quiet() const {
+  const auto until = core_->quiet_until.load();
+  return until != Monotonic::min() && monotonic_now() < until;
+}
+
 void Runner::ask(Pass pass) {
+  if (is_quiet()) return;
   std::unique_lock lock(core_->mutex);
   const auto now = monotonic_now();
   using enum Core::Stage;
@@ -57,6 +63,7 @@ void Runner::ask(Pass pass) {
 }
 
 bool Runner::read_here(Pass pass) {
+  if (is_quiet()) return true;
   Core::Lock lock(core_->mutex);
   const auto now = monotonic_now();
   if (core_->stage == Core::Stage::none && core_->has_nothing_to_do(now)) return true;
@@ -89,6 +96,7 @@ void Runner::replace() {
 }
 
 bool Runner::wait(Monotonic until, const std::stop_token &stop) {
+  if (is_quiet()) return true;
   std::unique_lock lock(core_->mutex);
   for (;;) {
     const auto now = monotonic_now();
@@ -108,58 +116,35 @@ bool Runner::is_under_way() const {
   return core_->is_under_way(monotonic_now());
 }
 
-SourceReport Runner::report() {
+bool Runner::report(SourceReport &report) {
+  if (is_quiet()) return false;
   const std::lock_guard lock(core_->mutex);
   const auto now = monotonic_now();
   start_workers(core_->supervise(now));
-  SourceReport report;
-  report.status = {.name = std::string(core_->source->name()),
-                   .problem = core_->problem,
-                   .remedy = core_->remedy,
-                   .mistake = core_->mistake,
-                   .code = core_->code,
-                   .driver = core_->driver,
-                   .excluded = core_->excluded};
+  report.entities.clear();
+  core_->status.devices = 0;
+  for (const auto &entity : core_->entities) {
+    if (entity->dropped) continue;
+    if (entity->found.scope == Scope::device) ++core_->status.devices;
+    report.entities.push_back(core_->take(*entity, now));
+  }
+  report.events = std::exchange(core_->events, {});
+  report.call_time = core_->call_time;
+  report.calls = core_->calls;
+  report.slowed =
+      static_cast<std::uint32_t>(std::count_if(core_->wanted_readers.begin(), core_->wanted_readers.end(),
+                                               [&](std::size_t reader) { return core_->costs[reader].slowed(); }));
+  core_->reported = true;
+  if (!core_->discovery_hangs && report.status == core_->status && report.absent == core_->absent) return false;
+  report.absent = core_->absent;
+  report.status = core_->status;
   if (core_->discovery_hangs) {
     report.status.problem = fmt::format("{} driver not responding for {:.0f} s", core_->source->name(),
                                         Seconds(now - core_->discovery_hangs_since).count());
     report.status.remedy = "see the kernel log";
     report.status.hangs = true;
   }
-  report.absent = core_->absent;
-  report.entities.reserve(core_->entities.size());
-  for (const auto &entity : core_->entities) {
-    if (entity->dropped) continue;
-    SourceReport::Entity one{.found = entity->found,
-                             .row = entity->published,
-                             .processes = entity->processes,
-                             .cores = entity->cores,
-                             .details = entity->details};
-    one.found.state = entity->state;
-    if (entity->state != DeviceState::ok) one.state_for = now - entity->state_since;
-    // The last readings are not those of this sample.
-    const bool late = Core::is_in_service(*entity) && !entity->fresh;
-    if (core_->discovery_hangs || late) {
-      const auto since = core_->discovery_hangs ? core_->discovery_hangs_since
-                         : entity->busy         ? entity->busy_since
-                                                : core_->pass_begun;
-      if (entity->state != DeviceState::not_responding) one.state_for = now - since;
-      one.found.state = DeviceState::not_responding;
-      one.row.fill(Reason::not_responding);
-      one.processes.clear();
-      one.cores.clear();
-      one.details.reset();
-    }
-    entity->fresh = false;
-    if (one.found.scope == Scope::device) ++report.status.devices;
-    report.entities.push_back(std::move(one));
-  }
-  report.events = std::exchange(core_->events, {});
-  report.call_time = core_->call_time;
-  report.calls = core_->calls;
-  report.slowed = static_cast<std::uint32_t>(
-      std::count_if(core_->costs.begin(), core_->costs.end(), [](const ReaderCost &c) { return c.slowed(); }));
-  return report;
+  return true;
 }
 
 void Runner::focus(std::shared_ptr<const MetricSet> set) {

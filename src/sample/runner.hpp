@@ -44,9 +44,9 @@ struct SourceReport {
     Found found;
     Seconds state_for{0};
     Row row{Scope::device};
-    std::vector<Process> processes;  // Process::device is not set yet
-    std::vector<CpuCore> cores;
-    std::shared_ptr<const DeviceDetails> details;
+    std::vector<Process> processes{};  // Process::device is not set yet
+    std::vector<CpuCore> cores{};
+    std::shared_ptr<const DeviceDetails> details{};
   };
   SourceStatus status;
   bool absent = false;  // no hardware of its kind in this machine
@@ -90,14 +90,17 @@ class Runner {
   bool wait(Monotonic until, const std::stop_token &stop = {});
   // Whether the driver makes progress with attaching its devices, which may take long.
   bool is_under_way() const;
-  // The readings since the last call, and the events. An entity that was not read since then does not respond.
-  SourceReport report();
+  // The readings since the last call, and the events, in place of those that the report has. An entity that was not
+  // read since then does not respond. True when the status has changed.
+  bool report(SourceReport &report);
   std::vector<CostReport> costs() const;
   // See Sampler::focus.
   void focus(std::shared_ptr<const MetricSet> set);
 
  private:
   struct Core;
+  // There is nothing to read or to look after, nor has there been since the last report.
+  bool is_quiet() const;
   void start_workers(std::size_t count);
 
   std::shared_ptr<Core> core_;

@@ -78,7 +78,7 @@ bool Runner::Core::serve(Worker &self, Lock &lock) {
     }
     if (self.replaced) return false;
   }
-  if (stage != Stage::none) return true;
+  if (stage != Stage::none || self.borrowed) return true;
   // Unlock first, so that the woken thread does not block on the mutex.
   lock.unlock();
   done.notify_all();
@@ -87,6 +87,8 @@ bool Runner::Core::serve(Worker &self, Lock &lock) {
 }
 
 void Runner::Core::begin_pass(Pass pass, Monotonic now) {
+  quiet_until = Monotonic::min();
+  reported = false;
   ++passes;
   requested = pass;
   pass_begun = now;
@@ -127,7 +129,7 @@ void Runner::Core::advance() {
     }
   }
   stage = Stage::none;
-  for (auto &cost : costs) cost.update_tier(options.tick, entities.size());
+  for (const auto reader : wanted_readers) costs[reader].update_tier(options.tick, entities.size());
   for (auto &event : source->take_events()) {
     if (events.size() < kMaxEvents) events.push_back(std::move(event));
   }
@@ -312,15 +314,19 @@ bool Runner::Core::any_call_hangs() const {
 }
 
 bool Runner::Core::is_healthy() const {
-  return problem.empty() &&
+  return status.problem.empty() &&
          std::none_of(entities.begin(), entities.end(), [](const auto &e) { return e->state == DeviceState::lost; });
 }
 
 bool Runner::Core::has_nothing_to_do(Monotonic now) {
   if (discoveries == 0 || look_again || !entities.empty() || (!is_healthy() && now >= next_retry)) return false;
-  if (now < next_check) return true;
+  if (now < next_check) {
+    // Once what there is to tell has been reported.
+    if (events.empty() && reported) quiet_until = is_healthy() ? next_check : std::min(next_check, next_retry);
+    return true;
+  }
   // A driver that has answered before may hang now: only a worker may call it.
-  if (!driver.empty()) return false;
+  if (!status.driver.empty()) return false;
   try {
     if (source->changed()) {
       look_again = true;
@@ -343,7 +349,7 @@ void Runner::Core::retry_later(Monotonic now) {
 
 // An exception from a source must not end the program: it becomes a problem, and discovery is tried again later.
 void Runner::Core::note_failure(const std::string &why) {
-  if (problem.empty()) problem = fmt::format("internal error: {}", why);
+  if (status.problem.empty()) status.problem = fmt::format("internal error: {}", why);
   retry_later(monotonic_now());
 }
 

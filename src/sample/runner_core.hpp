@@ -16,11 +16,12 @@ struct Runner::Core {
   // `frame` and `turns` belong to the worker that is busy with the entity.
   struct Entity {
     Entity(Found f, const Row &first, std::size_t readers)
-        : found(std::move(f)), initial(first), frame{.row = first, .processes = {}}, turns(readers), published(first) {}
+        : found(std::move(f)), initial(first), frame{.row = first, .processes = {}}, turns(readers) {}
 
     // Shows a reason in place of everything that was known.
     void withdraw(const Reading &reason) {
-      published.fill(reason);
+      withdrawn = reason;
+      row.reset();
       processes.clear();
       cores.clear();
       details.reset();
@@ -32,7 +33,9 @@ struct Runner::Core {
     std::vector<ReaderTurn> turns;
     std::optional<std::size_t> place;  // in the source's last discovery; none: it is gone
 
-    Row published;
+    // What was read since the last report, which takes it away; no row: all readings are `withdrawn`.
+    std::optional<Row> row;
+    Reading withdrawn;
     std::vector<Process> processes;
     std::vector<CpuCore> cores;
     std::shared_ptr<const DeviceDetails> details;
@@ -69,9 +72,10 @@ struct Runner::Core {
 
   Core(std::shared_ptr<Source> s, std::shared_ptr<host::ProcessTable> p, const RunnerOptions &o)
       : source(std::move(s)), process_table(std::move(p)), options(o), prompt(source->is_prompt()) {
+    status.name = std::string(source->name());
     for (const auto &info : source->readers()) {
+      if (wants(info)) wanted_readers.push_back(costs.size());
       costs.emplace_back(info);
-      wanted_readers.push_back(wants(info));
     }
   }
 
@@ -107,6 +111,7 @@ struct Runner::Core {
   void forgive(std::chrono::nanoseconds gap);
   bool is_under_way(Monotonic now) const;
 
+  SourceReport::Entity take(Entity &entity, Monotonic now) const;
   void set_state(Entity &entity, DeviceState state);
   Row initial_row(Scope scope) const;
   bool wants(const ReaderInfo &info) const;
@@ -145,13 +150,9 @@ struct Runner::Core {
   std::vector<EntityPtr> entities;
   std::vector<EntityPtr> former;  // known before the last discovery, and not found again so far
   std::vector<Event> events;
-  std::string problem = "not looked for yet";
-  std::string remedy;
-  std::string driver;
-  bool mistake = false;
-  std::uint16_t code = 0;
+  SourceStatus status{.name = {}, .problem = "not looked for yet", .remedy = {}};
   bool absent = false;
-  std::vector<ExcludedDevice> excluded;
+  bool reported = false;  // with nothing to add until the next pass
   std::uint64_t discoveries = 0;
   bool unsettled = false;   // not all that the last discovery has found is identified yet
   bool incomplete = false;  // an entity may have to be completed
@@ -164,7 +165,9 @@ struct Runner::Core {
   std::chrono::nanoseconds call_time{0};
   std::uint64_t calls = 0;
   std::vector<ReaderCost> costs;
-  std::vector<bool> wanted_readers;
+  std::vector<std::size_t> wanted_readers;
+  // Until then there is nothing to read, to look after or to report; changed with the mutex held.
+  std::atomic<Monotonic> quiet_until{Monotonic::min()};
   std::shared_ptr<const MetricSet> in_focus;  // null: everything
 };
 

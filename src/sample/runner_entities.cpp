@@ -55,6 +55,29 @@ void Runner::Core::set_state(Entity &entity, DeviceState state) {
     note(uuid, event_of(state), std::string(word(state)));
 }
 
+// What there is to report of the entity. Its last readings are not shown twice.
+SourceReport::Entity Runner::Core::take(Entity &entity, Monotonic now) const {
+  SourceReport::Entity one{.found = entity.found};
+  one.found.state = entity.state;
+  if (entity.state != DeviceState::ok) one.state_for = now - entity.state_since;
+  if (discovery_hangs || (is_in_service(entity) && !entity.fresh)) {
+    const auto since = discovery_hangs ? discovery_hangs_since : entity.busy ? entity.busy_since : pass_begun;
+    if (entity.state != DeviceState::not_responding) one.state_for = now - since;
+    one.found.state = DeviceState::not_responding;
+    one.row = Row(entity.found.scope, Reason::not_responding);
+  } else {
+    one.row = entity.row ? std::move(*entity.row) : Row(entity.found.scope, entity.withdrawn);
+    one.processes = std::move(entity.processes);
+    one.cores = std::move(entity.cores);
+    one.details = entity.details;
+  }
+  entity.row.reset();
+  entity.processes.clear();
+  entity.cores.clear();
+  entity.fresh = false;
+  return one;
+}
+
 Runner::Core::EntityPtr Runner::Core::make_entity(const Found &found, std::size_t place) const {
   auto entity = std::make_shared<Entity>(found, initial_row(found.scope), costs.size());
   entity->place = place;
@@ -107,9 +130,9 @@ bool Runner::Core::identify(Worker &self, std::size_t place) {
   last_identified = monotonic_now();
   self.step = Step::reading;
   const auto provisional = self.entity;
-  if (problem.empty() && !told.problem.empty()) {
-    problem = std::move(told.problem);
-    remedy = std::move(told.remedy);
+  if (status.problem.empty() && !told.problem.empty()) {
+    status.problem = std::move(told.problem);
+    status.remedy = std::move(told.remedy);
   }
   if (!told.found) {
     provisional->place.reset();
@@ -145,13 +168,13 @@ void Runner::Core::adopt(Discovery found) {
     entities.push_back(entity);
     if (one.identified) settle(std::move(entity), std::move(one));
   }
-  problem = std::move(found.problem);
-  remedy = std::move(found.remedy);
-  driver = std::move(found.driver);
-  mistake = found.mistake;
-  code = found.code;
+  status.problem = std::move(found.problem);
+  status.remedy = std::move(found.remedy);
+  status.driver = std::move(found.driver);
+  status.mistake = found.mistake;
+  status.code = found.code;
+  status.excluded = std::move(found.excluded);
   absent = found.absent;
-  excluded = std::move(found.excluded);
 }
 
 // A whole device that has disappeared is lost; an instance was removed on purpose. A device that never gave a reading,

@@ -23,8 +23,8 @@ void Runner::Core::note_outcome(Entity &entity, std::size_t reader, Outcome outc
     case Outcome::gone: {
       // Discover again, but not before the retry time: a single odd answer need not mean that the session is over.
       const std::lock_guard lock(mutex);
-      if (problem.empty()) {
-        problem = "the driver went away";
+      if (status.problem.empty()) {
+        status.problem = "the driver went away";
         retry_later(monotonic_now());
       }
       return;
@@ -64,8 +64,7 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
   const std::lock_guard lock(mutex);
   set_state(entity, state);
   if (state == DeviceState::ok) {
-    entity.published = entity.frame.row;
-    keep_plausible(entity.published);
+    entity.row = entity.frame.row;
     entity.cores = entity.frame.cores;
     for (auto &core : entity.cores) keep_plausible(core.row);
     if (entity.frame.details != nullptr) {
@@ -87,7 +86,7 @@ void Runner::Core::read_entity(Worker &self, Pass what) {
   const auto begun = monotonic_now();
   self.begin_call(begun);
   std::vector<std::size_t> due;
-  due.reserve(infos.size());
+  due.reserve(wanted_readers.size());
   std::shared_ptr<const MetricSet> focus;
   EntityPtr entity;
   bool check = false;
@@ -96,8 +95,8 @@ void Runner::Core::read_entity(Worker &self, Pass what) {
     entity = self.entity;
     focus = in_focus;
     check = checking;
-    for (std::size_t i = 0; i < infos.size(); ++i) {
-      if (wanted_readers[i] && entity->turns[i].due(infos[i], costs[i].tier(), what, begun)) due.push_back(i);
+    for (const auto i : wanted_readers) {
+      if (entity->turns[i].due(infos[i], costs[i].tier(), what, begun)) due.push_back(i);
     }
   }
   const bool changed = check && source->has_changed(*entity->place);
@@ -106,7 +105,7 @@ void Runner::Core::read_entity(Worker &self, Pass what) {
   auto state = DeviceState::ok;
   std::size_t gone = 0;
   std::vector<std::pair<std::size_t, std::chrono::nanoseconds>> measured;
-  measured.reserve(infos.size());
+  measured.reserve(due.size());
   for (const auto i : due) {
     self.begin_call(before);
     auto &turn = entity->turns[i];
@@ -118,6 +117,7 @@ void Runner::Core::read_entity(Worker &self, Pass what) {
       return;
     }
     const auto after = monotonic_now();
+    keep_plausible(entity->frame.row, infos[i].fills);
     measured.emplace_back(i, after - before);
     turn.note(outcome, full, begun);
     note_outcome(*entity, i, outcome, state);

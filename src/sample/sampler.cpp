@@ -31,6 +31,7 @@ Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &ro
       hostname_(read_hostname(root)),
       processes_(std::make_shared<host::ProcessTable>(root)) {
   for (auto &source : sources) runners_.push_back(std::make_unique<Runner>(std::move(source), processes_, options));
+  reports_.resize(runners_.size());
 }
 
 // By address as well, since a device may be found under another UUID later: it was asleep, or did not tell it at first.
@@ -46,18 +47,21 @@ std::uint32_t Sampler::index_of(const Found &found) {
   return index;
 }
 
-void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapshot) {
-  std::size_t devices = 0;
-  std::size_t processes = 0;
-  for (const auto &report : reports) {
-    devices += report.entities.size();
-    for (const auto &entity : report.entities) processes += entity.processes.size();
+bool Sampler::is_placed() const {
+  std::size_t next = 0;
+  for (const auto &report : reports_) {
+    for (const auto &entity : report.entities) {
+      if (entity.found.identity == nullptr) continue;
+      if (next == places_.size() || places_[next++].identity != entity.found.identity) return false;
+    }
   }
-  snapshot.devices.reserve(devices);
-  snapshot.processes.reserve(processes);
-  // Whole devices come first, in the order of their source, so that their indices match the driver's.
+  return next == places_.size();
+}
+
+// Whole devices come first, in the order of their source, so that their indices match the driver's.
+void Sampler::find_places() {
   for (const bool instances : {false, true}) {
-    for (const auto &report : reports) {
+    for (const auto &report : reports_) {
       for (const auto &entity : report.entities) {
         if (entity.found.identity != nullptr && entity.found.identity->parent.empty() != instances) {
           index_of(entity.found);
@@ -65,26 +69,40 @@ void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapsh
       }
     }
   }
-  for (auto &report : reports) {
+  places_.clear();
+  for (const auto &report : reports_) {
+    for (const auto &entity : report.entities) {
+      const auto &identity = entity.found.identity;
+      if (identity == nullptr) continue;
+      auto &place = places_.emplace_back(identity, index_of(entity.found));
+      if (const auto at = indices_.find(identity->parent); at != indices_.end()) place.parent = at->second;
+    }
+  }
+}
+
+void Sampler::place_devices(Snapshot &snapshot) {
+  if (!is_placed()) find_places();
+  snapshot.devices.reserve(places_.size());
+  auto place = places_.begin();
+  for (auto &report : reports_) {
     for (auto &entity : report.entities) {
       if (entity.found.scope == Scope::host) {
         snapshot.host = std::move(entity.row);
         snapshot.cores = std::move(entity.cores);
         continue;
       }
-      Device device{.index = index_of(entity.found),
-                    .identity = entity.found.identity,
-                    .state = entity.found.state,
-                    .state_for = entity.state_for,
-                    .parent = {},
-                    .row = std::move(entity.row),
-                    .details = std::move(entity.details)};
-      if (const auto at = indices_.find(device.identity->parent); at != indices_.end()) device.parent = at->second;
       for (auto &process : entity.processes) {
-        process.device = device.index;
+        process.device = place->index;
         snapshot.processes.push_back(std::move(process));
       }
-      snapshot.devices.push_back(std::move(device));
+      snapshot.devices.push_back({.index = place->index,
+                                  .identity = std::move(entity.found.identity),
+                                  .state = entity.found.state,
+                                  .state_for = entity.state_for,
+                                  .parent = place->parent,
+                                  .row = std::move(entity.row),
+                                  .details = std::move(entity.details)});
+      ++place;
     }
   }
   std::sort(snapshot.devices.begin(), snapshot.devices.end(),
@@ -93,29 +111,48 @@ void Sampler::place_devices(std::vector<SourceReport> &reports, Snapshot &snapsh
             [](const Process &a, const Process &b) { return std::pair(a.device, a.pid) < std::pair(b.device, b.pid); });
 }
 
+void Sampler::collect_statuses() {
+  const bool any = std::any_of(reports_.begin(), reports_.end(), [](const auto &r) { return r.status.devices > 0; });
+  std::vector<SourceStatus> all;
+  for (const auto &report : reports_) {
+    all.push_back(report.status);
+    if (report.absent && any) all.back().problem = all.back().remedy = "";
+  }
+  statuses_ = std::move(all);
+}
+
+void Sampler::collect_events() {
+  auto all = events_.get();
+  for (auto &report : reports_) {
+    for (auto &event : report.events) all.push_back(std::move(event));
+    report.events.clear();
+  }
+  if (all.size() > kKeptEvents) all.erase(all.begin(), all.end() - kKeptEvents);
+  events_ = std::move(all);
+}
+
 SnapshotPtr Sampler::assemble(Seconds took) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->time = wall_now();
   snapshot->hostname = hostname_;
-  std::vector<SourceReport> reports;
-  reports.reserve(runners_.size());
-  snapshot->sources.reserve(runners_.size());
-  for (auto &runner : runners_) reports.push_back(runner->report());
+  bool statuses_changed = false;
+  bool any_event = false;
   std::chrono::nanoseconds call_time{0};
   std::uint64_t calls = 0;
   std::uint32_t slowed = 0;
-  const bool any = std::any_of(reports.begin(), reports.end(), [](const auto &r) { return r.status.devices > 0; });
-  for (auto &report : reports) {
-    if (report.absent && any) report.status.problem = report.status.remedy = "";
+  for (std::size_t i = 0; i < runners_.size(); ++i) {
+    auto &report = reports_[i];
+    statuses_changed = runners_[i]->report(report) || statuses_changed;
+    any_event = any_event || !report.events.empty();
     call_time += report.call_time;
     calls += report.calls;
     slowed += report.slowed;
-    snapshot->sources.push_back(std::move(report.status));
-    for (auto &event : report.events) events_.push_back(std::move(event));
   }
-  while (events_.size() > kKeptEvents) events_.pop_front();
-  snapshot->events.assign(events_.begin(), events_.end());
-  place_devices(reports, *snapshot);
+  if (statuses_changed) collect_statuses();
+  if (any_event) collect_events();
+  snapshot->sources = statuses_;
+  snapshot->events = events_;
+  place_devices(*snapshot);
   snapshot->self[self_metric("sample_seconds")] = took.count();
   snapshot->self[self_metric("driver_seconds")] = Seconds(call_time).count();
   snapshot->self[self_metric("driver_calls")] = static_cast<double>(calls);

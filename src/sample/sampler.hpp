@@ -2,7 +2,6 @@
 // Turns what the sources know into snapshots, on request. All functions may be called from any thread.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,18 +44,31 @@ class Sampler {
   SnapshotPtr take(Pass pass, std::chrono::nanoseconds time_limit, bool patient, const std::stop_token &stop);
   void wait(Monotonic until, bool patient, const std::stop_token &stop);
   SnapshotPtr assemble(Seconds took);
-  void place_devices(std::vector<SourceReport> &reports, Snapshot &snapshot);
+  void collect_statuses();
+  void collect_events();
+  // Whether the entities are those of the last sample.
+  bool is_placed() const;
+  void find_places();
+  void place_devices(Snapshot &snapshot);
   std::uint32_t index_of(const Found &found);
 
   RunnerOptions options_;
   bool wants_self_;
-  std::string hostname_;
+  Text hostname_;
   std::shared_ptr<host::ProcessTable> processes_;
   std::vector<std::unique_ptr<Runner>> runners_;
+  std::vector<SourceReport> reports_;             // of each; what a source that stays away had to say is kept
   std::map<std::string, std::uint32_t> indices_;  // by UUID and by PCI address: a device keeps its index while we run
   std::uint32_t next_index_ = 0;
+  struct Place {
+    std::shared_ptr<const DeviceIdentity> identity;
+    std::uint32_t index = 0;
+    std::optional<std::uint32_t> parent{};
+  };
+  std::vector<Place> places_;  // of the devices of the last sample, as the sources report them
   host::SelfUse self_use_;
-  std::deque<Event> events_;
+  SharedVector<SourceStatus> statuses_;  // as last reported
+  SharedVector<Event> events_;
   std::mutex sampling_;
 };
 

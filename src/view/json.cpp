@@ -2,6 +2,7 @@
 #include "view/json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/json_writer.hpp"
@@ -215,7 +216,8 @@ MetricSet needs_of_json(const MetricSet &fields) {
 }
 
 double rounded(const Metric &metric, double value) {
-  const double scale = std::pow(10.0, std::max(kDigits, metric.precision));
+  static constexpr std::array<double, 10> kPowers{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+  const auto scale = kPowers.at(static_cast<std::size_t>(std::max(kDigits, metric.precision)));
   // Beyond 2^53 / scale there are no digits left to round.
   if (std::abs(value) * scale > 9e15) return value;
   return std::round(value * scale) / scale;
