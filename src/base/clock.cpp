@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
 
-#include <fmt/format.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,9 +35,18 @@ std::string iso8601_utc(WallTime time) {
   const auto day = floor<days>(time);
   const year_month_day date{day};
   const hh_mm_ss<milliseconds> clock{floor<milliseconds>(time - day)};
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
-                     clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
+  std::string text = "0000-00-00T00:00:00.000Z";
+  const auto put = [&](std::size_t last, std::int64_t number) {
+    for (; number > 0; number /= 10, --last) text[last] = static_cast<char>('0' + number % 10);
+  };
+  put(3, static_cast<int>(date.year()));
+  put(6, static_cast<unsigned>(date.month()));
+  put(9, static_cast<unsigned>(date.day()));
+  put(12, clock.hours().count());
+  put(15, clock.minutes().count());
+  put(18, clock.seconds().count());
+  put(22, clock.subseconds().count());
+  return text;
 }
 
 std::string local_time(WallTime time, const char *format) {

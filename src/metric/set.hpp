@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <bitset>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <span>
 
 #include "metric/table.hpp"
@@ -17,7 +19,7 @@ class MetricSet {
     for (const auto id : ids) add(id);
   }
 
-  void add(MetricId id) { bits_.set(id.index); }
+  void add(MetricId id) { words_[id.index / kBits] |= bit(id); }
   void add(std::span<const MetricId> ids) {
     for (const auto id : ids) add(id);
   }
@@ -26,19 +28,31 @@ class MetricSet {
       if (const auto id = find_role(scope, role)) add(*id);
     }
   }
-  bool contains(MetricId id) const { return bits_.test(id.index); }
+  bool contains(MetricId id) const { return (words_[id.index / kBits] & bit(id)) != 0; }
   bool contains_any(std::span<const MetricId> ids) const {
     return std::any_of(ids.begin(), ids.end(), [&](MetricId id) { return contains(id); });
   }
   bool contains_any(Scope scope) const {
-    for (std::size_t i = 0; i < kMetricCount; ++i) {
-      if (bits_.test(i) && kMetricKeys[i].scope == scope) return true;
+    bool any = false;
+    for_each(scope, [&](MetricId) { any = true; });
+    return any;
+  }
+  // Calls visit(id) for those of the scope, in table order.
+  template <class Visit>
+  void for_each(Scope scope, Visit visit) const {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      for (auto left = words_[i]; left != 0; left &= left - 1) {
+        const MetricId id{static_cast<std::uint16_t>(i * kBits + static_cast<std::size_t>(std::countr_zero(left)))};
+        if (key_of(id).scope == scope) visit(id);
+      }
     }
-    return false;
   }
 
  private:
-  std::bitset<kMetricCount> bits_;
+  static constexpr std::size_t kBits = 64;
+  static constexpr std::uint64_t bit(MetricId id) { return std::uint64_t{1} << (id.index % kBits); }
+
+  std::array<std::uint64_t, (kMetricCount + kBits - 1) / kBits> words_{};
 };
 
 }  // namespace gpulse

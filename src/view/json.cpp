@@ -41,19 +41,23 @@ void write_reading(JsonWriter &json, const Metric &metric, const Reading &readin
 // What is written; null: everything.
 using Only = const MetricSet *;
 
-bool wants(Only only, MetricId id) { return only == nullptr || only->contains(id); }
+template <class Visit>
+void for_each_wanted(Scope scope, Only only, Visit visit) {
+  if (only == nullptr) return for_each_metric(scope, visit);
+  only->for_each(scope, [&](MetricId id) { visit(id, describe(id)); });
+}
+
 bool wants(Only only, Scope scope) { return only == nullptr || only->contains_any(scope); }
 
 void write_numbers(JsonWriter &json, const Row &row, Only only) {
-  for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
-    if (!is_text(metric) && wants(only, id)) write_reading(json, metric, row[id]);
+  for_each_wanted(row.scope(), only, [&](MetricId id, const Metric &metric) {
+    if (!is_text(metric)) write_reading(json, metric, row[id]);
   });
 }
 
 void write_texts(JsonWriter &json, Scope scope, const TextRow *texts, Only only) {
-  for_each_metric(scope, [&](MetricId id, const Metric &metric) {
-    if (is_text(metric) && wants(only, id))
-      write_text(json, metric.key, texts == nullptr ? "" : (*texts)[id].value_or(""));
+  for_each_wanted(scope, only, [&](MetricId id, const Metric &metric) {
+    if (is_text(metric)) write_text(json, metric.key, texts == nullptr ? "" : (*texts)[id].value_or(""));
   });
 }
 
@@ -61,8 +65,7 @@ void write_texts(JsonWriter &json, Scope scope, const TextRow *texts, Only only)
 void write_unavailable(JsonWriter &json, const Row &row, const TextRow *texts, Only only) {
   json.key("unavailable");
   json.begin_object();
-  for_each_metric(row.scope(), [&](MetricId id, const Metric &metric) {
-    if (!wants(only, id)) return;
+  for_each_wanted(row.scope(), only, [&](MetricId id, const Metric &metric) {
     if (!is_text(metric)) {
       if (!row[id]) json.member(metric.key, reason_text(row[id]));
     } else if (texts != nullptr && !(*texts)[id] && (*texts)[id].reason() != Reason::not_supported) {
