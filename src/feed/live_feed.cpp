@@ -7,6 +7,7 @@
 
 #include "base/alarm.hpp"
 #include "base/clock.hpp"
+#include "model/derived.hpp"
 #include "source/registry.hpp"
 
 namespace gpulse::feed {
@@ -213,7 +214,8 @@ std::unique_ptr<Feed> make_live(std::vector<std::shared_ptr<Source>> sources, co
   return std::make_unique<LiveFeed>(std::make_shared<Machine>(std::move(sources), root, options, deadlines));
 }
 
-Result<std::unique_ptr<Feed>> open_live(const Options &options) {
+Result<std::unique_ptr<Feed>> open_live(Options options) {
+  if (options.only) options.only = with_inputs(*options.only);
   const Sysroot root(options.sysroot);
   if (!root.is_machine() && !root.exists("/")) return failure("no folder " + options.sysroot, "give one to --sysroot");
   const bool quick = options.rates != Rates::always;

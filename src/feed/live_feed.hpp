@@ -9,7 +9,7 @@
 
 namespace gpulse::feed {
 
-Result<std::unique_ptr<Feed>> open_live(const Options &options);
+Result<std::unique_ptr<Feed>> open_live(Options options);
 // Over sources that were made elsewhere.
 std::unique_ptr<Feed> make_live(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root,
                                 const Options &options, const RunnerOptions &deadlines = {});

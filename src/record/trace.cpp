@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "model/derived.hpp"
 #include "model/plausible.hpp"
 
 namespace gpulse::record {
@@ -246,6 +247,7 @@ Result<Device> TraceImport::device() const {
     constexpr auto kFree = device_metric("memory_free_bytes");
     row[kFree] = plausible(kFree, total.value() - used.value() - reserved.value());
   }
+  derive(row);
   if (const auto hex = cell("event_reasons_hex")) {
     const auto set = parse_integer<std::uint64_t>(*hex, 16);
     if (!set || *set >= (std::uint64_t{1} << 52U)) return wrong("event_reasons_hex is not a set of bits");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/derived.hpp"
 #include "model/plausible.hpp"
 #include "sample/runner_core.hpp"
 #include "sample/state_words.hpp"
@@ -65,6 +66,7 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
   set_state(entity, state);
   if (state == DeviceState::ok) {
     entity.row = entity.frame.row;
+    derive(*entity.row, options.only ? &*options.only : nullptr);
     entity.cores = entity.frame.cores;
     for (auto &core : entity.cores) keep_plausible(core.row);
     if (entity.frame.details != nullptr) {

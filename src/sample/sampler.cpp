@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "model/derived.hpp"
 
 namespace gpulse {
 
@@ -223,7 +224,7 @@ SnapshotPtr Sampler::sample(Pass pass, const std::stop_token &stop) {
 }
 
 void Sampler::focus(const MetricSet &set) {
-  const auto shared = std::make_shared<const MetricSet>(set);
+  const auto shared = std::make_shared<const MetricSet>(with_inputs(set));
   for (auto &runner : runners_) runner->focus(shared);
 }
 

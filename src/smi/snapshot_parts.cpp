@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/derived.hpp"
 #include "smi/value.hpp"
 
 namespace gpulse::smi {
@@ -60,6 +61,7 @@ Process new_process(std::uint32_t pid, std::string_view type, std::string_view n
 }
 
 void finish(Snapshot &snapshot) {
+  for (auto &device : snapshot.devices) derive(device.row);
   std::sort(snapshot.devices.begin(), snapshot.devices.end(),
             [](const Device &a, const Device &b) { return a.index < b.index; });
   auto &processes = snapshot.processes;

@@ -15,9 +15,12 @@ namespace {
 constexpr std::array<std::string_view, 10> kIdentityNames{"time",   "hostname", "index",  "uuid",  "name",
                                                           "vendor", "pci",      "driver", "label", "state"};
 
-std::string_view title(const CsvColumn &column) {
-  if (const auto *id = std::get_if<MetricId>(&column)) return describe(*id).key;
-  return kIdentityNames[static_cast<std::size_t>(std::get<CsvIdentity>(column))];
+constexpr std::string_view kHostPrefix = "host.", kProcessPrefix = "process.";
+
+std::string title(const CsvColumn &column) {
+  if (const auto *id = std::get_if<MetricId>(&column))
+    return std::string(key_of(*id).scope == Scope::host ? kHostPrefix : "").append(key_of(*id).key);
+  return std::string(kIdentityNames[static_cast<std::size_t>(std::get<CsvIdentity>(column))]);
 }
 
 // As RFC 4180 wants it: quoted where a comma, a quote, a line break or a blank at the border would mislead.
@@ -36,10 +39,12 @@ void append_cell(std::string &out, std::string_view text) {
   out += '"';
 }
 
-std::string metric_text(const Device &device, MetricId id) {
+std::string metric_text(const Snapshot &snapshot, const Device *device, MetricId id) {
   const auto &metric = describe(id);
-  if (is_text(metric)) return device.identity ? device.identity->texts[id].value_or("") : "";
-  const auto &reading = device.row[id];
+  const bool of_host = metric.scope == Scope::host;
+  if (!of_host && device == nullptr) return {};
+  if (is_text(metric)) return !of_host && device->identity ? device->identity->texts[id].value_or("") : "";
+  const auto &reading = of_host ? snapshot.host[id] : device->row[id];
   if (!reading) return {};
   std::string text;
   if (metric.kind == Kind::set || metric.kind == Kind::state) {
@@ -50,14 +55,13 @@ std::string metric_text(const Device &device, MetricId id) {
   return text == "null" ? "" : text;
 }
 
-std::string identity_text(const Snapshot &snapshot, const Device &device, CsvIdentity column) {
+std::string device_text(const Device &device, CsvIdentity column) {
   static const DeviceIdentity kNobody;
   const auto &identity = device.identity ? *device.identity : kNobody;
   switch (column) {
     case CsvIdentity::time:
-      return has_time(snapshot) ? iso8601_utc(snapshot.time) : "";
     case CsvIdentity::hostname:
-      return snapshot.hostname;
+      break;
     case CsvIdentity::index:
       return std::to_string(device.index);
     case CsvIdentity::uuid:
@@ -78,7 +82,37 @@ std::string identity_text(const Snapshot &snapshot, const Device &device, CsvIde
   return {};
 }
 
+std::string identity_text(const Snapshot &snapshot, const Device *device, CsvIdentity column) {
+  if (column == CsvIdentity::time) return has_time(snapshot) ? iso8601_utc(snapshot.time) : "";
+  if (column == CsvIdentity::hostname) return snapshot.hostname;
+  return device != nullptr ? device_text(*device, column) : "";
+}
+
+// `device` may be null where no column is about one.
+void write_line(const Snapshot &snapshot, const Device *device, std::span<const CsvColumn> columns, std::string &out) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i > 0) out += ',';
+    const auto *id = std::get_if<MetricId>(&columns[i]);
+    append_cell(out, id != nullptr ? metric_text(snapshot, device, *id)
+                                   : identity_text(snapshot, device, std::get<CsvIdentity>(columns[i])));
+  }
+  out += '\n';
+}
+
+bool is_about_device(const CsvColumn &column) {
+  if (const auto *id = std::get_if<MetricId>(&column)) return key_of(*id).scope == Scope::device;
+  const auto identity = std::get<CsvIdentity>(column);
+  return identity != CsvIdentity::time && identity != CsvIdentity::hostname;
+}
+
 }  // namespace
+
+std::optional<MetricId> find_field(std::string_view field) {
+  for (const auto &[prefix, scope] : {std::pair(kHostPrefix, Scope::host), std::pair(kProcessPrefix, Scope::process)}) {
+    if (field.starts_with(prefix)) return find_metric(scope, field.substr(prefix.size()));
+  }
+  return find_metric(Scope::device, field);
+}
 
 std::optional<CsvIdentity> find_csv_identity(std::string_view field) {
   const auto *const name = std::find(kIdentityNames.begin(), kIdentityNames.end(), field);
@@ -98,7 +132,7 @@ Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields) 
   for (const auto &field : fields) {
     if (const auto identity = find_csv_identity(field)) {
       columns.emplace_back(*identity);
-    } else if (const auto id = find_metric(Scope::device, field)) {
+    } else if (const auto id = find_field(field); id && key_of(*id).scope != Scope::process) {
       columns.emplace_back(*id);
     } else {
       return failure("no field '" + field + "'", "`gpulse explain` lists them");
@@ -124,15 +158,8 @@ void write_csv_header(std::span<const CsvColumn> columns, std::string &out) {
 }
 
 void write_csv(const Snapshot &snapshot, std::span<const CsvColumn> columns, std::string &out) {
-  for (const auto &device : snapshot.devices) {
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (i > 0) out += ',';
-      const auto *id = std::get_if<MetricId>(&columns[i]);
-      append_cell(out, id != nullptr ? metric_text(device, *id)
-                                     : identity_text(snapshot, device, std::get<CsvIdentity>(columns[i])));
-    }
-    out += '\n';
-  }
+  if (!std::any_of(columns.begin(), columns.end(), is_about_device)) return write_line(snapshot, nullptr, columns, out);
+  for (const auto &device : snapshot.devices) write_line(snapshot, &device, columns, out);
 }
 
 }  // namespace gpulse::view

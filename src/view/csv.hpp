@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A snapshot as comma-separated values (RFC 4180): a line per device, a column per metric. Pure functions.
+// A snapshot as comma-separated values (RFC 4180): a line per device, a column per metric; one line where all columns
+// are of the host. Pure functions.
 // Numbers as in JSON; words of a set are joined by '|', "none" for an empty one; a value that is not there is an empty
 // cell.
 #pragma once
@@ -22,7 +23,10 @@ using CsvColumn = std::variant<CsvIdentity, MetricId>;
 // None when it names no column of that kind.
 std::optional<CsvIdentity> find_csv_identity(std::string_view field);
 
-// By key, or by nvidia-smi's name of a metric. No fields: time, index, uuid, name and every number of a device.
+// By key, or by nvidia-smi's name of a metric; "host." and "process." stand before those that are not of a device.
+std::optional<MetricId> find_field(std::string_view field);
+
+// No fields: time, index, uuid, name and every number of a device.
 Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields);
 // What has to be read for these columns.
 MetricSet needs_of_csv(std::span<const CsvColumn> columns);

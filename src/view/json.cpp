@@ -199,12 +199,7 @@ Result<MetricSet> json_fields(std::span<const std::string> fields) {
   MetricSet set;
   for (const auto &field : fields) {
     if (find_csv_identity(field)) continue;  // always there
-    const auto dot = field.find('.');
-    const auto scope = field.substr(0, dot) == "host"      ? std::optional(Scope::host)
-                       : field.substr(0, dot) == "process" ? std::optional(Scope::process)
-                                                           : std::nullopt;
-    const auto id = dot != std::string::npos && scope ? find_metric(*scope, field.substr(dot + 1))
-                                                      : find_metric(Scope::device, field);
+    const auto id = find_field(field);
     if (!id) return failure("no field '" + field + "'", "`gpulse explain` lists them");
     set.add(*id);
   }
