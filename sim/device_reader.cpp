@@ -302,7 +302,8 @@ void read_device_table(Loader &loader, const Node &table, DeviceSpec &spec) {
        {"accounted", each(read_accounted)},
        {"retired_pages", each(read_retired_page)},
        {"ecc_counts", each(read_ecc_count)},
-       {"nvlink_down", [&](const Node &n) { device.links_down = loader.u32_list(n); }}},
+       {"nvlink_down", [&](const Node &n) { device.links_down = loader.u32_list(n); }},
+       {"nvlink_peers", [&](const Node &n) { device.link_peers = loader.u32_list(n); }}},
       [&](const std::string &name, const Node &node) { return read_device_value(loader, name, node, device); });
 }
 

@@ -24,16 +24,31 @@ Return check_link(const Call &call, std::uint32_t link) {
   return links.supported() && link < links.constant ? Return::success : Return::not_supported;
 }
 
+// The device at the other end of a link; null: a switch.
+const Device *link_peer(const Call &call, std::uint32_t link) {
+  const auto &peers = call.device().link_peers;
+  const auto &devices = call.scenario().devices;
+  return link < peers.size() && peers[link] < devices.size() ? &devices[peers[link]] : nullptr;
+}
+
+// Four switches, on buses that no invented address of a device has.
+PciAddress switch_address(std::uint32_t link) { return {.domain = 0, .bus = 0x05 + link % 4, .device = 0}; }
+
 template <class T>
 Return remote_pci(const Call &call, std::uint32_t link, T *out) {
   GPULSE_SIM_NEED(out != nullptr)
   const Return code = check_link(call, link);
   if (code == Return::success) {
+    const Device *peer = link_peer(call, link);
+    const PciAddress address = peer != nullptr ? peer->pci : switch_address(link);
     *out = {};
-    out->bus = 0x01 + link;
+    out->domain = address.domain;
+    out->bus = address.bus;
+    out->device = address.device;
     // The 16-byte form has room for a four-digit domain only.
-    const char *format = sizeof(out->bus_id) == 16 ? "0000:%02X:00.0" : "00000000:%02X:00.0";
-    std::snprintf(out->bus_id.data(), out->bus_id.size(), format, out->bus & 0xFFU);
+    const char *format = sizeof(out->bus_id) == 16 ? "%04X:%02X:%02X.0" : "%08X:%02X:%02X.0";
+    std::snprintf(out->bus_id.data(), out->bus_id.size(), format, address.domain & 0xFFFFU, address.bus & 0xFFU,
+                  address.device & 0xFFU);
   }
   return code;
 }
@@ -123,7 +138,12 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetNvLinkRemotePciInfo_v2(Handle device, std:
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetNvLinkRemoteDeviceType(Handle device, std::uint32_t link, std::uint32_t *out) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetNvLinkRemoteDeviceType, device)
+  GPULSE_SIM_NEED(out != nullptr)
   const Return code = check_link(call, link);
+  if (code == Return::success && link_peer(call, link) != nullptr) {
+    *out = 0;
+    return code;
+  }
   return code == Return::success ? call.give(Key::nvlink_remote_type, out) : code;
 }
 

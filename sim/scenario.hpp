@@ -97,6 +97,7 @@ struct Device : Target {
   std::vector<Span> lost;
   Span span;
   std::vector<std::uint32_t> memory_clocks, graphics_clocks, links_down;
+  std::vector<std::uint32_t> link_peers;  // the device at the other end of each link; the rest end in switches
   std::vector<Process> processes;
   std::vector<Accounted> accounted;
   std::array<std::vector<RetiredPage>, 2> retired_pages;  // after corrected and uncorrected errors

@@ -201,9 +201,3 @@ def test_help_lists_every_field() -> None:
     text = smi("--help-query-gpu", scenario=None).out
     for field in fields:
         assert f'"{field.split(" [")[0]}"' in text
-
-
-def test_eight_gpus_and_their_ways() -> None:
-    matrix = smi("topo", "-m").lines
-    assert matrix[0].startswith("\t\x1b[4mGPU0\tGPU1\t")
-    assert all(line.split("\t")[1 + i].strip() == "X" for i, line in enumerate(matrix[1:9]))

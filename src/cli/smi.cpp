@@ -12,6 +12,7 @@
 #include "cli/smi_arguments.hpp"
 #include "cli/smi_set.hpp"
 #include "feed/live_feed.hpp"
+#include "source/adapters.hpp"
 #include "source/registry.hpp"
 #include "view/smi/log.hpp"
 #include "view/smi/monitor.hpp"
@@ -275,6 +276,23 @@ int run_near_processor(std::string_view word, const Options &options) {
   return say({fmt::format("The GPUs that have an affinity with CPU {} are:\n{}\n\n", *number, near), kGood});
 }
 
+// A recording does not tell of adapters.
+std::vector<TopologyAdapter> adapters_of(const Selection &selection, const Options &options) {
+  if (!options.replay.empty() || options.demo) return {};
+  const Sysroot root(options.sysroot);
+  const auto found = network_adapters(root);
+  std::vector<PciPlace> places;
+  for (const auto *device : selection.devices) places.push_back(pci_place(root, device->identity->pci.str()));
+  std::vector<TopologyAdapter> adapters;
+  for (const auto &one : found) {
+    TopologyAdapter adapter{.name = one.name, .to_devices = {}, .to_adapters = {}};
+    for (const auto &place : places) adapter.to_devices.emplace_back(path_between(place, one.place));
+    for (const auto &other : found) adapter.to_adapters.emplace_back(path_between(one.place, other.place));
+    adapters.push_back(std::move(adapter));
+  }
+  return adapters;
+}
+
 int run_topo(std::span<const std::string_view> arguments, const Options &options) {
   const auto word = arguments.empty() ? std::string_view("-h") : arguments[0];
   if (word == "-h" || word == "--help") return say({topo_help(), kGood});
@@ -285,11 +303,11 @@ int run_topo(std::span<const std::string_view> arguments, const Options &options
   if (arguments.size() > 1) {
     return say({"The -i command line argument must be used in conjunction with -n or -p.\n\n", kOther});
   }
-  auto session = Session::open(options, needs_of_topology());
+  auto session = Session::open(options, needs_of_topology(matrix));
   if (!session) return say(session.error());
   const auto selection = session->look();
   if (!selection) return say(selection.error());
-  return say({session->complaint() + topology_matrix(*selection, matrix), kGood});
+  return say({session->complaint() + topology_matrix(*selection, matrix, adapters_of(*selection, options)), kGood});
 }
 
 }  // namespace

@@ -112,6 +112,10 @@ inline constexpr Metric kDeviceModesRows[] = {
      .meaning = "For each other device the kind of path: NV# over # NVLinks, XGMI over links of that kind, PIX and PXB "
                 "over PCIe bridges, PHB over the host bridge, PCIE where no more is known, NODE and SYS across the "
                 "machine."},
+    {.key = "pcie_topology", .kind = Kind::text, .window = Window::fixed, .group = Group::identity,
+     .label = "PTOPO",
+     .help = "How the device reaches its neighbours without NVLink",
+     .meaning = "The same for PCIe alone: what is left between two devices when no NVLink connects them."},
     {.key = "compute_partition", .kind = Kind::text, .window = Window::fixed, .group = Group::identity,
      .label = "CPART",
      .help = "How the processors are split",

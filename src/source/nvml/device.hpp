@@ -16,6 +16,7 @@
 #include "source/nvml/abi.hpp"
 #include "source/nvml/gpm.hpp"
 #include "source/nvml/library.hpp"
+#include "source/nvml/topology.hpp"
 
 namespace gpulse::nvml {
 
@@ -73,6 +74,7 @@ struct DeviceData {
   std::uint32_t compute_instance = kNoInstance;
   std::uint64_t supported_reasons = 0;  // 0: not asked yet
   std::uint32_t fans = 0;
+  std::optional<NvLinks> links;      // read when it is found, where the paths between devices are asked for
   std::string pci;                   // address on the bus, 0000:00:06.0; empty for an instance
   bool integrated = false;           // part of a system on a chip, by its name
   bool memory_of_host = false;       // uses the host's memory: the driver is not asked again

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "base/text.hpp"
 #include "source/nvml/code.hpp"
@@ -84,43 +83,6 @@ void fill_texts(const Api &api, Handle handle, const Versions &versions, const S
   fill(device_metric("compute_capability"), [&] { return read_compute_capability(api, handle); });
   fill(device_metric("cpu_affinity"), [&] { return read_affinity(api, handle); });
   fill(device_metric("cuda_version"), [&] { return versions.cuda; });
-}
-
-std::string_view level_word(std::uint32_t level) {
-  switch (level) {
-    case 0:
-      return "internal";
-    case 10:
-      return "PIX";
-    case 20:
-      return "PXB";
-    case 30:
-      return "PHB";
-    case 40:
-      return "NODE";
-    case 50:
-      return "SYS";
-    default:
-      return "?";
-  }
-}
-
-// The number of NVLinks from one device to each PCI address; none when the driver does not say.
-std::optional<std::map<std::string, int>> links_by_peer(const Api &api, Handle handle) {
-  std::map<std::string, int> count;
-  constexpr std::uint32_t kMaxLinks = 36;
-  for (std::uint32_t link = 0; link < kMaxLinks; ++link) {
-    std::uint32_t state = 0;
-    auto code = api.nvlink_state(handle, link, &state);
-    if (try_older(code)) break;  // there are no more links
-    PciInfo remote{};
-    if (code == Return::success && state == 1) code = api.nvlink_remote(handle, link, &remote);
-    if (code != Return::success && !try_older(code)) return std::nullopt;
-    if (code == Return::success && state == 1) {
-      ++count[fmt::format("{:04x}:{:02x}:{:02x}.0", remote.domain, remote.bus, remote.device)];
-    }
-  }
-  return count;
 }
 
 }  // namespace
@@ -216,23 +178,6 @@ std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &
   if (identity->uuid.empty()) identity->uuid = "PCI-" + identity->pci;
   fill_texts(api, device.handle, versions, options, identity->texts);
   return identity;
-}
-
-std::string read_topology(const Api &api, std::span<const Peer> peers, std::size_t device) {
-  const auto &self = peers[device];
-  const auto links = links_by_peer(api, self.handle);
-  const auto path_to = [&](const Peer &peer) -> std::string {
-    if (!links || peer.handle == nullptr) return "?";
-    if (const auto linked = links->find(peer.pci); linked != links->end()) return fmt::format("NV{}", linked->second);
-    std::uint32_t level = ~0U;
-    if (api.common_ancestor(self.handle, peer.handle, &level) != Return::success) return "?";
-    return std::string(level_word(level));
-  };
-  std::string text;
-  for (std::size_t i = 0; i < peers.size(); ++i) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", i, i == device ? "X" : path_to(peers[i]));
-  }
-  return text;
 }
 
 }  // namespace gpulse::nvml

@@ -39,15 +39,6 @@ bool is_of_nvgpu(std::string_view name);
 std::shared_ptr<DeviceIdentity> read_identity(const Api &api, const DeviceData &device, const Versions &versions,
                                               const SourceOptions &options);
 
-// A device that others are connected with; without a handle when it has not told it.
-struct Peer {
-  Handle handle = nullptr;
-  std::string pci;
-};
-
-// How one of the devices is connected with the others: "0 X, 1 NV18, 2 SYS".
-std::string read_topology(const Api &api, std::span<const Peer> peers, std::size_t device);
-
 // Does not rely on the terminating zero: a broken driver may omit it.
 template <std::size_t N>
 std::string text_of(const std::array<char, N> &buffer) {

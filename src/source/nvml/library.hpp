@@ -148,6 +148,7 @@ struct Api {
   Number pcie_replay{resolver, "nvmlDeviceGetPcieReplayCounter"};
   Function<Return(Handle, U32, U32 *)> nvlink_state{resolver, "nvmlDeviceGetNvLinkState"};
   Function<Return(Handle, U32, PciInfo *)> nvlink_remote{resolver, "nvmlDeviceGetNvLinkRemotePciInfo_v2"};
+  Function<Return(Handle, U32, U32 *)> nvlink_remote_type{resolver, "nvmlDeviceGetNvLinkRemoteDeviceType"};
 
   Pair ecc_mode{resolver, "nvmlDeviceGetEccMode"};
   Function<Return(Handle, U32, U32, U64 *)> ecc_total{resolver, "nvmlDeviceGetTotalEccErrors"};

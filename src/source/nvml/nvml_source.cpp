@@ -18,6 +18,7 @@
 #include "source/nvml/reader_calls.hpp"
 #include "source/nvml/readers.hpp"
 #include "source/nvml/sleep.hpp"
+#include "source/nvml/topology.hpp"
 #include "source/tegra/gpu.hpp"
 
 namespace gpulse::nvml {
@@ -26,6 +27,8 @@ namespace {
 
 constexpr std::uint32_t kMaxDevices = 1024;
 constexpr std::uint32_t kMaxInstances = 64;
+constexpr auto kTopology = device_metric("topology");
+constexpr auto kPcieTopology = device_metric("pcie_topology");
 
 using IdentityPtr = std::shared_ptr<DeviceIdentity>;
 
@@ -73,7 +76,7 @@ class NvmlSource final : public Source {
   void find_by_index(Discovery &found);
   void find_by_address(Discovery &found);
   bool is_asleep(const PciGpu &gpu) const;
-  bool completes() const;
+  bool wants_path(MetricId topology) const;
   IdentityPtr provisional_identity(const Slot &slot) const;
   IdentityPtr identity_of(std::size_t entity);
   Identified find_unreachable(const Slot &slot, Return code) const;
@@ -215,7 +218,10 @@ Identified NvmlSource::identify(std::size_t entity) {
   if (is_of_nvgpu(identity->name) && tegra::find_gpu(root_)) return {};
   device.integrated = is_integrated(identity->name);
   // Until complete() has said more.
-  if (completes()) identity->texts[device_metric("topology")] = Reason::not_responding;
+  for (const auto id : {kTopology, kPcieTopology}) {
+    if (wants_path(id)) identity->texts[id] = Reason::not_responding;
+  }
+  if (wants_path(kTopology)) device.links = read_links(*driver_.api, device.handle);
   {
     const std::lock_guard lock(identities_mutex_);
     if (!identity->pci.empty()) {
@@ -300,10 +306,12 @@ std::shared_ptr<const DeviceIdentity> NvmlSource::complete(std::size_t entity) {
   {
     const std::lock_guard lock(identities_mutex_);
     for (std::size_t i = 0; i < peers.size(); ++i) {
-      if (identities_[i] != nullptr) peers[i] = {devices_[i]->handle, identities_[i]->pci};
+      if (identities_[i] != nullptr) peers[i] = {devices_[i]->handle, identities_[i]->pci, devices_[i]->links};
     }
   }
-  identity->texts[device_metric("topology")] = read_topology(*driver_.api, peers, entity);
+  const auto &api = *driver_.api;
+  if (wants_path(kTopology)) identity->texts[kTopology] = read_topology(api, peers, entity);
+  if (wants_path(kPcieTopology)) identity->texts[kPcieTopology] = read_pcie_topology(api, peers, entity);
   return identity;
 }
 
@@ -403,13 +411,14 @@ Discovery NvmlSource::discover() {
   const auto places = slots_.size() * (wants_instances() ? 1 + kMaxInstances : 1);
   devices_.resize(places);
   identities_.resize(places);
-  found.incomplete = completes();
+  found.incomplete = wants_path(kTopology) || wants_path(kPcieTopology);
   if (found.entities.empty()) found.problem = "NVIDIA driver loaded, but it shows no GPU";
   return found;
 }
 
-bool NvmlSource::completes() const {
-  return opened_ && slots_.size() > 1 && options_.wants_text(device_metric("topology"));
+// A device on its own has nobody to reach.
+bool NvmlSource::wants_path(MetricId topology) const {
+  return opened_ && slots_.size() > 1 && options_.wants_text(topology);
 }
 
 bool NvmlSource::is_asleep(const PciGpu &gpu) const { return gpu.suspended || idle_release_.is_released(); }
