@@ -16,5 +16,7 @@ GPULSE_SIM_API void gpulse_sim_release();
 GPULSE_SIM_API unsigned long gpulse_sim_calls(const char *call);
 // Drops all faults, the scenario's too, releases hung calls and zeroes the counters.
 GPULSE_SIM_API void gpulse_sim_clear();
+// Stands for ioctl() on /dev/nvidiactl: a request of source/nvml/kernel_module_abi.hpp and what it points to.
+GPULSE_SIM_API int gpulse_sim_module(unsigned long request, void *argument);
 // Stops the scenario's clock at that second; negative lets it run again.
 GPULSE_SIM_API void gpulse_sim_set_time(double seconds);

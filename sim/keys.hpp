@@ -233,6 +233,7 @@ enum class Text : std::uint16_t {
   serial,
   vbios,
   part_number,
+  chip_sku,
   pci_bus_id,
   inforom_image,
   inforom_oem,
@@ -466,9 +467,10 @@ inline constexpr auto kKeyNames = std::to_array<std::string_view>({"minor",
                                                                    "remapped_uncorrected_inactive",
                                                                    "memory_unrepairable"});
 
-inline constexpr auto kTextNames = std::to_array<std::string_view>(
-    {"name", "uuid", "serial", "vbios", "part_number", "pci_bus_id", "inforom_image", "inforom_oem", "inforom_ecc",
-     "inforom_power", "gsp_version", "cpus", "pdi", "hostname", "platform_serial", "platform_guid", "fabric_cluster"});
+inline constexpr auto kTextNames =
+    std::to_array<std::string_view>({"name", "uuid", "serial", "vbios", "part_number", "chip_sku", "pci_bus_id",
+                                     "inforom_image", "inforom_oem", "inforom_ecc", "inforom_power", "gsp_version",
+                                     "cpus", "pdi", "hostname", "platform_serial", "platform_guid", "fabric_cluster"});
 
 static_assert(kKeyNames.size() == kKeyCount && kTextNames.size() == kTextCount);
 

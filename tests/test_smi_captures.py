@@ -28,9 +28,7 @@ TIMES = [
 
 # What nvidia-smi learns by ways that the driver's library does not offer to others.
 UNTOLD = [
-    re.compile(r"(?<=^    GPU Part Number {36}: ).*", re.MULTILINE),
     re.compile(r"(?<=^    Sparse Operation Mode {30}: ).*", re.MULTILINE),
-    re.compile(r"(?<=<gpu_part_number>)[^<]*"),
     re.compile(r"(?<=<sparse_operation_mode>)[^<]*"),
 ]
 

@@ -117,7 +117,7 @@ inline constexpr LogRow kDevice[] = {
     value(1, "MultiGPU Board", "multigpu_board", kAlways, det("multi_gpu_board"), kYesNo),
     value(1, "Board ID", "board_id", kAlways, det("board_id"), kHex),
     value(1, "Board Part Number", "board_part_number", kAlways, dev("board_part_number")),
-    fact(1, "GPU Part Number", "gpu_part_number", kAlways, Fact::not_available),
+    value(1, "GPU Part Number", "gpu_part_number", kAlways, det("gpu_part_number")),
     fact(1, "FRU Part Number", "gpu_fru_part_number", kAlways, Fact::not_available),
     group(1, "Platform Info", "platformInfo", kAlways),
     in_rack("Chassis Serial Number", "chassis_serial_number", det("platform_chassis_serial")),

@@ -9,6 +9,7 @@
 #include "source/nvml/code.hpp"
 #include "source/nvml/detail_calls.hpp"
 #include "source/nvml/identity.hpp"
+#include "source/nvml/kernel_module.hpp"
 #include "source/nvml/reader_calls.hpp"
 
 namespace gpulse::nvml {
@@ -89,6 +90,11 @@ Outcome chip_identity(const Driver &driver, DeviceData &device, Monotonic, Frame
   Pdi pdi{.version = version_word<Pdi>(1), .value = 0};
   const auto code = driver.api->pdi(device.handle, &pdi);
   return put_text(frame, detail_metric("chip_identity"), code, fmt::format("{:#x}", pdi.value));
+}
+
+Outcome gpu_part_number(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  frame.details->texts[detail_metric("gpu_part_number")] = read_part_number(driver, device);
+  return Outcome::ok;
 }
 
 Outcome hostname_assigned(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {

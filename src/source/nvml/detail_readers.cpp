@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/nvml/detail_readers.hpp"
 
-#include <thread>
-#include <utility>
-
 #include "source/nvml/code.hpp"
 #include "source/nvml/detail_calls.hpp"
 #include "source/nvml/field.hpp"
@@ -39,59 +36,18 @@ Outcome dram_encryption(const Driver &driver, DeviceData &device, Monotonic, Fra
 constexpr auto kThroughputTx = detail_metric("pcie_throughput_tx_bytes_per_second");
 constexpr auto kThroughputRx = detail_metric("pcie_throughput_rx_bytes_per_second");
 
-// The driver measures 20 ms for each direction; asked from two threads, both at the same time.
-Outcome measured_throughput(const Driver &driver, DeviceData &device, Frame &frame) {
+// The driver reads a byte counter twice, 20 ms apart, and each reading is traffic too. One direction after the other,
+// as nvidia-smi does it: at the same time each would count the other's readings.
+Outcome pcie_throughput(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   constexpr std::uint32_t kTransmit = 0, kReceive = 1;
   constexpr double kKilo = 1000;
   std::uint32_t tx = 0;
   std::uint32_t rx = 0;
-  auto tx_code = Return::unknown;
-  std::jthread other([&] { tx_code = driver.api->pcie_throughput(device.handle, kTransmit, &tx); });
+  const auto tx_code = driver.api->pcie_throughput(device.handle, kTransmit, &tx);
   const auto rx_code = driver.api->pcie_throughput(device.handle, kReceive, &rx);
-  other.join();
   put(frame, kThroughputTx, tx_code, tx * kKilo);
   const auto outcome = put(frame, kThroughputRx, rx_code, rx * kKilo);
   return outcome == Outcome::ok ? outcome_of(tx_code) : outcome;
-}
-
-struct ByteCounts {
-  FieldValue tx, rx;
-};
-
-std::optional<ByteCounts> byte_counts(const Driver &driver, const DeviceData &device) {
-  std::array<FieldValue, 2> values{};
-  values[0].field = field::kPcieTxBytes;
-  values[1].field = field::kPcieRxBytes;
-  for (auto &value : values) value.result = Return::no_data;
-  const auto code = driver.api->field_values(device.handle, static_cast<int>(values.size()), values.data());
-  const bool good =
-      code == Return::success && values[0].result == Return::success && values[1].result == Return::success;
-  return good && values[0].type == ValueType::u32 ? std::optional(ByteCounts{values[0], values[1]}) : std::nullopt;
-}
-
-// Bytes per second between the second and the third reading of a counter that wraps, by the driver's clock. A reading
-// itself causes traffic: that between the first and the second, which follow immediately, is subtracted.
-Reading rate_of(const FieldValue &first, const FieldValue &second, const FieldValue &third) {
-  const auto bytes = [](const FieldValue &from, const FieldValue &to) { return double(to.value.u32 - from.value.u32); };
-  const auto microseconds = static_cast<double>((third.time_us - second.time_us) - (second.time_us - first.time_us));
-  if (microseconds <= 0) return Reason::not_sampled;
-  return std::max(0.0, bytes(second, third) - bytes(first, second)) * 1e6 / microseconds;
-}
-
-Outcome pcie_throughput(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
-  // A command that reads once has to wait for it; over a longer time a burst matters less.
-  using namespace std::chrono_literals;
-  const auto pause = std::exchange(device.throughput_read, true) ? 20ms : 2ms;
-  const auto first = byte_counts(driver, device);
-  const auto second = first ? byte_counts(driver, device) : std::nullopt;
-  if (second) std::this_thread::sleep_for(pause);
-  const auto third = second ? byte_counts(driver, device) : std::nullopt;
-  const auto tx = third ? rate_of(first->tx, second->tx, third->tx) : Reading(Reason::not_sampled);
-  const auto rx = third ? rate_of(first->rx, second->rx, third->rx) : Reading(Reason::not_sampled);
-  if (!tx || !rx) return measured_throughput(driver, device, frame);
-  *frame.find(kThroughputTx) = tx;
-  *frame.find(kThroughputRx) = rx;
-  return Outcome::ok;
 }
 
 Outcome fbc(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -144,6 +100,7 @@ std::vector<Reader> make_identity_readers() {
       simple<&Api::multi_gpu_board, detail_metric("multi_gpu_board")>("GetMultiGpuBoard", Tier::once),
       simple<&Api::module_id, detail_metric("module_id")>("GetModuleId", Tier::once),
       row<detail_metric("chip_identity")>("GetPdi", Tier::once, chip_identity),
+      row<detail_metric("gpu_part_number")>("chip details of the kernel module", Tier::once, gpu_part_number),
       row<detail_metric("hostname_assigned")>("GetHostname", Tier::once, hostname_assigned),
       row<detail_metric("inforom_oem_version")>("GetInforomVersion OEM", Tier::once, inforom_oem),
       row<detail_metric("inforom_ecc_version")>("GetInforomVersion ECC", Tier::once, inforom_ecc),
@@ -215,7 +172,7 @@ std::vector<Reader> make_link_and_memory_readers() {
   return {
       row<detail_metric("pcie_link_generation_host_max")>("max_link_speed of the port", Tier::once, pcie_host_max),
       {{.call = "GetFieldValues PCIe", .tier = Tier::slow, .fills = pcie_field_metrics()}, read_pcie_fields},
-      row<kThroughputTx, kThroughputRx>("PCIe byte counters, GetPcieThroughput", Tier::slow, pcie_throughput),
+      row<kThroughputTx, kThroughputRx>("GetPcieThroughput", Tier::slow, pcie_throughput),
       row<detail_metric("fbc_sessions"), detail_metric("fbc_average_fps"), detail_metric("fbc_latency_seconds")>(
           "GetFBCStats", Tier::slow, fbc),
       row<detail_metric("protected_memory_total_bytes"), detail_metric("protected_memory_used_bytes"),

@@ -84,7 +84,6 @@ struct DeviceData {
   ProcessState processes;
   CounterState pcie_rx, pcie_tx, nvlink_rx, nvlink_tx, throttled_power, throttled_thermal;
   SampleState power_samples, utilization_samples;
-  bool throughput_read = false;  // at least once
   std::shared_ptr<XidState> xid;
   Monotonic last_work = monotonic_now();  // when it was last seen at work
 };
