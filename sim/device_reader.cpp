@@ -249,6 +249,19 @@ bool read_device_value(Loader &loader, const std::string &name, const Node &node
   return true;
 }
 
+// Power that a table gives is that of the other forms too, unless it gives them as well.
+void follow_power(const Node &table, Device &device) {
+  if (table.find("power_w") == nullptr || !device[Key::power_w].supported()) {
+    return;
+  }
+  for (const Key key : {Key::power_average_w, Key::power_instant_w}) {
+    const bool given = table.find(std::string(kKeyNames[static_cast<std::size_t>(key)])) != nullptr;
+    if (!given && device[key].supported()) {
+      device[key] = device[Key::power_w];
+    }
+  }
+}
+
 void read_device_table(Loader &loader, const Node &table, DeviceSpec &spec) {
   Device &device = spec.device;
   // Whatever the order in the file: the profile first, then the trace, then single values.
@@ -305,6 +318,7 @@ void read_device_table(Loader &loader, const Node &table, DeviceSpec &spec) {
        {"nvlink_down", [&](const Node &n) { device.links_down = loader.u32_list(n); }},
        {"nvlink_peers", [&](const Node &n) { device.link_peers = loader.u32_list(n); }}},
       [&](const std::string &name, const Node &node) { return read_device_value(loader, name, node, device); });
+  follow_power(table, device);
 }
 
 void restagger(Target &target, double index) {
@@ -313,13 +327,51 @@ void restagger(Target &target, double index) {
   std::ranges::for_each(target.gpm, shift);
 }
 
+// Instances share what is free of BAR1, by the eighths of the memory that they have.
+void share_bar1(const Device &device, MigInstance &instance) {
+  if (instance[Key::bar1_total_mib].supported()) {
+    return;
+  }
+  const double eighths =
+      std::round(8 * instance[Key::memory_total_mib].constant / device[Key::memory_total_mib].constant);
+  const double free_mib = device[Key::bar1_total_mib].constant - device[Key::bar1_used_mib].constant;
+  instance[Key::bar1_total_mib] = Number::of(std::floor(free_mib * eighths / 8));
+  instance[Key::bar1_used_mib] = Number::of(0);
+}
+
+// What a split device does not tell of itself.
+constexpr std::array kNotOfSplit{Key::gpu_util,
+                                 Key::memory_util,
+                                 Key::encoder_util,
+                                 Key::decoder_util,
+                                 Key::jpeg_util,
+                                 Key::ofa_util,
+                                 Key::remapped_corrected,
+                                 Key::remapped_uncorrected,
+                                 Key::remapped_corrected_inactive,
+                                 Key::remapped_uncorrected_inactive,
+                                 Key::remapped_pending,
+                                 Key::remapped_failure,
+                                 Key::remap_max,
+                                 Key::remap_high,
+                                 Key::remap_partial,
+                                 Key::remap_low,
+                                 Key::remap_none,
+                                 Key::nvlink_links,
+                                 Key::nvlink_version,
+                                 Key::nvlink_speed_mbs,
+                                 Key::nvlink_tx_kibs,
+                                 Key::nvlink_rx_kibs,
+                                 Key::nvlink_crc_errors,
+                                 Key::nvlink_replay_errors,
+                                 Key::nvlink_recovery_errors,
+                                 Key::nvlink_remote_type};
+
 void name_instances(Device &device, std::uint64_t seed, std::uint32_t driver) {
   for (MigInstance &instance : device.mig) {
-    // An instance answers for its share of BAR1; nvidia-smi's MIG table shows it.
-    if (!instance[Key::bar1_total_mib].supported()) {
-      instance[Key::bar1_total_mib] = instance[Key::memory_total_mib];
-      instance[Key::bar1_used_mib] = Number::of(0);
-    }
+    share_bar1(device, instance);
+    // The one counter of errors that instances have.
+    instance[Key::ecc_sram_volatile_uncorrected] = Number::of(0);
     instance[Text::name].text = device[Text::name].text + instance[Text::name].text;
     if (instance[Text::uuid].code == Return::success) {
       continue;
@@ -333,8 +385,7 @@ void name_instances(Device &device, std::uint64_t seed, std::uint32_t driver) {
     return;
   }
   device[Key::mig_mode] = device[Key::mig_pending] = Number::of(1);
-  for (const Key key :
-       {Key::gpu_util, Key::memory_util, Key::encoder_util, Key::decoder_util, Key::jpeg_util, Key::ofa_util}) {
+  for (const Key key : kNotOfSplit) {
     device[key] = {};
   }
 }

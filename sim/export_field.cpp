@@ -44,10 +44,22 @@ constexpr auto kRules = std::to_array<Rule>({
     {81, ValueType::u64, Key::held_base_clocks_ns},
     {82, ValueType::u32, Key::memory_temperature},
     {83, ValueType::u64, Key::energy_mj},
+    {84, ValueType::u32, Key::nvlink_speed_mbs},
+    {85, ValueType::u32, Key::nvlink_speed_mbs},
+    {86, ValueType::u32, Key::nvlink_speed_mbs},
+    {87, ValueType::u32, Key::nvlink_speed_mbs},
+    {88, ValueType::u32, Key::nvlink_speed_mbs},
+    {89, ValueType::u32, Key::nvlink_speed_mbs},
     {90, ValueType::u32, Key::nvlink_speed_mbs},
     {91, ValueType::u32, Key::nvlink_links},
     {94, ValueType::u32, Key::pcie_replays},
     {95, ValueType::u32, Key::pcie_rollovers},
+    {132, ValueType::u32, Key::nvlink_speed_mbs},
+    {133, ValueType::u32, Key::nvlink_speed_mbs},
+    {134, ValueType::u32, Key::nvlink_speed_mbs},
+    {135, ValueType::u32, Key::nvlink_speed_mbs},
+    {136, ValueType::u32, Key::nvlink_speed_mbs},
+    {137, ValueType::u32, Key::nvlink_speed_mbs},
     {138, ValueType::u64, Key::nvlink_tx_kibs},
     {139, ValueType::u64, Key::nvlink_rx_kibs},
     {140, ValueType::u64, Key::nvlink_tx_kibs},
@@ -144,11 +156,20 @@ double counter(const Call &call, const Rule &rule, double value, std::uint32_t s
   }
 }
 
+// The link that a field is about: it has a number for each of the first twelve, all others name it in the scope.
+std::uint32_t link_of(const Rule &rule, std::uint32_t scope) {
+  if (rule.id >= 84 && rule.id <= 89) return rule.id - 84;
+  if (rule.id >= 132 && rule.id <= 137) return rule.id - 132 + 6;
+  return scope;
+}
+
 const Number *behind(const Call &call, const Rule &rule, std::uint32_t scope) {
   const Target &target = call.target();
-  if (rule.key == Key::nvlink_tx_kibs || rule.key == Key::nvlink_rx_kibs) {
+  const bool traffic = rule.key == Key::nvlink_tx_kibs || rule.key == Key::nvlink_rx_kibs;
+  if (traffic || (rule.key == Key::nvlink_speed_mbs && rule.id != 90)) {
     const Number &links = target[Key::nvlink_links];
-    return scope == kAllLinks || (links.supported() && scope < links.constant) ? &target[rule.key] : nullptr;
+    const std::uint32_t link = link_of(rule, scope);
+    return (traffic && link == kAllLinks) || (links.supported() && link < links.constant) ? &target[rule.key] : nullptr;
   }
   if (rule.id >= 185 && rule.id <= 192 && rule.id != 191 && scope != 0) {
     // By id from 185; 191 is the energy.

@@ -120,6 +120,48 @@ TEST_F(Sim, CountsNvlinkTraffic) {
   EXPECT_EQ(nvml("nvmlDeviceGetNvLinkState", gpu(), 18U, &state), Return::invalid_argument);
 }
 
+TEST_F(Sim, TellsTheSpeedOfEachLink) {
+  start("[[device]]\nprofile = \"h100\"\nnvlink_links = 8\n");
+  std::array<FieldValue, 4> fields{};
+  constexpr std::array kFields{84U, 89U, 133U, 134U};  // links 0, 5, 7 and 8
+  for (std::size_t i = 0; i < fields.size(); ++i) fields[i].field = kFields[i];
+  EXPECT_EQ(nvml("nvmlDeviceGetFieldValues", gpu(), 4, fields.data()), Return::success);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(fields[i].value.u32, 26562U) << kFields[i];
+  EXPECT_EQ(fields[3].result, Return::not_supported);
+}
+
+TEST_F(Sim, AllFormsOfPowerFollowTheOneThatIsGiven) {
+  start("[[device]]\nprofile = \"h100\"\npower_w = { steps = [[0, 100], [5, 300]] }\n");
+  at(6);
+  std::array<FieldValue, 2> fields{};
+  fields[0].field = 185;
+  fields[1].field = 186;
+  EXPECT_EQ(nvml("nvmlDeviceGetFieldValues", gpu(), 2, fields.data()), Return::success);
+  EXPECT_EQ(fields[0].value.u32, 300000U);
+  EXPECT_EQ(fields[1].value.u32, 300000U);
+}
+
+// As captured of an H100 with driver 590, and of an A100 with 535.
+TEST_F(Sim, ASplitDeviceTellsLess) {
+  start("[[device]]\nprofile = \"h100-mig\"\n");
+  std::array<std::uint32_t, 4> rows{};
+  EXPECT_EQ(nvml("nvmlDeviceGetRemappedRows", gpu(), &rows[0], &rows[1], &rows[2], &rows[3]), Return::not_supported);
+  std::uint32_t state = 0;
+  EXPECT_EQ(nvml("nvmlDeviceGetNvLinkState", gpu(), 0U, &state), Return::not_supported);
+  constexpr std::array kBar1{24739.0, 12369.0, 6184.0};
+  for (std::uint32_t i = 0; i < kBar1.size(); ++i) {
+    Handle instance = nullptr;
+    ASSERT_EQ(nvml("nvmlDeviceGetMigDeviceHandleByIndex", gpu(), i, &instance), Return::success);
+    Memory bar1{};
+    EXPECT_EQ(nvml("nvmlDeviceGetBAR1MemoryInfo", instance, &bar1), Return::success);
+    EXPECT_EQ(static_cast<double>(bar1.total), kBar1[i] * kMib);
+    std::uint64_t errors = 9;
+    EXPECT_EQ(nvml("nvmlDeviceGetMemoryErrorCounter", instance, 1U, 0U, 7U, &errors), Return::success);
+    EXPECT_EQ(errors, 0U);
+    EXPECT_EQ(nvml("nvmlDeviceGetMemoryErrorCounter", instance, 1U, 0U, 2U, &errors), Return::not_supported);
+  }
+}
+
 TEST_F(Sim, LoadsEveryShippedScenario) {
   for (const auto &entry : std::filesystem::directory_iterator(GPULSE_BUILD_DIR "/sim/scenarios")) {
     std::ostringstream text;

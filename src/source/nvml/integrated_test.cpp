@@ -55,9 +55,9 @@ TEST_F(Integrated, TheMemoryOfTheHostIsItsOwn) {
   EXPECT_EQ((*row)[kFree], Reading(50000000.0 * 1024));
   EXPECT_TRUE((*row)[kReserved].is(Reason::not_supported));
   EXPECT_EQ((*row)[device_metric("gpu_utilization_percent")], Reading(96.0));
-  EXPECT_TRUE((*row)[device_metric("pcie_link_generation")].is(Reason::not_supported)) << "says 1, and there is none";
-  EXPECT_TRUE((*row)[device_metric("pcie_link_width")].is(Reason::not_supported));
-  EXPECT_TRUE((*row)[device_metric("pcie_link_width_max")].is(Reason::not_supported));
+  EXPECT_EQ((*row)[device_metric("pcie_link_generation")], Reading(1.0)) << "as the driver says";
+  EXPECT_EQ((*row)[device_metric("pcie_link_width")], Reading(1.0));
+  EXPECT_EQ((*row)[device_metric("pcie_link_width_max")], Reading(1.0));
   ASSERT_EQ(now->processes.size(), 1U);
   EXPECT_EQ(now->processes[0].row[process_metric("gpu_memory_bytes")], Reading(63931 * kMib));
 

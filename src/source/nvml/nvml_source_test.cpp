@@ -98,7 +98,16 @@ TEST_F(NvmlSource, InstancesAreDevicesWithAParent) {
   EXPECT_EQ(first.row[device_metric("memory_used_bytes")], Reading(20480 * kMib));
   EXPECT_EQ(first.row[device_metric("multiprocessor_count")], Reading(42.0));
   EXPECT_EQ(first.row[device_metric("xid_total")], Reading(Reason::not_supported));
-  EXPECT_EQ(now->devices[6].row[device_metric("memory_used_bytes")], Reading(512 * kMib));  // of the sparse slot
+  EXPECT_EQ(now->devices[6].row[device_metric("memory_used_bytes")], Reading(512 * kMib));
+}
+
+TEST_F(NvmlSource, AnEmptySlotIsNotTheLast) {
+  start(
+      "[[device]]\nprofile = \"a100\"\nmig = [{ profile = \"1g.10gb\", slot = 0, gi = 7, memory_total_mib = 9728 }, "
+      "{ profile = \"1g.10gb\", slot = 4, gi = 11, memory_total_mib = 9728, memory_used_mib = 512 }]\n");
+  const auto now = sample();
+  ASSERT_EQ(now->devices.size(), 3U);
+  EXPECT_EQ(now->devices[2].row[device_metric("memory_used_bytes")], Reading(512 * kMib));
 }
 
 TEST_F(NvmlSource, ProcessesOfInstancesAreListedOnce) {

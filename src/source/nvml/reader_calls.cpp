@@ -227,7 +227,8 @@ Outcome pcie_max(const Driver &driver, DeviceData &device, Monotonic, Frame &fra
   const auto second = driver.api->pcie_width_max(device.handle, &width);
   const auto outcome = put(frame, device_metric("pcie_link_generation_max"), first, generation);
   put(frame, device_metric("pcie_link_width_max"), second, width);
-  if (first == Return::success && second == Return::success && generation >= 1) {
+  // The link of an integrated GPU, "1 x1", limits nothing: its data do not go that way.
+  if (first == Return::success && second == Return::success && generation >= 1 && !device.integrated) {
     const auto lane = kLaneBytesPerSecond[std::min<std::size_t>(generation, kLaneBytesPerSecond.size()) - 1];
     device.link_bytes_per_second = lane * width;
   }

@@ -13,12 +13,6 @@ namespace gpulse::nvml {
 
 namespace {
 
-// Integrated GPUs answer too, but have no PCIe link.
-template <Outcome (*Read)(const Driver &, DeviceData &, Monotonic, Frame &)>
-Outcome of_link(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
-  return device.integrated ? Outcome::unsupported : Read(driver, device, now, frame);
-}
-
 // Utilisation of an engine; the second number, the driver's window, is not used.
 template <Api::Pair Api::*Call, MetricId Id>
 Outcome engine(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
@@ -42,11 +36,6 @@ Outcome retired_pages(const Driver &driver, DeviceData &device, Monotonic, Frame
   // Only the count is wanted, so "insufficient size" is not an error.
   if (code == Return::insufficient_size && count > 0) code = Return::success;
   return put(frame, Id, code, count);
-}
-
-template <Api::Number Api::*Call, MetricId Id>
-constexpr Reader link_row(std::string_view call, Tier tier) {
-  return row<Id>(call, tier, of_link<number<Call, Id, 1.0>>);
 }
 
 template <Api::Pair Api::*Call, MetricId Id>
@@ -109,8 +98,8 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
       engine_row<&Api::decoder, device_metric("decoder_utilization_percent")>("GetDecoderUtilization"),
       engine_row<&Api::jpeg, device_metric("jpeg_utilization_percent")>("GetJpgUtilization"),
       engine_row<&Api::ofa, device_metric("ofa_utilization_percent")>("GetOfaUtilization"),
-      link_row<&Api::pcie_generation, device_metric("pcie_link_generation")>("GetCurrPcieLinkGeneration", Tier::second),
-      link_row<&Api::pcie_width, device_metric("pcie_link_width")>("GetCurrPcieLinkWidth", Tier::second),
+      simple<&Api::pcie_generation, device_metric("pcie_link_generation")>("GetCurrPcieLinkGeneration", Tier::second),
+      simple<&Api::pcie_width, device_metric("pcie_link_width")>("GetCurrPcieLinkWidth", Tier::second),
       // Also when only the use by processes is asked for: without the list there is no process to fill.
       {{.call = "GetRunningProcesses", .fills = process_metrics()}, read_processes},
       {{.call = "EventSetWait", .fills = xid_metrics()}, xids},
@@ -216,8 +205,8 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
           pair<&Api::power_limit_range, device_metric("power_limit_min_watts"), device_metric("power_limit_max_watts"),
                kMilli>),
       row<device_metric("pcie_link_generation_max"), device_metric("pcie_link_width_max")>("GetMaxPcieLink", Tier::once,
-                                                                                           of_link<pcie_max>),
-      link_row<&Api::pcie_generation_device, device_metric("pcie_link_generation_device_max")>(
+                                                                                           pcie_max),
+      simple<&Api::pcie_generation_device, device_metric("pcie_link_generation_device_max")>(
           "GetGpuMaxPcieLinkGeneration", Tier::once),
       // After the link's width, which limits the counters' plausible rates.
       differential({{.call = "GetFieldValues link counters", .tier = Tier::second, .fills = {}}, read_link_counters},
