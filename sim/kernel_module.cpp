@@ -65,6 +65,15 @@ std::uint32_t describe_chip(const Scenario &scenario, std::uint32_t object, Chip
   return 0;
 }
 
+std::uint32_t tell_sparse_mode(const Scenario &scenario, std::uint32_t object, SparseMode *out) {
+  const Device *device = device_of(scenario, object & kPlaceBits);
+  if (out == nullptr || device == nullptr) return kNoObject;
+  const Number &mode = (*device)[Key::sparse_mode];
+  if (!mode.supported()) return kNotSupported;
+  out->enabled = static_cast<std::uint32_t>(mode.constant);
+  return 0;
+}
+
 void allocate(Allocation &one) {
   switch (one.kind) {
     case kClient:
@@ -89,6 +98,8 @@ std::uint32_t answer(const Scenario &scenario, const Control &control) {
       return number_gpu(scenario, parameters_of<GpuNumbers>(control));
     case kChipDetails:
       return describe_chip(scenario, control.object, parameters_of<ChipDetails>(control));
+    case kSparseMode:
+      return tell_sparse_mode(scenario, control.object, parameters_of<SparseMode>(control));
     default:
       return kNotSupported;
   }

@@ -224,6 +224,7 @@ enum class Key : std::uint16_t {
   remapped_corrected_inactive,
   remapped_uncorrected_inactive,
   memory_unrepairable,
+  sparse_mode,
   count
 };
 
@@ -465,7 +466,8 @@ inline constexpr auto kKeyNames = std::to_array<std::string_view>({"minor",
                                                                    "sram_in_other",
                                                                    "remapped_corrected_inactive",
                                                                    "remapped_uncorrected_inactive",
-                                                                   "memory_unrepairable"});
+                                                                   "memory_unrepairable",
+                                                                   "sparse_mode"});
 
 inline constexpr auto kTextNames =
     std::to_array<std::string_view>({"name", "uuid", "serial", "vbios", "part_number", "chip_sku", "pci_bus_id",

@@ -11,7 +11,7 @@ namespace gpulse::nvml {
 // Identity and place of the device.
 Outcome pci_ids(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome pci_class(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
-Outcome gpu_part_number(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome kernel_module(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome chip_identity(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome hostname_assigned(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome inforom_oem(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);

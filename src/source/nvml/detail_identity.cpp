@@ -92,8 +92,10 @@ Outcome chip_identity(const Driver &driver, DeviceData &device, Monotonic, Frame
   return put_text(frame, detail_metric("chip_identity"), code, fmt::format("{:#x}", pdi.value));
 }
 
-Outcome gpu_part_number(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
-  frame.details->texts[detail_metric("gpu_part_number")] = read_part_number(driver, device);
+Outcome kernel_module(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  const auto told = read_kernel_module(driver, device);
+  frame.details->texts[detail_metric("gpu_part_number")] = told.part_number;
+  frame.details->row[detail_metric("sparse_operation_mode")] = told.sparse_mode;
   return Outcome::ok;
 }
 

@@ -358,12 +358,19 @@ TEST_F(Details, PcieThroughputIsWhatTheDriverMeasures) {
   EXPECT_EQ(sim_calls("nvmlDeviceGetFieldValues"), 0U);
 }
 
-TEST_F(Details, ThePartNumberOfTheChipIsAskedOfTheKernelModule) {
+TEST_F(Details, WhatTheLibraryDoesNotTellIsAskedOfTheKernelModule) {
   constexpr auto kPart = detail_metric("gpu_part_number");
-  EXPECT_EQ(details(kH200, {kPart}).texts[kPart], TextReading("2335-895-A1"));
-  const std::string old = "[driver]\nversion = \"515.65.01\"\n";
-  EXPECT_EQ(details(old + kH200, {kPart}).texts[kPart], TextReading(Reason::not_supported));
-  EXPECT_EQ(details(kH200 + "chip_sku = \"\"\n", {kPart}).texts[kPart], TextReading(Reason::not_supported));
+  constexpr auto kSparse = detail_metric("sparse_operation_mode");
+  const auto *told = &details(kH200, {kPart, kSparse});
+  EXPECT_EQ(told->texts[kPart], TextReading("2335-895-A1"));
+  EXPECT_EQ(told->row[kSparse], Reading(0));
+  EXPECT_EQ(details(kH200 + "sparse_mode = 1\n", {kSparse}).row[kSparse], Reading(1));
+  told = &details("[driver]\nversion = \"515.65.01\"\n" + kH200, {kPart, kSparse});
+  EXPECT_EQ(told->texts[kPart], TextReading(Reason::not_supported));
+  EXPECT_EQ(told->row[kSparse], Reading(Reason::not_supported));
+  told = &details(kH200 + "chip_sku = \"\"\nsparse_mode = \"not supported\"\n", {kPart, kSparse});
+  EXPECT_EQ(told->texts[kPart], TextReading(Reason::not_supported));
+  EXPECT_EQ(told->row[kSparse], Reading(Reason::not_supported));
 }
 
 TEST_F(Details, CodesBecomeReasons) {

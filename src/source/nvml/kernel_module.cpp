@@ -112,14 +112,26 @@ class Session {
   std::uint32_t client_ = 0, subdevice_ = 0;
 };
 
+TextReading read_part_number(const Session &session) {
+  ChipDetails chip{};
+  if (!session.ask(kChipDetails, chip)) return Reason::not_supported;
+  return fmt::format("{:04X}-{}-{:X}{:X}", chip.pci_device, text_of(chip.sku), chip.major, chip.minor);
+}
+
+Reading read_sparse_mode(const Session &session, int driver) {
+  // The request is not published: of drivers older than any whose nvidia-smi was seen to make it, it is not asked.
+  constexpr int kFirstSeen = 535;
+  SparseMode mode{};
+  if (driver < kFirstSeen || !session.ask(kSparseMode, mode) || mode.enabled > 1) return Reason::not_supported;
+  return mode.enabled;
+}
+
 }  // namespace
 
-TextReading read_part_number(const Driver &driver, const DeviceData &device) {
+ModuleReadings read_kernel_module(const Driver &driver, const DeviceData &device) {
   const auto session = Session::open(driver, device);
-  if (!session) return session.error();
-  ChipDetails chip{};
-  if (!session->ask(kChipDetails, chip)) return Reason::not_supported;
-  return fmt::format("{:04X}-{}-{:X}{:X}", chip.pci_device, text_of(chip.sku), chip.major, chip.minor);
+  if (!session) return {session.error(), session.error()};
+  return {read_part_number(*session), read_sparse_mode(*session, driver.major)};
 }
 
 }  // namespace gpulse::nvml

@@ -6,7 +6,12 @@
 
 namespace gpulse::nvml {
 
-// Like "2335-895-A1". The driver must have the device in use, as it has while the library has a handle of it.
-TextReading read_part_number(const Driver &driver, const DeviceData &device);
+struct ModuleReadings {
+  TextReading part_number;  // "2335-895-A1"
+  Reading sparse_mode;      // 0 or 1
+};
+
+// The driver must have the device in use, as it has while the library has a handle of it.
+ModuleReadings read_kernel_module(const Driver &driver, const DeviceData &device);
 
 }  // namespace gpulse::nvml

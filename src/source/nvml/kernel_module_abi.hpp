@@ -73,4 +73,11 @@ struct ChipDetails {
 };
 static_assert(sizeof(ChipDetails) == 16);
 
+// Not published: what nvidia-smi asks before it prints "Sparse Operation Mode".
+inline constexpr std::uint32_t kSparseMode = 0x20809038;
+
+struct SparseMode {
+  std::uint32_t enabled;
+};
+
 }  // namespace gpulse::nvml::kernel_module
