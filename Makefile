@@ -2,7 +2,7 @@
 # The build itself is CMake's (CMakePresets.json).
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test unit e2e docs check format bench bench-top fuzz asan tsan clean
+.PHONY: help build run test unit e2e clients docs check format bench bench-top fuzz asan tsan clean
 
 JOBS ?= $(shell nproc)
 # Some tests mostly wait.
@@ -46,6 +46,10 @@ e2e: build .venv/ready ## the tests of the built program
 .venv/ready: tests/requirements.txt
 	@tools/install_dependencies.sh test
 	@tools/make_venv.sh .venv tests/requirements.txt
+
+clients: build .venv/ready ## other programs that call nvidia-smi (telegraf, nvidia_gpu_exporter; needs Go), run on every scenario
+	-@tools/make_clients.sh build/clients
+	@$(PYTHON) -m pytest tests/test_smi_clients.py $(PYTEST_ARGS)
 
 docs: build ## write the generated pages: metric reference and JSON schema
 	@tools/write_generated_pages.sh docs
