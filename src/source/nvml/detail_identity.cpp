@@ -93,6 +93,7 @@ Outcome chip_identity(const Driver &driver, DeviceData &device, Monotonic, Frame
 }
 
 Outcome kernel_module(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  if (device.instance) return Outcome::unsupported;
   const auto told = read_kernel_module(driver, device);
   frame.details->texts[detail_metric("gpu_part_number")] = told.part_number;
   frame.details->row[detail_metric("sparse_operation_mode")] = told.sparse_mode;

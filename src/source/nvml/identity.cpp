@@ -121,7 +121,7 @@ Versions read_versions(const Api &api, bool with_cuda) {
   return versions;
 }
 
-std::string read_pci(const Api &api, Handle handle) {
+std::expected<std::string, Return> find_pci(const Api &api, Handle handle) {
   std::uint32_t domain = 0;
   std::uint32_t bus = 0;
   std::uint32_t device = 0;
@@ -135,13 +135,15 @@ std::string read_pci(const Api &api, Handle handle) {
     PciInfoV2 old{};
     code = api.pci_v2(handle, &old);
     if (code != Return::success) code = api.pci_v1(handle, &old);
-    if (code != Return::success) return {};
+    if (code != Return::success) return std::unexpected(code);
     domain = old.domain;
     bus = old.bus;
     device = old.device;
   }
   return fmt::format("{:04x}:{:02x}:{:02x}.0", domain, bus, device);
 }
+
+std::string read_pci(const Api &api, Handle handle) { return find_pci(api, handle).value_or(""); }
 
 bool is_integrated(std::string_view name) {
   constexpr std::array<std::string_view, 5> kNames{"GB10", "Thor", "Orin", "Xavier", "nvgpu"};

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <expected>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,7 +28,9 @@ std::string cuda_text(int number);
 // `cuda`: also ask for the CUDA version, for which the library may load libcuda.
 Versions read_versions(const Api &api, bool cuda = true);
 
-// 0000:00:06.0, as the kernel writes it; empty when the driver does not know.
+// 0000:00:06.0, as the kernel writes it, or why the driver does not tell.
+std::expected<std::string, Return> find_pci(const Api &api, Handle handle);
+// The same, empty when the driver does not know.
 std::string read_pci(const Api &api, Handle handle);
 
 // Whether the GPU is part of a system on a chip, judging by its name: "NVIDIA GB10", "Orin (nvgpu)".

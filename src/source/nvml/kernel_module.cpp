@@ -8,6 +8,7 @@
 #include <expected>
 
 #include "base/unique_fd.hpp"
+#include "source/nvml/code.hpp"
 #include "source/nvml/identity.hpp"
 #include "source/nvml/kernel_module_abi.hpp"
 
@@ -20,15 +21,17 @@ using namespace kernel_module;
 // One client of the kernel module, with one device. The kernel frees its objects when the files are closed.
 class Session {
  public:
-  static std::expected<Session, Reason> open(const Driver &driver, const DeviceData &device) {
+  static std::expected<Session, Return> open(const Driver &driver, const DeviceData &device) {
+    const auto pci = find_pci(*driver.api, device.handle);
+    if (!pci) return std::unexpected(pci.error());
     Session session;
     // The simulator stands for the kernel module too.
     session.simulated_ = reinterpret_cast<Simulated>(driver.api->resolver.library().symbol("gpulse_sim_module"));
     if (session.simulated_ == nullptr) {
-      if (!driver.root.is_machine()) return std::unexpected(Reason::not_supported);
-      if (const auto reason = session.open_files(driver, device)) return std::unexpected(*reason);
+      if (!driver.root.is_machine()) return std::unexpected(Return::not_supported);
+      if (const auto code = session.open_files(driver, device); code != Return::success) return std::unexpected(code);
     }
-    if (!session.find(device.pci)) return std::unexpected(Reason::not_supported);
+    if (!session.find(*pci)) return std::unexpected(Return::not_supported);
     return session;
   }
 
@@ -42,15 +45,15 @@ class Session {
 
   static UniqueFd open_file(const std::string &path) { return UniqueFd(::open(path.c_str(), O_RDWR | O_CLOEXEC)); }
 
-  std::optional<Reason> open_files(const Driver &driver, const DeviceData &device) {
+  Return open_files(const Driver &driver, const DeviceData &device) {
     std::uint32_t minor = 0;
-    if (driver.api->minor_number(device.handle, &minor) != Return::success) return Reason::not_supported;
+    if (const auto code = driver.api->minor_number(device.handle, &minor); code != Return::success) return code;
     control_ = open_file("/dev/nvidiactl");
     if (control_) device_ = open_file(fmt::format("/dev/nvidia{}", minor));
-    if (!device_) return errno == EACCES || errno == EPERM ? Reason::no_permission : Reason::not_supported;
+    if (!device_) return errno == EACCES || errno == EPERM ? Return::no_permission : Return::not_supported;
     int control = control_.get();
     ::ioctl(device_.get(), kRegister, &control);
-    return std::nullopt;
+    return Return::success;
   }
 
   bool find(const std::string &pci) {
@@ -130,7 +133,7 @@ Reading read_sparse_mode(const Session &session, int driver) {
 
 ModuleReadings read_kernel_module(const Driver &driver, const DeviceData &device) {
   const auto session = Session::open(driver, device);
-  if (!session) return {session.error(), session.error()};
+  if (!session) return {text_reason_of(session.error()), reason_of(session.error())};
   return {read_part_number(*session), read_sparse_mode(*session, driver.major)};
 }
 
