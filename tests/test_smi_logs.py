@@ -126,10 +126,10 @@ def test_the_standard_input() -> None:
 
 
 def test_a_real_log_comes_back_as_it_was() -> None:
-    """Read, and printed in nvidia-smi's own form: all that gpulse has a metric for is the same."""
+    """Read, and printed in nvidia-smi's own form: every line is the same."""
     log = OURS / "read_xml_corpus" / "h200_load.xml"
     back = gpulse("smi", "--replay", log, "-q", "-x", TZ="UTC").lines
-    assert set(log.read_text().splitlines()) - set(back) == set()
+    assert back == log.read_text().splitlines()
 
 
 @pytest.mark.parametrize("name", ["driver-440", "driver-535.54", "faulty", "mig", "old-driver", "single"])
@@ -147,6 +147,11 @@ def test_what_we_write_in_its_form_reads_back(name: str, tmp_path: Path) -> None
             if value is None:
                 continue
             other = expected["metrics"][key]
+            # The log has a short look at the bus, not the mean; and the only power that is known has one of two places.
+            if key.startswith("pcie_") and key.endswith("_per_second"):
+                continue
+            if key in ("power_average_watts", "power_instant_watts") and other is None:
+                other = expected["metrics"]["power_draw_watts"]
             if isinstance(value, (int, float)):
                 # nvidia-smi rounds to MiB, whole percent and hundredths of a watt; the simulator's time goes on.
                 other = pytest.approx(other, rel=0.02, abs=MIB if key.endswith("_bytes") else 1)

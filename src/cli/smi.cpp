@@ -133,7 +133,7 @@ MetricSet needs_of(const SmiCommand &command) {
     case SmiCommand::Mode::query:
       return needs_of_query(command.kind, command.fields);
     case SmiCommand::Mode::log:
-      return needs_of_log(command.sections, command.xml);
+      return needs_of_log(command.log, command.xml);
     case SmiCommand::Mode::version:
       return {device_metric("cuda_version")};
     default:
@@ -159,7 +159,7 @@ std::string render(const SmiCommand &command, const Selection &selection, bool f
              query_rows(command.kind, command.fields, selection, command.style);
     }
     case SmiCommand::Mode::log:
-      return command.xml ? log_xml(selection) : log_text(selection, command.sections);
+      return command.xml ? log_xml(selection, command.log) : log_text(selection, command.log);
     case SmiCommand::Mode::version:
       return version_text(selection);
     default:

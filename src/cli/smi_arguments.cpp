@@ -20,6 +20,7 @@ using Mode = SmiCommand::Mode;
 enum class Takes : std::uint8_t { nothing, value, maybe };
 
 enum class Meaning : std::uint8_t {
+  none,
   list,
   excluded,
   log,
@@ -36,6 +37,7 @@ enum class Meaning : std::uint8_t {
   help,
   version,
   parse,
+  schema,
   warnings,
   yes,
   setting,
@@ -75,6 +77,7 @@ constexpr std::array kOptions{
     Option{"-h", "--help", Takes::nothing, Meaning::help},
     Option{"", "--version", Takes::nothing, Meaning::version},
     Option{"", "--parse", Takes::value, Meaning::parse},
+    Option{"", "--schema", Takes::value, Meaning::schema},
     Option{"-eow", "--error-on-warning", Takes::nothing, Meaning::warnings},
     Option{"", "--yes", Takes::nothing, Meaning::yes},
 };
@@ -144,7 +147,7 @@ const Given *find(std::span<const Given> given, Meaning meaning) {
 struct Purpose {
   Meaning meaning;
   Mode mode;
-  std::array<Meaning, 6> allows;
+  std::array<Meaning, 7> allows;
 };
 constexpr std::array kPurposes{
     Purpose{Meaning::help, Mode::help, {}},
@@ -159,7 +162,8 @@ constexpr std::array kPurposes{
             {Meaning::format, Meaning::devices, Meaning::file, Meaning::loop, Meaning::loop_ms, Meaning::warnings}},
     Purpose{Meaning::log,
             Mode::log,
-            {Meaning::xml, Meaning::display, Meaning::devices, Meaning::file, Meaning::loop, Meaning::loop_ms}},
+            {Meaning::xml, Meaning::display, Meaning::devices, Meaning::file, Meaning::loop, Meaning::loop_ms,
+             Meaning::schema}},
 };
 
 SmiResult<void> check_combination(std::span<const Given> given, const Purpose *purpose) {
@@ -259,10 +263,20 @@ SmiResult<void> take(const Given &one, SmiCommand &command) {
       command.loop = *time;
       break;
     }
+    case Meaning::schema: {
+      const auto schema = view::smi::parse_schema(*one.value);
+      if (!schema) {
+        return refuse(fmt::format("There is no version {} of the log; from v{} to v{} can be written.\n",
+                                  Text(*one.value), smi::kOldestSchema, smi::kNewestSchema),
+                      kBadArgument);
+      }
+      command.log.schema = *schema;
+      break;
+    }
     case Meaning::display: {
       const auto sections = view::smi::parse_sections(*one.value);
       if (!sections) return refuse("Failed to parse --display/-d flags\n", kBadArgument);
-      command.sections = *sections;
+      command.log.sections = *sections;
       break;
     }
     default:
@@ -285,7 +299,7 @@ SmiResult<SmiCommand> parse_smi(std::span<const std::string_view> arguments) {
   for (const auto &one : *given) {
     if (auto taken = take(one, command); !taken) return std::unexpected(taken.error());
   }
-  if (command.xml && command.sections != 0) {
+  if (command.xml && command.log.sections != 0) {
     return refuse(
         "Invalid combination of input arguments: --display/-d flags can not be combined with -x/--xml-format flags.\n",
         kBadArgument);

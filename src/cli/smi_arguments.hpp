@@ -27,7 +27,7 @@ struct SmiCommand {
   std::string devices;  // as -i gives them
   std::string file;     // -f; or what --parse reads
   std::optional<std::chrono::milliseconds> loop;
-  std::uint32_t sections = 0;
+  view::smi::LogStyle log;
   bool xml = false;
   smi::QueryKind kind = smi::QueryKind::gpu;
   std::vector<const smi::QueryField *> fields;

@@ -11,7 +11,7 @@ Called nvidia-smi it does so without the word.
 
   gpulse smi                          the table of GPUs and their processes
   gpulse smi -L                       the list of GPUs          -B: those the driver leaves out
-  gpulse smi -q [-d SECTIONS] [-x]    everything about them; -x: as XML
+  gpulse smi -q [-d SECTIONS] [-x]    everything about them; -x: as XML; --schema=v8 … v13: as an older nvidia-smi did
   gpulse smi --query-gpu=FIELDS --format=csv[,noheader][,nounits]
              --query-compute-apps=, --query-accounted-apps=, --query-retired-pages=,
              --query-remapped-rows=, --query-supported-clocks=

@@ -5,8 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "model/row.hpp"
 
 namespace gpulse {
@@ -40,6 +44,13 @@ struct AccountedProcess {
   bool running = false;
 };
 
+// How a log of nvidia-smi describes a device: the version of its format, and which rows of src/smi's table it has.
+struct LogForm {
+  int schema = 0;
+  bool text = false;  // `-q`, without -x
+  std::vector<bool> rows;
+};
+
 struct DeviceDetails {
   Row row{Scope::detail, Reason::not_supported};
   TextRow texts{Scope::detail};
@@ -47,6 +58,9 @@ struct DeviceDetails {
   std::vector<SupportedClocks> clocks;
   std::vector<RetiredPage> retired_pages;
   std::vector<AccountedProcess> accounted;
+  // Of a log: what no metric stands for, in its own words, by the names of src/smi's table.
+  std::map<std::string_view, Text> told;
+  std::optional<LogForm> logged;
 
   const SampleWindow &operator[](SampleKind kind) const { return samples[static_cast<std::size_t>(kind)]; }
   SampleWindow &operator[](SampleKind kind) { return samples[static_cast<std::size_t>(kind)]; }

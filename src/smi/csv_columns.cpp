@@ -41,6 +41,7 @@ What what_of(Fact fact) {
 }
 
 Column column_for(const QueryField &field) {
+  if (field.is_told()) return {.what = What::told, .fact = field.fact, .told = field.name};
   if (!field.metric) return {.what = what_of(field.fact), .fact = field.fact};
   return {.what = What::metric, .metric = *field.metric, .mask = field.mask, .form = field.form};
 }

@@ -17,6 +17,7 @@ struct Column {
     ignored,
     metric,
     fact,
+    told,         // no metric stands for it
     other_query,  // belongs to a query that is not read
   };
   What what = What::ignored;
@@ -24,6 +25,7 @@ struct Column {
   MetricId metric{};
   std::uint64_t mask = 0;  // the bits of the metric in this column; 0: all
   Form form = {};
+  std::string_view told = {};  // the name in DeviceDetails::told
   std::string_view unit = {};  // of cells without a unit
 
   bool is(Fact which) const { return what == What::fact && fact == which; }

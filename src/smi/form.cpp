@@ -46,6 +46,10 @@ Reading read(MetricId metric, const Form &form, std::string_view text, std::stri
   text = unbracketed(text);
   // The value is tried first, because "Not Supported" is also a state of the fabric.
   if (const auto value = form.parse(text, unit)) return plausible(metric, *value);
+  // Blacked out by whoever published the log.
+  for (const auto *word : {"redacted", "masked", "hidden", "removed"}) {
+    if (same_word(word, text)) return Reason::not_supported;
+  }
   return reason_in(text).value_or(Reason::error);
 }
 
@@ -61,6 +65,8 @@ std::string print::mib_down(double bytes) { return fmt::format("{:.0f}", std::fl
 std::string print::kilobytes(double bytes) { return fmt::format("{:.0f}", bytes / 1000); }
 std::string print::two_digits(double value) { return fmt::format("{:.2f}", value); }
 std::string print::micro(double seconds) { return fmt::format("{:.0f}", seconds * 1e6); }
+
+std::string print::millivolts(double volts) { return fmt::format("{:.3f}", volts * 1e3); }
 
 std::string print::milli(double seconds) { return fmt::format("{:.0f}", seconds * 1e3); }
 parse::Value parse::milli(std::string_view text, std::string_view unit) {

@@ -31,6 +31,7 @@ std::string mib_up(double bytes);
 std::string mib_down(double bytes);
 std::string kilobytes(double bytes);
 std::string micro(double seconds);
+std::string millivolts(double volts);
 std::string milli(double seconds);
 std::string lanes(double value);
 std::string hex(double value);
@@ -70,6 +71,7 @@ inline constexpr Form kMib{"MiB", print::mib_up, parse::quantity<Unit::bytes>};
 inline constexpr Form kMibDown{"MiB", print::mib_down, parse::quantity<Unit::bytes>};
 inline constexpr Form kKilobytes{"KB/s", print::kilobytes, parse::quantity<Unit::bytes_per_second>};
 inline constexpr Form kWatts{"W", print::two_digits, parse::quantity<Unit::watts>};
+inline constexpr Form kMillivolts{"mV", print::millivolts, parse::quantity<Unit::volts>};
 inline constexpr Form kCelsius{"C", print::integer, parse::quantity<Unit::celsius>};
 inline constexpr Form kMhz{"MHz", print::integer, parse::quantity<Unit::mhz>};
 inline constexpr Form kMicro{"us", print::micro, parse::quantity<Unit::seconds>};
@@ -114,7 +116,7 @@ std::string print_flag(double value) {
 
 namespace names {
 inline constexpr Names<2> kEnabled{"Disabled", "Enabled"}, kEnabledLow{"disabled", "enabled"}, kYesNo{"No", "Yes"},
-    kOnOff{"Off", "On"}, kActive{"Not Active", "Active"}, kValidity{"invalid", "valid"},
+    kOnOff{"Off", "On"}, kSupported{"N/A", "Supported"}, kActive{"Not Active", "Active"}, kValidity{"invalid", "valid"},
     kPeerType{"Direct Connected", "Switch Connected"};
 inline constexpr Names<4> kComputeMode{"Default", "Exclusive_Thread", "Prohibited", "Exclusive_Process"};
 inline constexpr Names<3> kAddressing{"None", "HMM", "ATS"};
@@ -133,6 +135,7 @@ inline constexpr Form kEnabled{"", print_flag<names::kEnabled>, parse::flag};
 inline constexpr Form kEnabledLow{"", print_flag<names::kEnabledLow>, parse::flag};
 inline constexpr Form kYesNo{"", print_flag<names::kYesNo>, parse::flag};
 inline constexpr Form kOnOff{"", print_flag<names::kOnOff>, parse::flag};
+inline constexpr Form kSupported{"", print_flag<names::kSupported>, parse::flag};
 inline constexpr Form kActive{"", print_flag<names::kActive>, parse::flag};
 inline constexpr Form kValidity{"", print_flag<names::kValidity>, parse_state<names::kValidity>};
 inline constexpr Form kPeerType{"", print_flag<names::kPeerType>, parse_state<names::kPeerType>};

@@ -45,10 +45,22 @@ enum class List : std::uint8_t {
 
 enum class Condition : std::uint8_t {
   none,
-  limits,   // omitted if the device reports its temperature limits as margins
-  margins,  // omitted if it does not
-  rack,     // N/A unless the device is part of a rack
+  limits,         // omitted if the device reports its temperature limits as margins
+  margins,        // omitted if it does not
+  rack,           // N/A unless the device is part of a rack
+  ecc_bits,       // omitted unless ECC errors are counted by the bits they hit: up to Volta
+  ecc_places,     // omitted unless they are counted by where they are: from Turing on
+  ecc_sram,       // the same, without how they were found: Turing, and later ones up to v11
+  ecc_parity,     // the same, with how they were found
+  average_power,  // takes the only power that is known, if that is a mean
+  instant_power,  // … if it is not
 };
+
+// The versions of nvidia-smi's DTD that are written; older and newer ones are read as far as they are alike.
+inline constexpr int kOldestSchema = 8, kNewestSchema = 13;
+
+// The version that a driver's nvidia-smi writes: 12 for "535.54.03". The newest if the driver is not known.
+int schema_of_driver(std::string_view version);
 
 struct LogRow {
   using Metrics = std::array<std::optional<MetricId>, 3>;
@@ -61,29 +73,53 @@ struct LogRow {
   bool on_request = false;      // in the text only if -d asks for it
   bool read_last = false;       // read only if no other element has the metric
   bool bare_in_xml = false;     // without the 0x
+  bool as_logged = false;       // written only if the log had it
+  std::uint8_t first_schema = kOldestSchema, last_schema = kNewestSchema;
   Condition condition = Condition::none;
   Fact fact = Fact::none;  // for rows without a metric
+  // For rows without a metric: the name in DeviceDetails::told, which is that of --query-gpu if it has one. `fact` is
+  // printed if the log does not tell.
+  std::string_view told = {};
   std::optional<MetricId> metric = {};
   std::uint64_t mask = 0;  // the bits of the metric that are shown; 0: all
   Form form = {};
   Form xml_form = {};  // if XML uses another
+  Form old_form = {};  // of v8, if that is another
   List list = List::none;
   SampleKind samples = {};
-  Metrics also_needs = {};      // further metrics that are needed to print it
-  std::string_view older = {};  // its path below <gpu> in older DTDs
+  Metrics also_needs = {};  // further metrics that are needed to print it
 
-  constexpr const Form &form_in_xml() const { return xml_form.print != nullptr ? xml_form : form; }
+  constexpr const Form &form_in_xml(int schema = kNewestSchema) const {
+    if (old_form.print != nullptr && schema < 9) return old_form;
+    return xml_form.print != nullptr ? xml_form : form;
+  }
+  constexpr bool is_in(int schema) const { return !as_logged && first_schema <= schema && schema <= last_schema; }
 
   // Modified copies, for building the table.
-  constexpr LogRow was(std::string_view path) const {
+  constexpr LogRow since(std::uint8_t schema) const {
     auto row = *this;
-    row.older = path;
+    row.first_schema = schema;
     return row;
   }
-  constexpr LogRow when(Condition rule, MetricId decides) const {
+  constexpr LogRow until(std::uint8_t schema) const {
+    auto row = *this;
+    row.last_schema = schema;
+    return row;
+  }
+  constexpr LogRow if_logged() const {
+    auto row = *this;
+    row.as_logged = true;
+    return row;
+  }
+  constexpr LogRow formerly(const Form &v8) const {
+    auto row = *this;
+    row.old_form = v8;
+    return row;
+  }
+  constexpr LogRow when(Condition rule, const Metrics &decide) const {
     auto row = *this;
     row.condition = rule;
-    row.also_needs = {decides};
+    row.also_needs = decide;
     return row;
   }
   constexpr LogRow only_on_request() const {
@@ -123,9 +159,14 @@ std::span<const ReadOnlyElement> read_only_instance_elements();
 // The bit in throttle_reasons for a name such as "sw_power_cap"; 0 if there is no such reason.
 std::uint64_t event_reason_bit(std::string_view name);
 
+// The name in DeviceDetails::told of what the log says about the driver, not about a device.
+inline constexpr std::string_view kVgpuDriverCapability = "vgpu_driver_capability.heterogenous_multivGPU";
+
 // Decides Condition::rack.
 inline constexpr MetricId kRackMetric = detail_metric("platform_fabric_guid");
 // Decides Condition::limits and Condition::margins.
 inline constexpr MetricId kMarginMetric = device_metric("temperature_margin_shutdown_celsius");
+// Decides Condition::ecc_… and, with the readings of power, Condition::…_power.
+inline constexpr MetricId kArchitectureMetric = device_metric("architecture");
 
 }  // namespace gpulse::smi

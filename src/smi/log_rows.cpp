@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "smi/log_rows.hpp"
 
+#include <algorithm>
+
+#include "base/text.hpp"
+
 namespace gpulse::smi {
 
 namespace {
@@ -8,74 +12,16 @@ namespace {
 using table::det;
 using table::dev;
 
-constexpr Form kMillivolts{"mV", nullptr, parse::quantity<Unit::volts>};
-
-// Elements of older DTDs, elements that only some devices have, and elements that fill a second metric.
+// Elements that fill a second metric.
 constexpr ReadOnlyElement kReadOnly[] = {
     {det("platform_module"), kCount, {"platformInfo/module_id"}},
-    {det("power_management"), kEnabled, {"power_readings/power_management"}},
+    {det("display_attached"), kYesNo, {"display_mode"}},
     {dev("power_draw_watts"),
      kWatts,
      {"gpu_power_readings/average_power_draw", "gpu_power_readings/power_draw", "power_readings/power_draw",
       "gpu_power_readings/instant_power_draw"}},
-    {dev("voltage_graphics_volts"), kMillivolts, {"voltage/graphics_volt"}},
-    // Only on devices with power smoothing.
-    {det("power_smoothing_profile_floor_watts"),
-     kWatts,
-     {"power_smoothing/power_smoothing_current_profile/power_smoothing_curr_profile_secondary_power_floor"}},
-    {det("power_smoothing_profile_activation_windows"),
-     kCount,
-     {"power_smoothing/power_smoothing_current_profile/"
-      "power_smoothing_curr_profile_primary_floor_activation_window_multiplier"}},
-    {det("power_smoothing_profile_target_windows"),
-     kCount,
-     {"power_smoothing/power_smoothing_current_profile/"
-      "power_smoothing_curr_profile_primary_floor_target_window_multiplier"}},
-    {det("power_smoothing_profile_offset_watts"),
-     kWatts,
-     {"power_smoothing/power_smoothing_current_profile/power_smoothing_curr_profile_primary_floor_activatin_offset"}},
-    {det("power_smoothing_override_floor_watts"),
-     kWatts,
-     {"power_smoothing/power_smoothing_admin_overrides/power_smoothing_admin_override_secondary_power_floor"}},
-    {det("power_smoothing_override_activation_windows"),
-     kCount,
-     {"power_smoothing/power_smoothing_admin_overrides/"
-      "power_smoothing_admin_override_primary_floor_activation_window_multiplier"}},
-    {det("power_smoothing_override_target_windows"),
-     kCount,
-     {"power_smoothing/power_smoothing_admin_overrides/"
-      "power_smoothing_admin_override_primary_floor_target_window_multiplier"}},
-    {det("power_smoothing_override_offset_watts"),
-     kWatts,
-     {"power_smoothing/power_smoothing_admin_overrides/"
-      "power_smoothing_admin_override_primary_floor_activation_offset"}},
-    // ECC errors as counted up to v10.
-    {dev("ecc_corrected_total"), kCount, {"ecc_errors/aggregate/single_bit/total"}},
-    {dev("ecc_uncorrected_total"), kCount, {"ecc_errors/aggregate/double_bit/total"}},
-    {dev("ecc_corrected_volatile_total"), kCount, {"ecc_errors/volatile/single_bit/total"}},
-    {dev("ecc_uncorrected_volatile_total"), kCount, {"ecc_errors/volatile/double_bit/total"}},
-    {dev("ecc_sram_uncorrected_total"), kCount, {"ecc_errors/aggregate/sram_uncorrectable"}},
-    {det("ecc_sram_uncorrected_volatile_total"), kCount, {"ecc_errors/volatile/sram_uncorrectable"}},
-    {det("ecc_register_file_corrected_volatile_total"), kCount, {"ecc_errors/volatile/single_bit/register_file"}},
-    {det("ecc_l1_cache_corrected_volatile_total"), kCount, {"ecc_errors/volatile/single_bit/l1_cache"}},
-    {det("ecc_l2_cache_corrected_volatile_total"), kCount, {"ecc_errors/volatile/single_bit/l2_cache"}},
-    {det("ecc_texture_corrected_volatile_total"), kCount, {"ecc_errors/volatile/single_bit/texture_memory"}},
-    {det("ecc_cbu_corrected_volatile_total"), kCount, {"ecc_errors/volatile/single_bit/cbu"}},
-    {det("ecc_register_file_corrected_total"), kCount, {"ecc_errors/aggregate/single_bit/register_file"}},
-    {det("ecc_l1_cache_corrected_total"), kCount, {"ecc_errors/aggregate/single_bit/l1_cache"}},
-    {det("ecc_l2_cache_corrected_total"), kCount, {"ecc_errors/aggregate/single_bit/l2_cache"}},
-    {det("ecc_texture_corrected_total"), kCount, {"ecc_errors/aggregate/single_bit/texture_memory"}},
-    {det("ecc_cbu_corrected_total"), kCount, {"ecc_errors/aggregate/single_bit/cbu"}},
-    {det("ecc_register_file_uncorrected_volatile_total"), kCount, {"ecc_errors/volatile/double_bit/register_file"}},
-    {det("ecc_l1_cache_uncorrected_volatile_total"), kCount, {"ecc_errors/volatile/double_bit/l1_cache"}},
-    {det("ecc_l2_cache_uncorrected_volatile_total"), kCount, {"ecc_errors/volatile/double_bit/l2_cache"}},
-    {det("ecc_texture_uncorrected_volatile_total"), kCount, {"ecc_errors/volatile/double_bit/texture_memory"}},
-    {det("ecc_cbu_uncorrected_volatile_total"), kCount, {"ecc_errors/volatile/double_bit/cbu"}},
-    {det("ecc_register_file_uncorrected_total"), kCount, {"ecc_errors/aggregate/double_bit/register_file"}},
-    {det("ecc_l1_cache_uncorrected_total"), kCount, {"ecc_errors/aggregate/double_bit/l1_cache"}},
-    {det("ecc_l2_cache_uncorrected_total"), kCount, {"ecc_errors/aggregate/double_bit/l2_cache"}},
-    {det("ecc_texture_uncorrected_total"), kCount, {"ecc_errors/aggregate/double_bit/texture_memory"}},
-    {det("ecc_cbu_uncorrected_total"), kCount, {"ecc_errors/aggregate/double_bit/cbu"}},
+    {dev("pcie_tx_bytes_per_second"), kKilobytes, {"pci/tx_util"}},
+    {dev("pcie_rx_bytes_per_second"), kKilobytes, {"pci/rx_util"}},
 };
 
 constexpr ReadOnlyElement kReadOnlyInstance[] = {
@@ -96,6 +42,20 @@ std::span<const LogRow> log_rows() { return table::kDevice; }
 std::span<const LogRow> instance_rows() { return table::kInstance; }
 std::span<const ReadOnlyElement> read_only_elements() { return kReadOnly; }
 std::span<const ReadOnlyElement> read_only_instance_elements() { return kReadOnlyInstance; }
+
+int schema_of_driver(std::string_view version) {
+  struct First {
+    int driver;
+    int schema;
+  };
+  constexpr std::array kFirsts{First{580, 13}, First{525, 12}, First{450, 11}, First{390, 10},
+                               First{378, 9},  First{367, 8},  First{352, 7},  First{0, 6}};
+  const auto branch = parse_integer<int>(version.substr(0, version.find('.')));
+  if (!branch) return kNewestSchema;
+  const auto *const first =
+      std::find_if(kFirsts.begin(), kFirsts.end(), [&](const First &one) { return *branch >= one.driver; });
+  return first != kFirsts.end() ? first->schema : kNewestSchema;
+}
 
 std::uint64_t event_reason_bit(std::string_view name) {
   constexpr std::string_view kPrefix = "clocks_event_reason_";

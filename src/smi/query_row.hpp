@@ -21,6 +21,9 @@ struct QueryField {
   Fact fact = Fact::none;      // for fields without a metric
   bool bare = false;           // no brackets around N/A and errors
   std::string_view help = {};  // for fields whose metric has none
+
+  // Known only from logs: its name is that in DeviceDetails::told.
+  constexpr bool is_told() const { return fact == Fact::not_available || fact == Fact::deprecated; }
 };
 
 enum class QueryKind : std::uint8_t {

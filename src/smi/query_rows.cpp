@@ -93,6 +93,10 @@ consteval QueryField never(std::string_view name, std::string_view help) {
   return fact(name, Fact::not_available, help);
 }
 
+consteval QueryField later(std::string_view name, std::string_view unit = {}) {
+  return fact(name, Fact::not_available, "Of later drivers; known only from their logs.", {}, {.unit = unit});
+}
+
 consteval QueryField reason(std::string_view word, std::string_view name, std::string_view alias,
                             std::string_view help) {
   return {.name = name,
@@ -121,6 +125,7 @@ constexpr std::string_view kVgpuHelp = "Of hosts of virtual GPUs, which are not 
 constexpr std::array kGpuFields{
     fact("timestamp", Fact::timestamp, kTimeHelp),
     fact("driver_version", Fact::driver, "Version of the driver."),
+    fact("kmd_version", Fact::driver, "Version of the driver in the kernel."),
     never("vgpu_driver_capability.heterogenous_multivGPU", kVgpuHelp),
     fact("count", Fact::count, "Number of GPUs in the machine."),
     fact("name", Fact::name, kNameHelp, "gpu_name"),
@@ -289,20 +294,45 @@ constexpr std::array kGpuFields{
     field("module.power.default_limit"),
     field("module.power.min_limit"),
     field("module.power.max_limit"),
+    later("gpu.base.current", "W"),
+    later("gpu.base.requested", "W"),
+    later("gpu.base.default", "W"),
+    later("gpu.base.min", "W"),
+    later("gpu.base.max", "W"),
+    later("power_smoothing.tmp_floor", "W"),
+    later("power_smoothing.tmp_ceil", "W"),
+    later("power_smoothing.hw_lifetime_remaining_percent", "%"),
+    later("power_smoothing.enabled"),
     field("power_smoothing.delayed_power_smoothing_supported"),
+    later("power_smoothing.soc_power_smoothing_enabled"),
+    later("power_smoothing.priv_level"),
+    later("power_smoothing.imm_ramp_down"),
+    later("power_smoothing.max_percent_tmp_floor", "%"),
+    later("power_smoothing.min_percent_tmp_floor", "%"),
     field("power_smoothing.primary_power_floor"),
     field("power_smoothing.secondary_power_floor"),
     field("power_smoothing.min_primary_floor_activation_offset"),
     field("power_smoothing.min_primary_floor_activation_point"),
     field("power_smoothing.window_multiplier"),
+    later("power_smoothing.num_preset_profiles"),
+    later("power_smoothing.curr_profile.percent_tmp_floor", "%"),
+    later("power_smoothing.curr_profile.ramp_up_rate", "W/s"),
+    later("power_smoothing.curr_profile.ramp_down_rate", "W/s"),
+    later("power_smoothing.curr_profile.ramp_down_hysteresis", "ms"),
     field("power_smoothing.curr_profile.secondary_power_floor"),
     field("power_smoothing.curr_profile.primary_floor_act_window_multiplier"),
     field("power_smoothing.curr_profile.primary_floor_tar_window_multiplier"),
     field("power_smoothing.curr_profile.primary_floor_act_offset"),
+    later("power_smoothing.active_profile"),
+    later("power_smoothing.admin_override.percent_tmp_floor", "%"),
+    later("power_smoothing.admin_override.ramp_up_rate", "W/s"),
+    later("power_smoothing.admin_override.ramp_down_rate", "W/s"),
+    later("power_smoothing.admin_override.ramp_down_hysteresis", "ms"),
     field("power_smoothing.admin_override.secondary_power_floor"),
     field("power_smoothing.admin_override.primary_floor_act_window_multiplier"),
     field("power_smoothing.admin_override.primary_floor_tar_window_multiplier"),
     field("power_smoothing.admin_override.primary_floor_act_offset"),
+    later("edpp_multiplier", "%"),
     field("clocks.current.graphics", "clocks.gr"),
     field("clocks.current.sm", "clocks.sm"),
     field("clocks.current.memory", "clocks.mem"),
@@ -341,6 +371,7 @@ constexpr std::array kGpuFields{
     field("platform.module_id"),
     field("platform.gpu_fabric_guid"),
     field("hostname"),
+    later("bbx.time_run", "seconds"),
 };
 
 consteval QueryField gpu_serial() {
@@ -425,7 +456,6 @@ constexpr std::array kClockFields{
 
 constexpr std::array kOlderFields{
     QueryField{.name = "vbios", .metric = device_metric("vbios_version"), .form = kCount},
-    QueryField{.name = "display_mode", .metric = detail_metric("display_attached"), .form = kYesNo},
 };
 
 }  // namespace

@@ -205,6 +205,10 @@ void CsvLog::fill(const Cells &cells, Device &device) const {
   identity->driver = read_text(cell(cells, Fact::driver)).value_or("");
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const auto &column = columns_[i];
+    if (column.what == Column::What::told) {
+      if (details == nullptr) details = std::make_shared<DeviceDetails>();
+      details->told.try_emplace(column.told, unbracketed(cells[i]));
+    }
     if (column.what != Column::What::metric || column.mask != 0) continue;
     const auto id = column.metric;
     const bool detail = describe(id).scope == Scope::detail;
@@ -251,7 +255,8 @@ Result<void> CsvLog::add_process(const Cells &cells, const Device &device) {
   }
   if (now_->processes.size() >= kMostProcesses) return wrong(fmt::format("more than {} processes", kMostProcesses));
   // This query lists only compute processes and has no column for the type.
-  auto process = new_process(*pid, "C", cell(cells, Fact::program));
+  auto process = new_process(
+      *pid, "C", has(Fact::program) ? std::optional(cell(cells, Fact::program)) : std::optional<std::string_view>());
   process.device = device.index;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (!columns_[i].is(Fact::process_memory)) continue;

@@ -51,7 +51,7 @@ TEST(SmiCsv, AnOrdinaryQuery) {
   EXPECT_EQ(number(second, "power_draw_watts"), Reading(Reason::error, 999));
   EXPECT_EQ(number(second, "temperature_gpu_celsius"), Reading(Reason::lost));
   EXPECT_EQ(number(second, "gpu_utilization_percent"), Reading(Reason::no_permission));
-  EXPECT_EQ(number(second, "performance_state"), Reading(Reason::not_supported));
+  EXPECT_EQ(number(second, "performance_state"), Reading(Reason::not_supported, 3));  // [Not Supported]
 }
 
 TEST(SmiCsv, WithoutUnitsTheTitleTellsThem) {
@@ -136,7 +136,7 @@ TEST(SmiCsv, Processes) {
   EXPECT_EQ(first.pid, 560U);
   EXPECT_EQ(first.row[process_metric("gpu_memory_bytes")], Reading(1130 * kMiB));
   EXPECT_EQ((*first.texts)[process_metric("command")], TextReading("python3 a, b"));
-  EXPECT_EQ((*first.texts)[process_metric("name")], TextReading("python3"));
+  EXPECT_EQ((*first.texts)[process_metric("name")], TextReading("python3 a, b"));
   EXPECT_EQ((*log[0]->processes[1].texts)[process_metric("name")], TextReading("x y.exe"));
   EXPECT_EQ(log[0]->processes[1].row[process_metric("gpu_memory_bytes")], Reading(Reason::not_supported));
   // Those that draw are not in this list.

@@ -22,8 +22,6 @@ constexpr std::int64_t kMostNodes = std::int64_t{1} << 22U;
 // Over all samples of a log; 64 MiB contain about three thousand.
 constexpr std::size_t kMostInAll = 16384;
 
-constexpr const char *kRoot = "nvidia_smi_log";
-
 // Properties of the machine, not of a device.
 struct Versions {
   std::string driver;
@@ -32,7 +30,9 @@ struct Versions {
 
 class XmlLog {
  public:
-  explicit XmlLog(pugi::xml_node root) : root_(root), snapshot_(new_snapshot()) {}
+  // `schema` is empty if the log does not tell its version.
+  XmlLog(pugi::xml_node root, std::optional<int> schema, bool text)
+      : root_(root), snapshot_(new_snapshot()), log_{.schema = schema.value_or(0), .text = text, .rows = {}} {}
 
   Result<SnapshotPtr> run();
 
@@ -51,6 +51,7 @@ class XmlLog {
 
   pugi::xml_node root_;
   std::shared_ptr<Snapshot> snapshot_;
+  LogForm log_;  // without rows
   Versions versions_;
   Uuids uuids_;
   std::vector<Instance> instances_;
@@ -90,9 +91,21 @@ bool is_lost(pugi::xml_node gpu) {
   return false;
 }
 
+// Newer logs add in brackets what is to be asked for instead.
+TextReading read_version(pugi::xml_node root, std::initializer_list<const char *> names) {
+  TextReading version = Reason::not_supported;
+  for (const auto *name : names) {
+    const auto text = child_text(root, name);
+    if (!text || version) continue;
+    version = read_text(text->starts_with('[') ? *text : text->substr(0, text->find(" [")));
+  }
+  return version;
+}
+
 Result<SnapshotPtr> XmlLog::run() {
-  versions_.driver = text_or(root_, "driver_version", "");
-  if (const auto cuda = child_text(root_, "cuda_version")) versions_.cuda = read_text(*cuda);
+  versions_.driver = read_version(root_, {"driver_version", "kmd_version"}).value_or("");
+  versions_.cuda = read_version(root_, {"cuda_version", "cuda_umd_version"});
+  if (log_.schema == 0) log_.schema = schema_of_driver(versions_.driver);
   snapshot_->time = read_time(child_text(root_, "timestamp").value_or("")).value_or(WallTime{});
   for (const auto gpu : root_.children("gpu")) gpus_.push_back(gpu);
   if (gpus_.size() > kMostDevices) return failure(fmt::format("more than {} GPUs", kMostDevices));
@@ -127,11 +140,13 @@ Result<void> XmlLog::add_device(pugi::xml_node gpu) {
   identity->pci = pci_address(gpu.attribute("id").value());
   if (identity->pci.empty()) identity->pci = pci_address(child_text(gpu.child("pci"), "pci_bus_id").value_or(""));
   identity->uuid = uuids_.unique(text_or(gpu, "uuid", ""), identity->pci, device.index);
-  fill_device(gpu, XmlPart::device, device.row, identity->texts, *details);
+  fill_device(gpu, log_, XmlPart::device, device.row, identity->texts, *details);
   identity->texts[device_metric("cuda_version")] = versions_.cuda;
   add_sums(device.row, details->row);
   fill_event_reasons(gpu, device.row, details->row);
   fill_lists(gpu, *details);
+  const auto capability = child_text(root_.child("vgpu_driver_capability"), "heterogenous_multivGPU");
+  if (capability) details->told.emplace(kVgpuDriverCapability, short_text(*capability));
   if (is_lost(gpu)) device.state = DeviceState::lost;
   add_instances(gpu, *identity, device.index);
   if (instances_.size() > kMostInstances) return failure(fmt::format("more than {} MIG devices", kMostInstances));
@@ -159,7 +174,7 @@ void XmlLog::add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std
     // The log has no UUIDs of instances; drivers before 470 used this format.
     identity->uuid = uuids_.unique("MIG-" + parent.uuid + "/" + identity->label, {}, index);
     identity->texts[device_metric("cuda_version")] = versions_.cuda;
-    fill_device(node, XmlPart::instance, instance.device.row, identity->texts, *details);
+    fill_device(node, log_, XmlPart::instance, instance.device.row, identity->texts, *details);
     instance.device.parent = index;
     instance.device.identity = std::move(identity);
     instance.device.details = std::move(details);
@@ -194,8 +209,7 @@ Result<void> XmlLog::add_processes(pugi::xml_node gpu, std::uint32_t index) {
       count = Reason::error;
       continue;
     }
-    auto process =
-        new_process(*pid, child_text(node, "type").value_or(""), child_text(node, "process_name").value_or(""));
+    auto process = new_process(*pid, child_text(node, "type").value_or(""), child_text(node, "process_name"));
     process.device = device_of(node, index);
     if (const auto memory = node.child("used_memory")) {
       const auto used = plain_text(memory);
@@ -218,28 +232,44 @@ std::size_t line_at(std::string_view text, std::ptrdiff_t offset) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
 }
 
+// The version of the format; empty if the document type does not tell.
+std::optional<int> schema_in(std::string_view doctype) {
+  constexpr std::string_view kBefore = "nvsmi_device_v";
+  const auto at = doctype.find(kBefore);
+  if (at == std::string_view::npos) return std::nullopt;
+  doctype.remove_prefix(at + kBefore.size());
+  return parse_integer<int>(doctype.substr(0, doctype.find('.')));
+}
+
 }  // namespace
 
 Result<std::vector<SnapshotPtr>> read_xml(std::string_view text, const std::string &name) {
   const auto nodes = std::count_if(text.begin(), text.end(), [](char c) { return c == '<' || c == '='; });
   if (nodes > kMostNodes) return failure(fmt::format("{}: too many elements for a log of nvidia-smi", name));
   pugi::xml_document document;
-  const auto parsed = document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
+  const auto parsed =
+      document.load_buffer(text.data(), text.size(), pugi::parse_default | pugi::parse_doctype, pugi::encoding_utf8);
   if (!parsed) {
     auto why = std::string(parsed.description());
     return failure(fmt::format("{}: line {}: bad XML: {}", name, line_at(text, parsed.offset), why),
                    "is the file whole?");
   }
+  return read_tree(document, false, name);
+}
+
+Result<std::vector<SnapshotPtr>> read_tree(const pugi::xml_document &document, bool text, const std::string &name) {
   std::vector<SnapshotPtr> snapshots;
   std::size_t devices = 0;
+  std::optional<int> schema;
   for (const auto root : document.children()) {
+    if (root.type() == pugi::node_doctype) schema = schema_in(root.value());
     if (root.type() != pugi::node_element) continue;
     if (std::string_view(root.name()) != kRoot) {
       return failure(fmt::format("{}: XML, but no log of nvidia-smi: it has <{}> where <{}> should be", name,
                                  short_text(std::string_view(root.name()).substr(0, 40)), kRoot),
                      "make one with nvidia-smi -q -x");
     }
-    auto snapshot = XmlLog(root).run();
+    auto snapshot = XmlLog(root, schema, text).run();
     if (!snapshot) return failure(fmt::format("{}: {}", name, snapshot.error().what));
     devices += (*snapshot)->devices.size() + 1;
     if (devices > kMostInAll) return failure(fmt::format("{}: too many moments", name), "cut the file");

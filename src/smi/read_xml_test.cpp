@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/nvml_error.hpp"
 #include "smi/testing.hpp"
 
 namespace gpulse::smi {
@@ -25,7 +26,7 @@ TEST(SmiXml, Identity) {
   EXPECT_EQ(first.name, "NVIDIA <A> A");
   EXPECT_EQ(first.pci, "0000:2d:00.0");
   EXPECT_EQ(first.texts[device_metric("serial")], TextReading("0320717030197"));
-  EXPECT_EQ(first.texts[device_metric("cuda_version")], TextReading(Reason::not_supported));
+  EXPECT_EQ(first.texts[device_metric("cuda_version")], TextReading(Reason::not_supported, nvml_code::kNotFound));
   EXPECT_EQ(snapshot.devices[1].identity->pci, "0000:82:1f.7");
   EXPECT_EQ(snapshot.devices[1].identity->uuid, "PCI-0000:82:1f.7");
   EXPECT_EQ(snapshot.devices[1].identity->name, "NVIDIA GPU");
@@ -123,15 +124,17 @@ TEST(SmiXml, Processes) {
       "<gpu><processes>" + process("9", "C+G", "C:\\Program Files\\A B\\c.exe", "Not available in WDDM driver model") +
       process("2", "M+C", "/usr/bin/python3 train.py --a=/b", "2283 MiB") +
       process("3", "G", "[Insufficient Permissions]", "lots") + process("4", "C", "./a", "1 MiB") +
-      process("4", "G", "./a", "1 MiB") + "</processes></gpu>");
-  ASSERT_EQ(snapshot.processes.size(), 4U);
+      process("4", "G", "./a", "1 MiB") + process("10", "C", "/usr/lib/plexmediaserver/Plex Transcoder", "1 MiB") +
+      process("11", "G", "", "1 MiB") + process("12", "G", "C:\\A - B\\x.EXE --type=gpu", "1 MiB") +
+      "</processes></gpu>");
+  ASSERT_EQ(snapshot.processes.size(), 7U);
   const auto memory = [&](std::size_t i) { return snapshot.processes[i].row[process_metric("gpu_memory_bytes")]; };
   const auto name = [&](std::size_t i) { return (*snapshot.processes[i].texts)[process_metric("name")]; };
   const auto command = [&](std::size_t i) { return (*snapshot.processes[i].texts)[process_metric("command")]; };
   EXPECT_EQ(type_word(snapshot.processes[0].types), "compute+mps");
-  EXPECT_EQ(name(0), TextReading("python3"));
+  EXPECT_EQ(name(0), TextReading("python3 train.py"));
   EXPECT_EQ(command(0), TextReading("/usr/bin/python3 train.py --a=/b"));
-  EXPECT_EQ((*snapshot.processes[0].texts)[process_metric("program")], TextReading("/usr/bin/python3"));
+  EXPECT_EQ((*snapshot.processes[0].texts)[process_metric("program")], command(0));  // the log tells them as one
   EXPECT_EQ(memory(0), Reading(2283 * kMiB));
   EXPECT_EQ(type_word(snapshot.processes[1].types), "graphics");
   EXPECT_EQ(name(1), TextReading(Reason::no_permission));
@@ -139,7 +142,10 @@ TEST(SmiXml, Processes) {
   EXPECT_EQ(type_word(snapshot.processes[2].types), "compute+graphics");  // listed twice
   EXPECT_EQ(name(3), TextReading("c.exe"));
   EXPECT_EQ(memory(3), Reading(Reason::not_supported));
-  EXPECT_EQ(number(snapshot.devices[0], "process_count"), Reading(4.0));
+  EXPECT_EQ(name(4), TextReading("Plex Transcoder"));
+  EXPECT_EQ(name(5), TextReading(""));
+  EXPECT_EQ(name(6), TextReading("x.EXE"));
+  EXPECT_EQ(number(snapshot.devices[0], "process_count"), Reading(7.0));
 }
 
 TEST(SmiXml, AProcessWithoutANumberLeavesTheirCountUnknown) {

@@ -49,7 +49,8 @@ TEST(SmiXmlValues, WordsInPlaceOfAValueAreReasons) {
   };
   EXPECT_EQ(of("N/A"), Reading(Reason::not_supported));
   EXPECT_EQ(of("[N/A]"), Reading(Reason::not_supported));
-  EXPECT_EQ(of("Not Supported"), Reading(Reason::not_supported));
+  EXPECT_EQ(of("Not Supported"), Reading(Reason::not_supported, 3));
+  EXPECT_EQ(of("[REDACTED]"), Reading(Reason::not_supported));
   EXPECT_EQ(of("Requested functionality has been deprecated"), Reading(Reason::deprecated));
   EXPECT_EQ(of(""), Reading(Reason::not_supported));
   EXPECT_EQ(of("Insufficient Permissions"), Reading(Reason::no_permission));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "model/derived.hpp"
 #include "smi/value.hpp"
 
@@ -32,7 +33,28 @@ std::string Uuids::unique(std::string logged, std::string_view pci, std::uint32_
   return uuid;
 }
 
-Process new_process(std::uint32_t pid, std::string_view type, std::string_view name) {
+namespace {
+
+// The last part of the program's path. A name may hold blanks ("Plex Transcoder"), and arguments may follow it if the
+// program has written them there itself: options, or files with their path.
+std::string_view short_name(std::string_view command) {
+  auto path = command;
+  constexpr std::string_view kProgram = ".exe";
+  if (const auto end = lower(command).find(kProgram); end != std::string::npos) {
+    path = path.substr(0, end + kProgram.size());
+  } else if (path.find('\\') == std::string_view::npos) {
+    for (auto at = path.find(' '); at != std::string_view::npos; at = path.find(' ', at + 1)) {
+      const auto next = path.substr(at + 1, 2);
+      if (next.starts_with('/') || (next.size() == 2 && next[0] == '-' && next[1] != ' ')) path = path.substr(0, at);
+    }
+  }
+  path.remove_prefix(path.find_last_of("/\\") + 1);
+  return path.empty() ? command : path;
+}
+
+}  // namespace
+
+Process new_process(std::uint32_t pid, std::string_view type, std::optional<std::string_view> name) {
   Process process;
   process.pid = pid;
   for (const char c : type) {
@@ -42,19 +64,11 @@ Process new_process(std::uint32_t pid, std::string_view type, std::string_view n
   }
   process.row.fill(Reason::not_supported);
   auto texts = std::make_shared<TextRow>(Scope::process);
-  auto command = read_text(name);
-  auto program = command;
-  auto short_name = command;
-  if (command) {
-    // On Windows the name is a path that may contain spaces; on Linux arguments may follow.
-    std::string_view path = command.value();
-    if (path.find('\\') == std::string_view::npos) path = path.substr(0, path.find(' '));
-    program = std::string(path);
-    path.remove_prefix(path.find_last_of("/\\") + 1);
-    if (!path.empty()) short_name = std::string(path);
-  }
-  (*texts)[process_metric("name")] = std::move(short_name);
-  (*texts)[process_metric("program")] = std::move(program);
+  TextReading command = Reason::not_supported;
+  // A process can have an empty name.
+  if (name) command = trim(*name).empty() ? TextReading(std::string()) : read_text(*name);
+  (*texts)[process_metric("name")] = command ? TextReading(short_name(command.value())) : command;
+  (*texts)[process_metric("program")] = command;
   (*texts)[process_metric("command")] = std::move(command);
   process.texts = std::move(texts);
   return process;

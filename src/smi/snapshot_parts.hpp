@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,8 @@ class Uuids {
   std::map<std::string, int> taken_;  // and how often it was requested
 };
 
-// `type` is "C", "G", "C+G" or "M+C"; `name` is what nvidia-smi prints.
-Process new_process(std::uint32_t pid, std::string_view type, std::string_view name);
+// `type` is "C", "G", "C+G" or "M+C"; `name` is what nvidia-smi prints, empty if the log has no names.
+Process new_process(std::uint32_t pid, std::string_view type, std::optional<std::string_view> name);
 
 // Sorts devices and processes, merges processes that are listed twice for a device, and sets the source.
 void finish(Snapshot &snapshot);

@@ -20,14 +20,6 @@ constexpr std::size_t kLongestWord = 80;  // longer than anything nvidia-smi pri
 
 bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (auto &c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 // Printed instead of a value, in addition to NVML's errors.
 struct ReasonWords {
   std::string_view words;
@@ -45,12 +37,13 @@ constexpr std::array kReasons{
     ReasonWords{"error", Reason::error},
 };
 
+// The code is kept where another text than the usual one stands for the reason.
 Reading reason_of(const NvmlError &error) {
   switch (error.code) {
     case nvml_code::kNotSupported:
     case nvml_code::kNotFound:
     case nvml_code::kFunctionNotFound:
-      return Reason::not_supported;
+      return {Reason::not_supported, error.code};
     case nvml_code::kDeprecated:
       return Reason::deprecated;
     case nvml_code::kNoPermission:
@@ -60,7 +53,7 @@ Reading reason_of(const NvmlError &error) {
     case nvml_code::kResetRequired:
       return Reason::reset_required;
     case nvml_code::kNoData:
-      return Reason::not_sampled;
+      return {Reason::not_sampled, error.code};
     default:
       return {Reason::error, error.code};
   }

@@ -24,6 +24,7 @@ struct Element {
   Form form;
   std::uint64_t mask = 0;  // 0: all bits
   int rank = 0;            // if several elements have the metric: the lowest is read first
+  int order = 0;           // of those with the same rank
 };
 
 // The content of an element in the document.
@@ -38,59 +39,68 @@ using AllFound = std::vector<Found>;
 struct Branch {
   std::map<std::string, Branch, std::less<>> below;
   std::vector<std::size_t> elements;
+  std::optional<std::size_t> row;  // its number in the table
+  std::string_view told;
 };
 
 class Tree {
  public:
-  Tree(std::span<const LogRow> rows, std::span<const ReadOnlyElement> read_only) {
+  Tree(std::span<const LogRow> rows, std::span<const ReadOnlyElement> read_only) : rows_(rows.size()) {
     add(rows);
     for (const auto &element : read_only) {
       for (int i = 0; i < static_cast<int>(element.paths.size()); ++i) {
         const auto path = element.paths[static_cast<std::size_t>(i)];
-        if (!path.empty()) add(path, {.metric = element.metric, .form = element.form, .rank = i});
+        if (path.empty()) continue;
+        auto *branch = &root_;
+        for (const auto name : split(path, '/')) branch = &branch->below[std::string(name)];
+        add(*branch, {.metric = element.metric, .form = element.form, .rank = kSecond, .order = i});
       }
     }
     for (std::size_t i = 0; i < elements_.size(); ++i) order_.push_back(i);
-    const auto key = [&](std::size_t i) { return std::tuple(elements_[i].metric.index, elements_[i].rank, i); };
+    const auto key = [&](std::size_t i) {
+      const auto &element = elements_[i];
+      return std::tuple(element.metric.index, element.rank, element.order, i);
+    };
     std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   }
 
   const Branch &root() const { return root_; }
+  std::size_t rows() const { return rows_; }
   const std::vector<Element> &elements() const { return elements_; }
   // Sorted by metric, then by rank.
   const std::vector<std::size_t> &order() const { return order_; }
 
  private:
+  static constexpr int kOlder = 1, kSecond = 2, kLast = 3;
+
+  static int rank_of(const LogRow &row) {
+    if (row.read_last) return kLast;
+    return row.last_schema < kNewestSchema || row.as_logged ? kOlder : 0;
+  }
+
   void add(std::span<const LogRow> rows) {
-    constexpr int kOlder = 1, kLast = 2;
     std::vector<Branch *> above{&root_};  // by depth
     const auto top = rows.front().depth;
-    for (const auto &row : rows) {
-      if (row.tag.empty() || row.kind == RowKind::list) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto &row = rows[i];
       // A row below a value is indented in the text, but not nested in XML.
       above.resize(std::min(above.size(), std::size_t{1} + row.depth - top));
-      auto &branch = above.back()->below[std::string(row.tag)];
-      if (row.kind != RowKind::value) above.push_back(&branch);
+      auto &branch = above.back()->below[element_name(row)];
+      branch.row = i;
+      if (row.kind == RowKind::group || row.kind == RowKind::folded) above.push_back(&branch);
+      branch.told = row.told;
       // Left to fill_event_reasons, which also counts reasons that are not in the table.
-      if (!row.metric || row.metric == device_metric("throttle_reasons")) continue;
-      const Element element{.metric = *row.metric, .form = row.form_in_xml(), .mask = row.mask};
-      add(branch, element, row.read_last ? kLast : 0);
-      if (!row.older.empty()) add(row.older, element, kOlder);
+      if (row.kind != RowKind::value || !row.metric || row.metric == device_metric("throttle_reasons")) continue;
+      add(branch, {.metric = *row.metric, .form = row.form_in_xml(), .mask = row.mask, .rank = rank_of(row)});
     }
   }
-  void add(std::string_view path, const Element &element, int rank) {
-    auto *branch = &root_;
-    for (const auto name : split(path, '/')) branch = &branch->below[std::string(name)];
-    add(*branch, element, rank);
-  }
-  void add(std::string_view path, const Element &element) { add(path, element, element.rank); }
-  void add(Branch &branch, Element element, int rank) {
-    element.rank = rank;
+  void add(Branch &branch, const Element &element) {
     branch.elements.push_back(elements_.size());
     elements_.push_back(element);
   }
 
   Branch root_;
+  std::size_t rows_;
   std::vector<Element> elements_;
   std::vector<std::size_t> order_;
 };
@@ -111,7 +121,7 @@ void found_in_place_of(const Branch &branch, std::string_view text, AllFound &al
   }
 }
 
-void walk(pugi::xml_node node, const Branch &branch, AllFound &all) {
+void walk(pugi::xml_node node, const Branch &branch, AllFound &all, DeviceDetails &details) {
   for (const auto child : node.children()) {
     if (child.type() != pugi::node_element) continue;
     const std::string_view name(child.name());
@@ -119,6 +129,8 @@ void walk(pugi::xml_node node, const Branch &branch, AllFound &all) {
     const auto at = branch.below.find(name);
     if (at == branch.below.end()) continue;
     const auto text = plain_text(child);
+    if (at->second.row) details.logged->rows[*at->second.row] = true;
+    if (text && !at->second.told.empty()) details.told.try_emplace(at->second.told, short_text(*text));
     for (const auto element : at->second.elements) {
       auto &found = all[element];
       // If an element is repeated, the first one counts.
@@ -127,7 +139,7 @@ void walk(pugi::xml_node node, const Branch &branch, AllFound &all) {
     }
     if (at->second.below.empty()) continue;
     if (text && !trim(*text).empty() && reason_in(*text)) found_in_place_of(at->second, *text, all);
-    walk(child, at->second, all);
+    walk(child, at->second, all, details);
   }
 }
 
@@ -202,10 +214,17 @@ std::optional<std::string_view> child_text(pugi::xml_node node, const char *name
   return plain_text(node.child(name));
 }
 
-void fill_device(pugi::xml_node node, XmlPart part, Row &row, TextRow &texts, DeviceDetails &details) {
+std::string element_name(const LogRow &row) {
+  return row.tag.empty() ? "text:" + lower(row.label) : std::string(row.tag);
+}
+
+void fill_device(pugi::xml_node node, const LogForm &log, XmlPart part, Row &row, TextRow &texts,
+                 DeviceDetails &details) {
   const auto &tree = tree_of(part);
   AllFound all(tree.elements().size());
-  walk(node, tree.root(), all);
+  details.logged = log;
+  details.logged->rows.assign(tree.rows(), false);
+  walk(node, tree.root(), all, details);
   const std::span order(tree.order());
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const auto &first = tree.elements()[order[begin]];

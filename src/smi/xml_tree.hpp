@@ -8,10 +8,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/result.hpp"
 #include "model/snapshot.hpp"
+#include "smi/log_row.hpp"
 
 namespace gpulse::smi {
+
+inline constexpr const char *kRoot = "nvidia_smi_log";
+
+// A snapshot for each log in the document. `text`: it was made from the text of `-q`.
+Result<std::vector<SnapshotPtr>> read_tree(const pugi::xml_document &document, bool text, const std::string &name);
 
 // The text of an element; empty if it is missing or has child elements.
 std::optional<std::string_view> plain_text(pugi::xml_node node);
@@ -21,7 +29,12 @@ std::optional<std::string_view> child_text(pugi::xml_node node, const char *name
 // Selects the table.
 enum class XmlPart : std::uint8_t { device, instance };
 
-// Fills the numbers and texts of a device, and its details.
-void fill_device(pugi::xml_node node, XmlPart part, Row &row, TextRow &texts, DeviceDetails &details);
+// The element that a row is read from. Lines that are only in the text are made into elements with names that XML
+// cannot have.
+std::string element_name(const LogRow &row);
+
+// Fills the numbers and texts of a device, and its details. `log` is the form of the log, without rows.
+void fill_device(pugi::xml_node node, const LogForm &log, XmlPart part, Row &row, TextRow &texts,
+                 DeviceDetails &details);
 
 }  // namespace gpulse::smi

@@ -36,6 +36,13 @@ std::string Cell::with(std::string_view unit) const {
   return known && !unit.empty() ? fmt::format("{} {}", text, unit) : text;
 }
 
+Cell told(const Device &device, std::string_view name) {
+  if (device.details == nullptr) return not_available();
+  const auto found = device.details->told.find(name);
+  if (found == device.details->told.end()) return not_available();
+  return {found->second, !reason_in(found->second)};
+}
+
 Cell not_available() { return {std::string(kNotAvailable), false}; }
 
 std::string_view driver_words(std::uint16_t code) { return nvml_error(code).smi_words; }
@@ -53,9 +60,9 @@ Cell reason_cell(Reason reason, std::uint16_t code) {
     case Reason::deprecated:
       return {std::string(driver_words(nvml_code::kDeprecated)), false};
     case Reason::error:
-      return {std::string(driver_words(code)), false};
+      return {std::string(driver_words(code != 0 ? code : nvml_code::kUnknown)), false};
     default:
-      return not_available();
+      return code != 0 ? Cell{std::string(driver_words(code)), false} : not_available();
   }
 }
 
@@ -150,10 +157,10 @@ std::optional<PciAddress> pci_address(const Device &device) {
   return at;
 }
 
-std::string bus_id(const Device &device) {
+std::string bus_id(const Device &device, int digits) {
   const auto at = pci_address(device);
   if (!at) return device.identity->pci.empty() ? std::string(kNotAvailable) : device.identity->pci.str();
-  return fmt::format("{:08X}:{:02X}:{:02X}.0", at->domain, at->bus, at->device);
+  return fmt::format("{:0{}X}:{:02X}:{:02X}.0", at->domain, digits, at->bus, at->device);
 }
 
 std::optional<Selection> select_devices(const Snapshot &snapshot, std::string_view which) {
@@ -178,6 +185,12 @@ std::optional<Selection> select_devices(const Snapshot &snapshot, std::string_vi
   return selection;
 }
 
+std::string long_time_of(const Snapshot &snapshot) {
+  return has_time(snapshot) ? long_time(snapshot.time) : std::string(kNotAvailable);
+}
+
+Cell stamp_of(const Snapshot &snapshot) { return has_time(snapshot) ? Cell{stamp(snapshot.time)} : not_available(); }
+
 std::string driver_version(const Selection &selection) {
   for (const auto *device : selection.devices) {
     if (!device->identity->driver.empty()) return device->identity->driver;
@@ -186,10 +199,12 @@ std::string driver_version(const Selection &selection) {
 }
 
 std::string cuda_version(const Selection &selection) {
+  TextReading version = Reason::not_supported;
   for (const auto *device : selection.devices) {
-    if (const auto version = text_reading(*device, device_metric("cuda_version"))) return version.value();
+    version = text_reading(*device, device_metric("cuda_version"));
+    if (version) return version.value();
   }
-  return std::string(kNotAvailable);
+  return reason_cell(version.reason(), version.code()).text;
 }
 
 std::vector<const Device *> instances_of(const Snapshot &snapshot, const Device &device) {
@@ -226,7 +241,9 @@ std::string program(const Process &process) {
   for (const auto id : {process_metric("program"), process_metric("name")}) {
     if (const auto &text = (*process.texts)[id]) return text.value();
   }
-  return "[Not Found]";
+  const auto &why = (*process.texts)[process_metric("program")];
+  const auto words = reason_cell(why.reason(), why.code()).text;
+  return words == kNotAvailable ? "[Not Found]" : fmt::format("[{}]", words);
 }
 
 }  // namespace gpulse::view::smi

@@ -24,6 +24,8 @@ struct Cell {
 };
 
 Cell not_available();
+// What a log says and no metric stands for.
+Cell told(const Device &device, std::string_view name);
 Cell reason_cell(Reason reason, std::uint16_t code);
 
 // A metric of the device, from its readings or its details.
@@ -35,8 +37,8 @@ Cell cell(const Reading &value, const Form &form);
 // N/A for facts that are not about a device.
 Cell cell(const Snapshot &snapshot, const Device &device, Fact fact);
 
-// "00000000:00:06.0": eight digits of domain, capital letters. Unchanged if it is not a PCI address.
-std::string bus_id(const Device &device);
+// "00000000:00:06.0": eight digits of domain (four in v8), capital letters. Unchanged if it is not a PCI address.
+std::string bus_id(const Device &device, int digits = 8);
 struct PciAddress {
   unsigned domain = 0, bus = 0, device = 0;
 };
@@ -53,6 +55,10 @@ struct Selection {
 };
 // `which` is like "0,GPU-…,0000:06:00.0"; empty means all. Fails if one of them is not there.
 std::optional<Selection> select_devices(const Snapshot &snapshot, std::string_view which);
+
+// "Sun Nov 15 02:31:18 2026" and "2026/11/15 02:31:18.730"; N/A for a log that does not tell.
+std::string long_time_of(const Snapshot &snapshot);
+Cell stamp_of(const Snapshot &snapshot);
 
 std::string driver_version(const Selection &selection);
 std::string cuda_version(const Selection &selection);

@@ -12,6 +12,11 @@ namespace {
 // nvidia-smi aligns the values of processes further to the left.
 constexpr std::size_t kProcessColumn = 42;
 
+// Before MIG, processes had no instance.
+constexpr int kInstanceSchema = 11;
+// Before v10, retired pages had no time.
+constexpr int kPageTimeSchema = 10;
+
 std::string text_of(const Reading &value, const Form &form) { return cell(value, form).with(form.unit); }
 
 std::string memory_of(const Process &process) { return text_of(process.row[process_metric("gpu_memory_bytes")], kMib); }
@@ -53,19 +58,29 @@ void text_processes(const LogRow &row, const Snapshot &snapshot, const Device &d
   }
 }
 
-void xml_processes(const LogRow &row, const Snapshot &snapshot, const Device &device, std::string &out) {
+void xml_processes(const LogRow &row, const Snapshot &snapshot, const Device &device, const LogStyle &style,
+                   std::string &out) {
+  const auto all = processes_on(snapshot, device);
+  const auto count = reading(device, device_metric("process_count"));
+  // An empty list is one that was read; a device without readings is written as nvidia-smi does.
+  if (all.empty() && !count && device.details != nullptr && device.details->logged) {
+    out += fmt::format("\t\t<{0}>{1}</{0}>\n", row.tag, reason_cell(count.reason(), count.code()).text);
+    return;
+  }
   out += fmt::format("\t\t<{}>\n", row.tag);
-  for (const auto &[process, on] : processes_on(snapshot, device)) {
+  for (const auto &[process, on] : all) {
+    out += "\t\t\t<process_info>\n";
+    if (style.schema >= kInstanceSchema) {
+      out += fmt::format(
+          "\t\t\t\t<gpu_instance_id>{}</gpu_instance_id>\n\t\t\t\t<compute_instance_id>{}</compute_instance_id>\n",
+          instance_id(*on, detail_metric("gpu_instance_id")), instance_id(*on, detail_metric("compute_instance_id")));
+    }
     out += fmt::format(
-        "\t\t\t<process_info>\n"
-        "\t\t\t\t<gpu_instance_id>{}</gpu_instance_id>\n"
-        "\t\t\t\t<compute_instance_id>{}</compute_instance_id>\n"
         "\t\t\t\t<pid>{}</pid>\n"
         "\t\t\t\t<type>{}</type>\n"
         "\t\t\t\t<process_name>{}</process_name>\n"
         "\t\t\t\t<used_memory>{}</used_memory>\n"
         "\t\t\t</process_info>\n",
-        instance_id(*on, detail_metric("gpu_instance_id")), instance_id(*on, detail_metric("compute_instance_id")),
         process->pid, type_letters(*process), xml_escape(program(*process)), memory_of(*process));
   }
   out += fmt::format("\t\t</{}>\n", row.tag);
@@ -137,26 +152,28 @@ void xml_accounted(const LogRow &row, const Device &device, std::string &out) {
   out += fmt::format("\t\t</{}>\n", row.tag);
 }
 
-void text_instances(const LogRow &row, const Snapshot &snapshot, const Device &device, std::string &out) {
+void text_instances(const LogRow &row, const Snapshot &snapshot, const Device &device, const LogStyle &style,
+                    std::string &out) {
   for (const auto *instance : instances_of(snapshot, device)) {
     out += fmt::format("    {}\n", row.label);
-    text_rows(instance_rows(), snapshot, *instance, 0, out);
+    text_rows(instance_rows(), snapshot, *instance, {.sections = 0, .schema = style.schema}, out);
   }
 }
 
-void xml_instances(const LogRow &row, const Snapshot &snapshot, const Device &device, std::string &out) {
+void xml_instances(const LogRow &row, const Snapshot &snapshot, const Device &device, const LogStyle &style,
+                   std::string &out) {
   const auto instances = instances_of(snapshot, device);
   out += fmt::format("\t\t<{}>\n", row.tag);
   if (instances.empty()) out += "\t\t\tNone\n";
   for (const auto *instance : instances) {
     out += "\t\t\t<mig_device>\n";
-    xml_rows(instance_rows(), snapshot, *instance, out);
+    xml_rows(instance_rows(), snapshot, *instance, style, out);
     out += "\t\t\t</mig_device>\n";
   }
   out += fmt::format("\t\t</{}>\n", row.tag);
 }
 
-void xml_pages(const LogRow &row, const Device &device, std::string &out) {
+void xml_pages(const LogRow &row, const Device &device, const LogStyle &style, std::string &out) {
   constexpr auto kSingle = device_metric("retired_pages_single_bit_total");
   constexpr auto kDouble = device_metric("retired_pages_double_bit_total");
   const bool double_bit = row.list == List::double_bit_pages;
@@ -168,6 +185,10 @@ void xml_pages(const LogRow &row, const Device &device, std::string &out) {
   out += fmt::format("\t\t\t\t<{}>\n", row.tag);
   for (const auto &page : device.details->retired_pages) {
     if (page.double_bit != double_bit) continue;
+    if (style.schema < kPageTimeSchema) {
+      out += fmt::format("\t\t\t\t\t<retired_page_address>0x{:016x}</retired_page_address>\n", page.address);
+      continue;
+    }
     out += fmt::format("\t\t\t\t\t<retired_page>\n\t\t\t\t\t\t<retired_page_address>0x{:016x}</retired_page_address>\n",
                        page.address);
     if (page.time != 0) {
@@ -181,10 +202,11 @@ void xml_pages(const LogRow &row, const Device &device, std::string &out) {
 
 }  // namespace
 
-void text_list(const LogRow &row, const Snapshot &snapshot, const Device &device, std::string &out) {
+void text_list(const LogRow &row, const Snapshot &snapshot, const Device &device, const LogStyle &style,
+               std::string &out) {
   switch (row.list) {
     case List::instances:
-      return text_instances(row, snapshot, device, out);
+      return text_instances(row, snapshot, device, style, out);
     case List::samples:
       return text_samples(row, device, out);
     case List::clocks:
@@ -201,19 +223,20 @@ void text_list(const LogRow &row, const Snapshot &snapshot, const Device &device
   }
 }
 
-void xml_list(const LogRow &row, const Snapshot &snapshot, const Device &device, std::string &out) {
+void xml_list(const LogRow &row, const Snapshot &snapshot, const Device &device, const LogStyle &style,
+              std::string &out) {
   switch (row.list) {
     case List::instances:
-      return xml_instances(row, snapshot, device, out);
+      return xml_instances(row, snapshot, device, style, out);
     case List::clocks:
       return xml_clocks(row, device, out);
     case List::processes:
-      return xml_processes(row, snapshot, device, out);
+      return xml_processes(row, snapshot, device, style, out);
     case List::accounted:
       return xml_accounted(row, device, out);
     case List::single_bit_pages:
     case List::double_bit_pages:
-      return xml_pages(row, device, out);
+      return xml_pages(row, device, style, out);
     // Only in the text.
     case List::samples:
     case List::none:

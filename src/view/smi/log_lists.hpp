@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "smi/log_row.hpp"
-#include "view/smi/cell.hpp"
+#include "view/smi/log.hpp"
 
 namespace gpulse::view::smi {
 
@@ -14,12 +14,15 @@ namespace gpulse::view::smi {
 std::string text_line(std::size_t depth, std::string_view label, std::string_view value, std::size_t column = 55);
 std::string xml_escape(std::string_view text);
 
-void text_list(const LogRow &row, const Snapshot &snapshot, const Device &device, std::string &out);
-void xml_list(const LogRow &row, const Snapshot &snapshot, const Device &device, std::string &out);
-
-// Writes the rows for a device or an instance. Sections of 0 mean a plain -q.
-void text_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Device &device, std::uint32_t sections,
+void text_list(const LogRow &row, const Snapshot &snapshot, const Device &device, const LogStyle &style,
                std::string &out);
-void xml_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Device &device, std::string &out);
+void xml_list(const LogRow &row, const Snapshot &snapshot, const Device &device, const LogStyle &style,
+              std::string &out);
+
+// Writes the rows for a device or an instance.
+void text_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Device &device, const LogStyle &style,
+               std::string &out);
+void xml_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Device &device, const LogStyle &style,
+              std::string &out);
 
 }  // namespace gpulse::view::smi

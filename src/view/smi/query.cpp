@@ -120,7 +120,7 @@ Cell page_cell(Fact fact, const Line &line) {
 Cell fact_cell(const QueryField &field, const Line &line) {
   switch (field.fact) {
     case Fact::timestamp:
-      return {stamp(line.selection->snapshot->time)};
+      return stamp_of(*line.selection->snapshot);
     case Fact::count:
       return {fmt::format("{}", line.selection->attached)};
     case Fact::pid:
@@ -151,6 +151,12 @@ Cell fact_cell(const QueryField &field, const Line &line) {
 }
 
 Cell value_of(const QueryField &field, const Line &line) {
+  if (field.is_told() && line.device->details != nullptr && line.device->details->told.contains(field.name)) {
+    auto value = told(*line.device, field.name);
+    const auto unit = fmt::format(" {}", field.form.unit);
+    if (!field.form.unit.empty() && value.text.ends_with(unit)) value.text.resize(value.text.size() - unit.size());
+    return value;
+  }
   return field.metric ? cell(*line.device, *field.metric, field.form, field.mask) : fact_cell(field, line);
 }
 

@@ -171,7 +171,7 @@ MetricSet needs_of_table() {
 
 std::string table(const Selection &selection) {
   const auto version = driver_version(selection);
-  std::string out = long_time(selection.snapshot->time) + "       \n";
+  std::string out = long_time_of(*selection.snapshot) + "       \n";
   out += kRule;
   out += fmt::format("| NVIDIA-SMI {:<22} Driver Version: {:<14} CUDA Version: {:<8} |\n", version, version,
                      cuda_version(selection));
