@@ -117,6 +117,18 @@ inline std::string_view absence_words(const Snapshot &snapshot) {
   return "no GPU found";
 }
 
+// Whether an empty list of processes means that there are none: not if a device could not list them. To be asked only
+// if it is empty.
+inline bool knows_processes(const Snapshot &snapshot) {
+  for (const auto &device : snapshot.devices) {
+    const auto &count = device.row[device_metric("process_count")];
+    if (!count && !count.is(Reason::asleep)) return false;
+    // A table of readings has their number, but not the processes.
+    if (count.value_or(0) > 0) return false;
+  }
+  return true;
+}
+
 inline bool has_time(const Snapshot &snapshot) { return snapshot.time != WallTime{}; }
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;

@@ -197,8 +197,8 @@ void draw_processes(const Area &area, const DrawContext &context, ProcessTable &
   const auto grid = make_grid(context, table, beside_scrollbar(inner.columns(), page, rows.size()));
   draw_heading(inner.row(0), context, grid);
   if (rows.empty()) {
-    inner.put(0, 1, hidden > 0 ? fmt::format("none of {} processes matches", hidden) : "no GPU processes",
-              look.theme->dim);
+    const auto none = knows_processes(context.snapshot) ? "no GPU processes" : "GPU processes unknown";
+    inner.put(0, 1, hidden > 0 ? fmt::format("none of {} processes matches", hidden) : none, look.theme->dim);
     return;
   }
   for (int y = 1; y < inner.rows(); ++y) {

@@ -218,7 +218,7 @@ std::string header(const Snapshot &snapshot, const GpustatOptions &options, int 
   const auto driver = gpustat_driver(snapshot);
   const auto origin = snapshot.origin.empty() ? "" : "  " + term::clean(snapshot.origin);
   return fmt::format("{}  {}  {}{}\n", paint(kBoldWhite, pad_right(term::clean(snapshot.hostname), width)),
-                     local_time(snapshot.time, "%a %b %e %H:%M:%S %Y"),
+                     has_time(snapshot) ? local_time(snapshot.time, "%a %b %e %H:%M:%S %Y") : "time unknown",
                      paint(kBoldGrey, driver.empty() ? "None" : term::clean(driver)), origin);
 }
 

@@ -129,7 +129,8 @@ std::string query_time(WallTime time) {
 std::string gpustat_json(const Snapshot &snapshot, const std::optional<std::vector<std::uint32_t>> &devices) {
   const auto driver = gpustat_driver(snapshot);
   auto text = fmt::format(R"({{"hostname":{},"driver_version":{},"query_time":{},)", quoted(snapshot.hostname),
-                          driver.empty() ? "null" : quoted(driver), quoted(query_time(snapshot.time)));
+                          driver.empty() ? "null" : quoted(driver),
+                          has_time(snapshot) ? quoted(query_time(snapshot.time)) : "null");
   if (!snapshot.origin.empty()) text += fmt::format(R"("origin":{},)", quoted(snapshot.origin));
   std::string gpus;
   for (const auto &gpu : gpustat_devices(snapshot, devices)) gpus += (gpus.empty() ? "" : ",") + device_json(gpu);

@@ -240,7 +240,7 @@ TEST(Gpustat, Json) {
 )json";
   EXPECT_EQ(gpustat_json(snapshot, {}), wanted);
   EXPECT_EQ(gpustat_json(Snapshot{}, {}),
-            "{\n    \"hostname\": \"\",\n    \"driver_version\": null,\n    \"query_time\": \"1970-01-01T00:00:00\",\n"
+            "{\n    \"hostname\": \"\",\n    \"driver_version\": null,\n    \"query_time\": null,\n"
             "    \"gpus\": []\n}\n");
 }
 

@@ -71,13 +71,17 @@ std::vector<Cell> process_cells(const Process &process, const Style &style) {
 }  // namespace
 
 void add_process_needs(MetricSet &set) {
+  set.add_roles(Scope::device, {Role::process_count});
   set.add_roles(Scope::process, {Role::user, Role::memory_used, Role::utilization, Role::cpu, Role::host_memory,
                                  Role::age, Role::job, Role::pod, Role::container, Role::command, Role::name});
 }
 
 Lines process_lines(const Snapshot &snapshot, const Style &style, std::size_t limit) {
   const auto processes = ordered_processes(snapshot);
-  if (processes.empty()) return {term::line(style, {{"no GPU processes", Colour::dim}})};
+  if (processes.empty()) {
+    const auto *words = knows_processes(snapshot) ? "no GPU processes" : "GPU processes unknown";
+    return {term::line(style, {{words, Colour::dim}})};
+  }
   std::size_t shown = processes.size();
   if (shown + 1 > limit) shown = limit > 2 ? limit - 2 : 0;
   const auto more = term::line(style, {{fmt::format("+{} more processes", processes.size() - shown), Colour::dim}});

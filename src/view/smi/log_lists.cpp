@@ -62,8 +62,7 @@ void xml_processes(const LogRow &row, const Snapshot &snapshot, const Device &de
                    std::string &out) {
   const auto all = processes_on(snapshot, device);
   const auto count = reading(device, device_metric("process_count"));
-  // An empty list is one that was read; a device without readings is written as nvidia-smi does.
-  if (all.empty() && !count && device.details != nullptr && device.details->logged) {
+  if (all.empty() && !count) {
     out += fmt::format("\t\t<{0}>{1}</{0}>\n", row.tag, reason_cell(count.reason(), count.code()).text);
     return;
   }

@@ -147,8 +147,9 @@ Line header_line(const MonitorStyle &style, std::string_view date, std::string_v
 Line value_line(const MonitorStyle &style, const Snapshot &snapshot, std::uint32_t device) {
   const auto number = fmt::format("{}", device);
   Line line(style, style.csv || style.date || style.time ? " " : "");
-  if (style.date) line.add_left(local_time(snapshot.time, "%Y%m%d"), 12);
-  if (style.time) line.add_left(local_time(snapshot.time, "%H:%M:%S"), 12);
+  const auto now = [&](const char *format) { return has_time(snapshot) ? local_time(snapshot.time, format) : "-"; };
+  if (style.date) line.add_left(now("%Y%m%d"), 12);
+  if (style.time) line.add_left(now("%H:%M:%S"), 12);
   if (style.csv) {
     line.add(number, 0);
   } else if (style.date || style.time) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -81,12 +82,20 @@ std::string ecc_cell(const Device &device) {
   return cell_text(device, device_metric("ecc_uncorrected_volatile_total"), print::integer);
 }
 
-void add_device(const Device &device, std::string &out) {
+// On Windows, devices have driver models in place of the persistence mode.
+constexpr std::string_view kDriverModel = "driver_model.current";
+bool has_driver_models(const Selection &selection) {
+  return std::any_of(selection.devices.begin(), selection.devices.end(),
+                     [](const Device *device) { return told(*device, kDriverModel).known; });
+}
+
+void add_device(const Device &device, bool models, std::string &out) {
   constexpr int kNameColumns = 27;
-  out += fmt::format("| {:>3}  {}    {:<4}|   {:>16}{:>4} | {:>20} |\n", device.index,
-                     term::pad(term::cut(device.identity->name, kNameColumns, "..."), kNameColumns),
-                     cell_text(device, device_metric("persistence_mode"), on_off), bus_id(device),
-                     cell_text(device, device_metric("display_active"), on_off), ecc_cell(device));
+  const auto mode = models ? fmt::format("{:>6}  ", told(device, kDriverModel).text)
+                           : fmt::format("    {:<4}", cell_text(device, device_metric("persistence_mode"), on_off));
+  out += fmt::format("| {:>3}  {}{}|   {:>16}{:>4} | {:>20} |\n", device.index,
+                     term::pad(term::cut(device.identity->name, kNameColumns, "..."), kNameColumns), mode,
+                     bus_id(device), cell_text(device, device_metric("display_active"), on_off), ecc_cell(device));
   const auto used = cell_text(device, device_metric("memory_used_bytes"), mib);
   const auto total = cell_text(device, device_metric("memory_total_bytes"), mib);
   out += fmt::format("|{:>4} {:>5}    {:<4}     {:>9} / {:>5} | {:>10} / {:>9} |{:>8} {:>12} |\n",
@@ -157,7 +166,13 @@ void add_processes(const Selection &selection, std::string &out) {
       any = true;
     }
   }
-  if (!any) out += fmt::format("|  {:<86} |\n", "No running processes found");
+  if (!any) {
+    const auto known = std::all_of(selection.devices.begin(), selection.devices.end(), [](const Device *device) {
+      const auto count = reading(*device, device_metric("process_count"));
+      return count || count.is(Reason::asleep);
+    });
+    out += fmt::format("|  {:<86} |\n", known ? "No running processes found" : "Running processes are not known");
+  }
   out += kRule;
 }
 
@@ -176,13 +191,15 @@ std::string table(const Selection &selection) {
   out += fmt::format("| NVIDIA-SMI {:<22} Driver Version: {:<14} CUDA Version: {:<8} |\n", version, version,
                      cuda_version(selection));
   out += kDeviceRule;
+  const bool models = has_driver_models(selection);
+  out += fmt::format("| GPU  Name {:>29} | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n",
+                     models ? "Driver-Model" : "Persistence-M");
   out +=
-      "| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n"
       "| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |\n"
       "|                                         |                        |               MIG M. |\n"
       "|=========================================+========================+======================|\n";
   for (const auto *device : selection.devices) {
-    add_device(*device, out);
+    add_device(*device, models, out);
     out += kDeviceRule;
   }
   add_instances(selection, out);
