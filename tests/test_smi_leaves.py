@@ -132,3 +132,261 @@ def test_rare_elements_and_words_in_place_of_values(schema: str, tmp_path: Path)
     log.write_text(RARE.replace("{schema}", schema))
     result = gpulse("smi", "--replay", log, "-q", "-x", "--schema", schema, TZ="UTC")
     assert differences(xml_leaves(log.read_text()), xml_leaves(result.out)) == []
+
+
+def sections(capture: Path) -> dict[str, str]:
+    """The parts of a capture by state and name: "load query-gpu", "idle query (-q)"."""
+    found = re.findall(
+        r"^# (idle|load) :: (query[a-z-]*(?: \(-q\))?)[^\n]*\n# \$[^\n]*\n#+\n(.*?)(?=^####|\Z)",
+        capture.read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
+    return {f"{state} {name}": text for state, name, text in found}
+
+
+CAPTURES = sorted((SHARED / "nvidia-smi" / "captures").glob("*.txt"))
+SECTIONS = {
+    "q_d_many": "MEMORY,UTILIZATION,ECC,TEMPERATURE,POWER,CLOCK,COMPUTE,PIDS,PERFORMANCE,PAGE_RETIREMENT,ACCOUNTING,"
+    "ENCODER_STATS,SUPPORTED_GPU_TARGET_TEMP,VOLTAGE,FBC_STATS,ROW_REMAPPER,GSP_FIRMWARE_VERSION",
+    "q_d_supported": "SUPPORTED_CLOCKS",
+    "q_d_utilization": "UTILIZATION",
+}
+# What nvidia-smi adds to a value since driver 610.
+ADVICE = re.compile(r" \[Deprecated;.*\]$")
+
+
+def text_logs() -> list[Any]:
+    logs = [(f"{path.stem}-{state}", path, f"{state} query (-q)") for path in CAPTURES for state in ("idle", "load")]
+    found = sorted((SHARED / "nvidia-smi" / "text").glob("*smi-query*.txt")) + sorted((SHARED / "h200").glob("*/q*.txt"))
+    logs += [(f"{path.parent.name}-{path.stem}", path, "") for path in found]
+    return [pytest.param(path, part, id=name) for name, path, part in logs]
+
+
+@pytest.mark.parametrize(("path", "part"), text_logs())
+def test_every_value_of_a_text_log_comes_back(path: Path, part: str, tmp_path: Path) -> None:
+    text = sections(path)[part] if part else path.read_text()
+    log = tmp_path / "log.txt"
+    log.write_text(text)
+    driver = re.search(r"^Driver Version +: (\d+)", text, re.MULTILINE)
+    assert driver is not None
+    arguments = ["--schema", "v13" if int(driver.group(1)) >= 580 else "v12"]
+    if path.stem.startswith("q_d_"):
+        arguments += ["-d", SECTIONS.get(path.stem, path.stem.removeprefix("q_d_"))]
+    result = gpulse("smi", "--replay", log, "-q", *arguments, TZ="UTC")
+    assert (result.code, result.err) == (0, "")
+    # Up to 560 it is "Gpu"; labels are told apart by their letters, not by their case.
+    expected = {
+        where.replace("Utilization/Gpu", "Utilization/GPU"): [ADVICE.sub("", value) for value in values]
+        for where, values in text_leaves(text).items()
+    }
+    assert len(expected) > 4
+    assert differences(expected, text_leaves(result.out)) == []
+
+
+def test_text_of_a_loop_holds_several_moments(tmp_path: Path) -> None:
+    """`nvidia-smi -q -d UTILIZATION -l 1 > FILE`, as PowerShell writes it: with carriage returns."""
+    moment = (
+        "\n==============NVSMI LOG==============\n\nTimestamp                           : Mon Apr  9 12:25:{:02} 2018\n"
+        "Driver Version                      : 390.30\n\nAttached GPUs                       : 1\nGPU 00000000:01:00.0\n"
+        "    Utilization\n        Gpu                         : {} %\n        Memory                      : 3 %\n"
+    )
+    log = tmp_path / "log.txt"
+    log.write_bytes((moment.format(1, 10) + moment.format(2, 20)).replace("\n", "\r\n").encode())
+    table = gpulse("--replay", log, "--csv", "--fields", "time,gpu_utilization_percent", "--watch", "--speed", "1000", TZ="UTC")
+    assert table.lines[1:] == ["2018-04-09T12:25:01.000Z,10", "2018-04-09T12:25:02.000Z,20"]
+
+
+def csv_logs() -> list[Any]:
+    logs = []
+    for path in CAPTURES:
+        for state in ("idle", "load"):
+            for query in ("query-gpu", "query-compute-apps", "query-accounted-apps", "query-retired-pages"):
+                logs.append(pytest.param(path, f"{state} {query}", id=f"{path.stem}-{state}-{query}"))
+    for path in sorted((SHARED / "h200").glob("**/*.csv")):
+        if path.parent.name != "trace" and path.stat().st_size > 1:  # our own observation; nothing at all
+            logs.append(pytest.param(path, "", id=f"{path.parent.name}-{path.stem}"))
+    for path in sorted((SHARED / "nvidia-smi" / "text").glob("*.csv")):
+        logs.append(pytest.param(path, "", id=path.stem))
+    return logs
+
+
+# The query that a column belongs to, where it is not --query-gpu.
+OTHER_QUERIES = {
+    "used_gpu_memory": "query-compute-apps",
+    "max_memory_usage": "query-accounted-apps",
+    "retired_pages.address": "query-retired-pages",
+    "graphics": "query-supported-clocks",
+}
+# What was asked for, where the answer has no titles.
+UNTITLED = {
+    "by_uuid": "index,name",
+    "seed2": "timestamp,gpu_name,pid,used_gpu_memory",
+    "query_gpu_nounits": "query_gpu",
+    "query_compute-apps_nounits": "query_compute-apps",
+    "query_accounted-apps_nounits": "query_accounted-apps",
+    "query_retired-pages_nounits": "query_retired-pages",
+    "query_remapped-rows_nounits": "query_remapped-rows",
+    "query_supported-clocks_nounits": "query_supported-clocks",
+}
+
+
+@pytest.mark.parametrize(("path", "part"), csv_logs())
+def test_every_cell_of_a_csv_log_comes_back(path: Path, part: str, tmp_path: Path) -> None:
+    text = sections(path)[part] if part else path.read_text()
+    text = "".join(line + "\n" for line in text.splitlines() if line)
+    asked = UNTITLED.get(path.stem, "")
+    if asked.startswith("query_"):
+        asked = (path.parent / f"{asked}.csv").read_text().splitlines()[0]
+    titles = [re.sub(r" \[.*\]", "", title.strip()) for title in (asked or text.split("\n", 1)[0]).split(",")]
+    rows = text.splitlines()[0 if asked else 1 :]
+    query = next((query for title, query in OTHER_QUERIES.items() if title in titles), "query-gpu")
+    if "remapped_rows.correctable" in titles and "gpu_uuid" in titles:
+        query = "query-remapped-rows"
+    log = tmp_path / "log.csv"
+    log.write_text(text)
+    units = "nounits" not in path.stem and "tesla-p100" not in path.stem
+    style = "csv" + (",noheader" if asked else "") + ("" if units else ",nounits")
+    columns = ["--columns", ",".join(titles)] if asked else []
+    result = gpulse("smi", "--replay", log, *columns, f"--{query}={','.join(titles)}", f"--format={style}", TZ="UTC")
+    if not rows:  # an empty list names no GPU
+        assert (result.code, result.out) == (6, "No devices were found\n")
+        return
+    assert (result.code, result.err) == (0, "")
+    assert result.lines == text.splitlines()
+
+
+OLD = OURS.parent.parent / "src" / "smi" / "read_xml_corpus" / "h200_load.xml"
+
+
+@pytest.mark.parametrize("schema", ["v8", "v9", "v10", "v11", "v12"])
+def test_a_new_driver_in_an_older_layout(schema: str) -> None:
+    """What programs of that time look for: an H200 of today, as nvidia-smi would have written it then."""
+    back = gpulse("smi", "--replay", OLD, "-q", "-x", "--schema", schema, TZ="UTC").out
+    assert schema_of(back) == schema
+    leaves = xml_leaves(back)
+    older = schema in ("v8", "v9", "v10", "v11")
+    assert ("/gpu[0]/power_readings/power_draw" in leaves) == older
+    assert ("/gpu[0]/gpu_power_readings/average_power_draw" in leaves) != older
+    assert leaves.get("/gpu[0]/power_readings/power_draw", ["692.70 W"]) == ["692.70 W"]
+    assert leaves.get("/gpu[0]/power_readings/enforced_power_limit", ["700.00 W"]) == ["700.00 W"]
+    reasons = "throttle" if older else "event"
+    assert leaves[f"/gpu[0]/clocks_{reasons}_reasons/clocks_{reasons}_reason_sw_power_cap"] == ["Active"]
+    assert leaves["/gpu[0]@id"] == ["0000:00:06.0" if schema == "v8" else "00000000:00:06.0"]
+    assert ("/gpu[0]/mig_mode/current_mig" in leaves) == (schema in ("v11", "v12"))
+    assert ("/gpu[0]/processes/process_info[0]/gpu_instance_id" in leaves) == (schema in ("v11", "v12"))
+    assert leaves["/gpu[0]/utilization/gpu_util"] == ["84 %"]
+
+
+def test_a_layout_that_there_is_not() -> None:
+    result = gpulse("smi", "--replay", OLD, "-q", "-x", "--schema", "v99")
+    assert result.code == 2 and "from v8 to v13" in result.out
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared fixtures")
+def test_the_only_power_that_is_known_is_shown() -> None:
+    """A GTX 1070 of 2017 has one reading, which is no mean; an RTX 4090 of driver 535 has one that is."""
+    old = SHARED / "nvidia-smi" / "xml" / "pai__nvidia_smi_sample.xml"
+    lines = [line.split() for line in gpulse("smi", "--replay", old, "-q", "-d", "POWER").lines]
+    assert ["Instantaneous", "Power", "Draw", ":", "119.47", "W"] in lines
+    leaves = xml_leaves(gpulse("smi", "--replay", old, "-q", "-x").out)
+    assert leaves["/gpu[0]/gpu_power_readings/instant_power_draw"] == ["119.47 W"]
+    assert leaves["/gpu[0]/gpu_power_readings/average_power_draw"] == ["N/A"]
+    newer = SHARED / "nvidia-smi" / "xml" / "netdata__rtx-4090-driver-535.xml"
+    leaves = xml_leaves(gpulse("smi", "--replay", newer, "-q", "-x").out)
+    assert leaves["/gpu[0]/gpu_power_readings/average_power_draw"] == ["26.84 W"]
+    assert leaves["/gpu[0]/gpu_power_readings/instant_power_draw"] == ["N/A"]
+
+
+def test_what_the_bus_carries_is_in_json(tmp_path: Path) -> None:
+    log = tmp_path / "log.xml"
+    log.write_text(RARE.replace("{schema}", "v12"))
+    metrics = gpulse("--replay", log, "--json").json["devices"][0]["metrics"]
+    assert (metrics["pcie_tx_bytes_per_second"], metrics["pcie_rx_bytes_per_second"]) == (1_000_000, 2_000_000)
+
+
+def test_the_driver_model_of_windows_is_in_the_table(tmp_path: Path) -> None:
+    log = tmp_path / "log.xml"
+    log.write_text(RARE.replace("{schema}", "v12").replace("TCC", "WDDM"))
+    table = gpulse("smi", "--replay", log, TZ="UTC").lines
+    assert table[4].startswith("| GPU  Name                  Driver-Model | ")
+    assert table[8].startswith("|   0  GRID A100D-40C               WDDM  | ")
+
+
+NOTHING_OF_PROCESSES = "<nvidia_smi_log><gpu><product_name>X</product_name>{}</gpu></nvidia_smi_log>"
+
+
+@pytest.mark.parametrize("words", ["", "<processes>N/A</processes>", "<processes>Insufficient Permissions</processes>"])
+def test_processes_that_a_log_does_not_tell_are_not_none(words: str, tmp_path: Path) -> None:
+    log = tmp_path / "log.xml"
+    log.write_text(NOTHING_OF_PROCESSES.format(words))
+    assert "no GPU processes" not in (status := gpulse("--replay", log).out) and "GPU processes unknown" in status
+    assert "No running" not in (table := gpulse("smi", "--replay", log).out) and "processes are not known" in table
+    told = gpulse("smi", "--replay", log, "-q", "-x", "--schema", "v12").out
+    assert re.search(r"<processes>(N/A|Insufficient Permissions)</processes>", told)
+    log.write_text(NOTHING_OF_PROCESSES.format("<processes></processes>"))
+    assert "no GPU processes" in gpulse("--replay", log).out
+    assert "No running processes found" in gpulse("smi", "--replay", log).out
+
+
+def test_a_table_of_readings_does_not_tell_processes(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("index, name, utilization.gpu [%]\n0, NVIDIA H200, 5 %\n")
+    assert "GPU processes unknown" in gpulse("--replay", log).out
+    assert "processes are not known" in gpulse("smi", "--replay", log).out
+
+
+def test_an_unknown_time_is_not_1970(tmp_path: Path) -> None:
+    log = tmp_path / "log.xml"
+    log.write_text(NOTHING_OF_PROCESSES.format(""))
+    commands: list[list[str]] = [
+        ["smi"],
+        ["smi", "-q"],
+        ["smi", "-q", "-x"],
+        ["smi", "--query-gpu=timestamp,name", "--format=csv"],
+        ["smi", "dmon", "-c", "1", "-o", "DT"],
+        ["smi", "pmon", "-c", "1", "-o", "DT"],
+        ["gpustat"],
+        ["gpustat", "--json"],
+    ]
+    for command in commands:
+        result = gpulse(command[0], "--replay", log, *command[1:], TZ="UTC")
+        assert result.code == 0 and "1970" not in result.out, command
+    assert gpulse("gpustat", "--replay", log, "--json").json["query_time"] is None
+    stamps = gpulse("smi", "--replay", log, "--query-gpu=timestamp,name", "--format=csv,noheader").lines
+    assert stamps == ["[N/A], X"]
+
+
+def test_blacked_out_ids_are_not_success(tmp_path: Path) -> None:
+    log = tmp_path / "log.xml"
+    pci = "<pci><pci_device_id>[REDACTED]</pci_device_id><pci_sub_system_id>whatever</pci_sub_system_id></pci>"
+    log.write_text(NOTHING_OF_PROCESSES.format(pci))
+    out = gpulse("smi", "--replay", log, "-q").lines
+    values = {line.split(" : ")[0].strip(): line.split(" : ")[1] for line in out if " : " in line}
+    assert (values["Device Id"], values["Sub System Id"]) == ("N/A", "Unknown Error")
+
+
+@pytest.mark.parametrize("style", [[], ["--fields", "time,hostname,index,uuid,name,power.draw,throttle_reasons,performance_state"]])
+def test_our_own_csv_can_be_replayed(style: list[str], tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(gpulse("--demo", "--csv", *style, "--watch", "--count", "3").out)
+    assert len(table.read_text().splitlines()) == 4
+    back = gpulse("--replay", table, "--csv", *style, "--watch", "--speed", "1000000")
+    assert (back.code, back.err) == (0, "")
+    assert back.out == table.read_text()
+    assert gpulse("--replay", table).out.startswith("[REPLAY] ")
+
+
+def test_names_with_commas_and_quotes_in_our_own_csv(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text('index,name,gpu_utilization_percent\n0,"A ""B"", C",5\n1,"D",\n')
+    devices = gpulse("--replay", table, "--json").json["devices"]
+    assert [one["name"] for one in devices] == ['A "B", C', "D"]
+    assert [one["metrics"]["gpu_utilization_percent"] for one in devices] == [5, None]
+    table.write_text("index,gpu_utilization_percent\n0,much\n")
+    assert 'gpu_utilization_percent cannot be "much"' in gpulse("--replay", table).err
+
+
+@pytest.mark.parametrize("command", ["daemon", "replay"])
+def test_the_recorder_of_nvidia_smi_is_answered_with_ours(command: str) -> None:
+    result = gpulse("smi", command)
+    assert result.code == 255 and "gpulse record" in result.out

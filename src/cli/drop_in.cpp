@@ -12,7 +12,7 @@ struct TextOption {
   std::string Options::*target;
 };
 constexpr std::array kTexts{TextOption{"--source", &Options::source}, TextOption{"--sysroot", &Options::sysroot},
-                            TextOption{"--replay", &Options::replay}};
+                            TextOption{"--replay", &Options::replay}, TextOption{"--columns", &Options::columns}};
 
 struct FlagOption {
   std::string_view name;

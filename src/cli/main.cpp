@@ -41,8 +41,10 @@ void add_machine(OptionList &list, Options &options) {
 
 void add_everywhere(OptionList &list, Options &options) {
   add_machine(list, options);
-  const auto replay = list.text("--replay", options.replay, "play a recording or trace instead; -: the standard input")
-                          .value_name("FILE");
+  const auto replay =
+      list.text("--replay", options.replay, "play a recording or a log of nvidia-smi instead; -: the standard input")
+          .value_name("FILE");
+  list.text("--columns", options.columns, "of a CSV of nvidia-smi that has no titles").value_name("TITLES");
   list.flag("--demo", options.demo, "play the recording shipped with gpulse").excludes(replay);
   list.number("--speed", options.speed, "play so much faster", {"0.000001", "1000000000"}).value_name("X");
   list.duration("--at", options.at, "where in the recording, from its start");

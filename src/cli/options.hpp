@@ -17,6 +17,7 @@ struct Options {
   std::string source = "auto";
   std::string sysroot;
   std::string replay;
+  std::string columns;  // of the CSV to replay, if it has no titles
   bool demo = false;
   bool wake = false;
   double speed = 1;
@@ -58,7 +59,7 @@ int run_doctor(const Options &options);
 int run_explain(const Options &options);
 int run_set(const Options &options);
 // What is in a log of nvidia-smi, as JSON, a line per moment; "-" is the standard input.
-int run_parse(const std::string &file);
+int run_parse(const std::string &file, const std::string &columns);
 
 // Those that speak another program's command line get what stands behind the command's word.
 int run_smi(std::span<char *> arguments);

@@ -8,13 +8,13 @@
 
 namespace gpulse::cli {
 
-int run_parse(const std::string &file) {
+int run_parse(const std::string &file, const std::string &columns) {
   auto bytes = codec::ByteSource::open(file);
   if (!bytes) return fail(bytes.error());
   // One more than is read: then it is known to be too large.
   const auto content = bytes->view(0, smi::kLargestLog + 1);
   const auto log = smi::read_log({reinterpret_cast<const char *>(content.data()), content.size()},
-                                 file == "-" ? "standard input" : file);
+                                 file == "-" ? "standard input" : file, columns);
   if (!log) return fail(log.error());
   const bool pretty = log->size() == 1 && ::isatty(STDOUT_FILENO) == 1;
   bool any = false;

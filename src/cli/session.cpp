@@ -21,6 +21,7 @@ feed::Options feed_options(const Options &options) {
   return {.source = options.source,
           .sysroot = options.sysroot,
           .replay = options.replay,
+          .columns = options.columns,
           .demo = options.demo,
           .wake = options.wake,
           .interval = options.interval,

@@ -321,6 +321,7 @@ int run_smi(std::span<char *> arguments) {
     if (words[0] == "dmon") return run_dmon(words.subspan(1), options);
     if (words[0] == "pmon") return run_pmon(words.subspan(1), options);
     if (words[0] == "topo") return run_topo(words.subspan(1), options);
+    if (words[0] == "daemon" || words[0] == "replay") return say({daemon_words(), kOther});
   }
   const auto command = parse_smi(words);
   if (!command) return say(command.error());
@@ -332,7 +333,7 @@ int run_smi(std::span<char *> arguments) {
     case SmiCommand::Mode::excluded:
       return run_excluded();
     case SmiCommand::Mode::parse:
-      return run_parse(command->file);
+      return run_parse(command->file, options.columns);
     case SmiCommand::Mode::set:
       return run_smi_setting(*command, options);
     default:

@@ -51,6 +51,7 @@ SmiResult<MonitorCommand> parse_dmon(std::span<const std::string_view> arguments
 SmiResult<MonitorCommand> parse_pmon(std::span<const std::string_view> arguments);
 
 std::string smi_help();
+std::string daemon_words();
 std::string dmon_help();
 std::string pmon_help();
 std::string topo_help();

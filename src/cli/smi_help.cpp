@@ -34,9 +34,17 @@ Settings, for root, one at a time, with -i for some GPUs only; a terminal is ask
 (gpulse set does the same in words):
 )" + control::smi_settings_help() +
          R"(
-gpulse's own: --sysroot DIR, --source NAME, --replay FILE, --demo, --wake, as everywhere.
+gpulse's own: --sysroot DIR, --source NAME, --replay FILE [--columns TITLES], --demo, --wake, as everywhere.
 Exit: 0 good, 2 wrong argument, 4 no permission, 6 no such GPU, 9 no driver, 15 a GPU is lost, 255 not understood.
 )";
+}
+
+// nvidia-smi's recorder keeps readings in files of its own; `replay` prints them.
+std::string daemon_words() {
+  return "nvidia-smi daemon and nvidia-smi replay are not there. gpulse records everything by itself:\n"
+         "  gpulse record -o night.gpr        until Ctrl-C; --duration, --interval\n"
+         "  gpulse --replay night.gpr --watch, gpulse top --replay night.gpr, gpulse smi --replay night.gpr dmon -c "
+         "1\n";
 }
 
 std::string dmon_help() {

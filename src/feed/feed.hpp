@@ -35,9 +35,10 @@ enum class Rates : std::uint8_t {
 struct Options {
   std::string source = "auto";
   std::string sysroot = {};
-  std::string replay = {};  // a recording, trace or log of nvidia-smi to play instead
-  bool demo = false;        // the recording in the binary instead
-  bool wake = false;        // read also GPUs that sleep, which wakes them
+  std::string replay = {};   // a recording, trace or log of nvidia-smi to play instead
+  std::string columns = {};  // of CSV without titles
+  bool demo = false;         // the recording in the binary instead
+  bool wake = false;         // read also GPUs that sleep, which wakes them
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
   Rates rates = Rates::always;
   std::chrono::nanoseconds window = std::chrono::milliseconds(100);

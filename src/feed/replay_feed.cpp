@@ -60,7 +60,7 @@ class ReplayFeed final : public Feed {
 }  // namespace
 
 Result<std::unique_ptr<Feed>> open_replay(const Options &options, const std::stop_token &stop) {
-  auto replay = options.demo ? record::Replay::demo() : record::Replay::open(options.replay, stop);
+  auto replay = options.demo ? record::Replay::demo() : record::Replay::open(options.replay, stop, options.columns);
   if (!replay) return std::unexpected(replay.error());
   return std::make_unique<ReplayFeed>(std::move(*replay), options);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "record/demo.hpp"
+#include "record/own_csv.hpp"
 #include "record/trace.hpp"
 #include "smi/read_log.hpp"
 
@@ -36,7 +37,7 @@ PlayClock &steady_play_clock() {
   return clock;
 }
 
-Result<Replay> Replay::open(const std::string &path, const std::stop_token &stop) {
+Result<Replay> Replay::open(const std::string &path, const std::stop_token &stop, const std::string &columns) {
   auto bytes = codec::ByteSource::open(path, stop);
   if (!bytes) return std::unexpected(bytes.error());
   const auto no_sample = [&] { return failure(fmt::format("{} holds no sample", path), "there is nothing to replay"); };
@@ -50,10 +51,18 @@ Result<Replay> Replay::open(const std::string &path, const std::stop_token &stop
     if (trace->empty()) return no_sample();
     return Replay(std::move(*trace));
   }
-  if (!is_recording(start) && smi::is_log(characters(start))) {
+  if (!is_recording(start) && columns.empty() && is_own_csv(characters(start))) {
+    if (bytes->size() > smi::kLargestLog)
+      return failure(fmt::format("{} is too large", path), "at most 64 MiB are read: cut it");
+    auto table = read_own_csv(characters(bytes->view(0, static_cast<std::size_t>(bytes->size()))), path, "REPLAY");
+    if (!table) return std::unexpected(table.error());
+    if (table->empty()) return no_sample();
+    return Replay(std::move(*table));
+  }
+  if (!is_recording(start) && (!columns.empty() || smi::is_log(characters(start)))) {
     const auto size =
         std::min<std::uint64_t>(bytes->size(), smi::kLargestLog + 1);  // one more: it says that it is too large
-    auto log = smi::read_log(characters(bytes->view(0, static_cast<std::size_t>(size))), path);
+    auto log = smi::read_log(characters(bytes->view(0, static_cast<std::size_t>(size))), path, columns);
     if (!log) return std::unexpected(log.error());
     return Replay(std::move(*log));
   }

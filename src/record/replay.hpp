@@ -30,9 +30,10 @@ PlayClock &steady_play_clock();
 
 class Replay {
  public:
-  // A recording, a trace or a log of nvidia-smi, by what is in it. A file without any sample is an error.
-  // What comes through a pipe is waited for, unless asked to stop.
-  static Result<Replay> open(const std::string &path, const std::stop_token &stop = {});
+  // A recording, a trace, a log of nvidia-smi or gpulse's own CSV, by what is in it. A file without any sample is an
+  // error. What comes through a pipe is waited for, unless asked to stop. `columns`: the titles of CSV without any.
+  static Result<Replay> open(const std::string &path, const std::stop_token &stop = {},
+                             const std::string &columns = {});
   // The recording in the binary; its samples say DEMO.
   static Result<Replay> demo();
 

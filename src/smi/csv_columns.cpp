@@ -15,34 +15,9 @@ namespace {
 
 using What = Column::What;
 
-What what_of(Fact fact) {
-  switch (fact) {
-    case Fact::timestamp:
-    case Fact::index:
-    case Fact::name:
-    case Fact::uuid:
-    case Fact::bus_id:
-    case Fact::driver:
-    case Fact::pid:
-    case Fact::program:
-    case Fact::process_memory:
-      return What::fact;
-    // --query-accounted-apps, --query-retired-pages, --query-supported-clocks
-    case Fact::accounted_memory:
-    case Fact::accounted_time:
-    case Fact::page_address:
-    case Fact::page_cause:
-    case Fact::memory_clock:
-    case Fact::graphics_clock:
-      return What::other_query;
-    default:
-      return What::ignored;
-  }
-}
-
 Column column_for(const QueryField &field) {
   if (field.is_told()) return {.what = What::told, .fact = field.fact, .told = field.name};
-  if (!field.metric) return {.what = what_of(field.fact), .fact = field.fact};
+  if (!field.metric) return {.what = What::fact, .fact = field.fact};
   return {.what = What::metric, .metric = *field.metric, .mask = field.mask, .form = field.form};
 }
 

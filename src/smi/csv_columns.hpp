@@ -17,8 +17,7 @@ struct Column {
     ignored,
     metric,
     fact,
-    told,         // no metric stands for it
-    other_query,  // belongs to a query that is not read
+    told,  // no metric stands for it
   };
   What what = What::ignored;
   Fact fact = Fact::none;

@@ -136,12 +136,12 @@ parse::Value parse::atomics(std::string_view text, std::string_view) {
 }
 
 std::string print::timestamp(double seconds) {
-  return stamp(WallTime(std::chrono::seconds(static_cast<std::int64_t>(seconds))));
+  return stamp(WallTime(std::chrono::milliseconds(std::llround(seconds * 1e3))));
 }
 parse::Value parse::timestamp(std::string_view text, std::string_view) {
   const auto time = read_time(text);
   if (!time) return std::nullopt;
-  return static_cast<double>(std::chrono::floor<std::chrono::seconds>(time->time_since_epoch()).count());
+  return static_cast<double>(std::chrono::floor<std::chrono::milliseconds>(time->time_since_epoch()).count()) / 1e3;
 }
 
 }  // namespace gpulse::smi

@@ -161,6 +161,7 @@ std::uint64_t event_reason_bit(std::string_view name);
 
 // The name in DeviceDetails::told of what the log says about the driver, not about a device.
 inline constexpr std::string_view kVgpuDriverCapability = "vgpu_driver_capability.heterogenous_multivGPU";
+inline constexpr std::array<std::string_view, 2> kNewerVersions{"kmd_version", "cuda_umd_version"};
 
 // Decides Condition::rack.
 inline constexpr MetricId kRackMetric = detail_metric("platform_fabric_guid");

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row is a device (--query-gpu) or a process (--query-compute-apps). A sample ends when a device or process appears
-// again. Rows that do not identify their device belong to one sample unless their timestamps are 100 ms apart.
+// A row is a device (--query-gpu), or an entry of a list of one: a process, an accounted process, a retired page, a
+// pair of clocks. A sample ends when a device or process appears again. Rows that do not identify their device, and
+// those of the other lists, belong to one sample unless their timestamps are 100 ms apart.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -19,13 +21,13 @@ namespace {
 
 constexpr std::size_t kMostRows = std::size_t{1} << 17U;  // about 4 kB each
 constexpr auto kSweep = std::chrono::milliseconds(100);
-constexpr const char *kRemedy = "make it with nvidia-smi --query-gpu=… --format=csv";
 
 using Cells = std::vector<std::string_view>;
 
 class CsvLog {
  public:
-  explicit CsvLog(const std::string &name) : name_(name) {}
+  // `titles` are those of a log that has none.
+  CsvLog(const std::string &name, std::string_view titles) : name_(name), titles_(titles) {}
 
   Result<std::vector<SnapshotPtr>> run(std::string_view text);
 
@@ -40,14 +42,21 @@ class CsvLog {
   void begin_sample(std::optional<WallTime> time);
   void end_sample();
   Result<Device *> device_of(const Cells &cells, const std::string &key);
-  void fill(const Cells &cells, Device &device) const;
-  void fill_sets(const Cells &cells, Row &row, std::shared_ptr<DeviceDetails> &details) const;
+  void fill(const Cells &cells, Device &device);
+  void fill_sets(const Cells &cells, Row &row, const std::function<DeviceDetails &()> &details) const;
+  Result<void> add_entry(const Cells &cells, Device &device);
   Result<void> add_process(const Cells &cells, const Device &device);
+  Result<void> add_accounted(const Cells &cells, DeviceDetails &details) const;
+  void add_page(const Cells &cells, DeviceDetails &details) const;
+  void add_clocks(const Cells &cells, DeviceDetails &details) const;
+  Reading number(const Cells &cells, Fact fact, const Form &form) const;
   bool has(Fact fact) const {
     return std::any_of(columns_.begin(), columns_.end(), [&](const Column &column) { return column.is(fact); });
   }
 
   std::string name_;
+  std::string_view titles_;
+  bool of_list_ = false;  // other than the list of processes
   std::size_t line_ = 0;
   std::size_t rows_ = 0;
   std::string_view header_;
@@ -56,7 +65,8 @@ class CsvLog {
   // The sample being read.
   std::shared_ptr<Snapshot> now_;
   Uuids uuids_;
-  std::map<std::string, std::size_t> devices_;  // by the cells that identify them
+  std::map<std::string, std::size_t> devices_;           // by the cells that identify them
+  std::vector<std::shared_ptr<DeviceDetails>> details_;  // null where there are none
   std::set<std::pair<std::size_t, std::string>> processes_;
 };
 
@@ -65,9 +75,12 @@ Result<std::vector<SnapshotPtr>> CsvLog::run(std::string_view text) {
     const auto line = trim(next_piece(text, '\n'));
     ++line_;
     if (line.empty()) continue;
+    const bool untitled = columns_.empty() && !titles_.empty() && !is_csv_header(line);
     if (columns_.empty()) {
-      if (const auto good = read_header(line); !good) return std::unexpected(good.error());
-    } else if (line == header_) {
+      if (const auto good = read_header(untitled ? titles_ : line); !good) return std::unexpected(good.error());
+      if (!untitled) continue;
+    }
+    if (line == header_) {
       end_sample();  // the output of another run was appended
     } else if (const auto good = read_row(line); !good) {
       return std::unexpected(good.error());
@@ -85,7 +98,8 @@ Result<void> CsvLog::read_header(std::string_view line) {
   header_ = line;
   if (!is_csv_header(line)) {
     if (is_csv_row(line)) {
-      return failure(fmt::format("{}: no line with the names of the columns", name_), "leave noheader out of --format");
+      return failure(fmt::format("{}: no line with the names of the columns", name_),
+                     "leave noheader out of --format, or name them: --columns index,name,…");
     }
     return failure(
         fmt::format("{}: no log of nvidia-smi: it begins with \"{}\"", name_, short_text(line.substr(0, 60))),
@@ -93,10 +107,9 @@ Result<void> CsvLog::read_header(std::string_view line) {
   }
   const auto titles = split(line, ',');
   columns_ = csv_columns(titles);
-  const auto is_other = [](const Column &column) { return column.what == Column::What::other_query; };
-  if (std::any_of(columns_.begin(), columns_.end(), is_other)) {
-    return failure(fmt::format("{}: a list that is not read", name_), kRemedy);
-  }
+  of_list_ = has(Fact::accounted_memory) || has(Fact::accounted_time) || has(Fact::accounted_gpu_use) ||
+             has(Fact::accounted_memory_use) || has(Fact::page_address) || has(Fact::page_cause) ||
+             has(Fact::memory_clock) || has(Fact::graphics_clock);
   return {};
 }
 
@@ -135,6 +148,7 @@ void CsvLog::begin_sample(std::optional<WallTime> time) {
   now_->time = time.value_or(WallTime{});
   uuids_ = {};
   devices_.clear();
+  details_.clear();
   processes_.clear();
 }
 
@@ -157,15 +171,17 @@ Result<void> CsvLog::read_row(std::string_view line) {
   const auto pid = cell(*cells, Fact::pid);
   if (now_ != nullptr) {
     const auto known = devices_.find(key);
-    const bool repeated = !key.empty() && known != devices_.end() &&
+    const bool repeated = !of_list_ && !key.empty() && known != devices_.end() &&
                           (!has(Fact::pid) || processes_.contains({known->second, std::string(pid)}));
-    if (repeated || (key.empty() && time && *time - now_->time >= kSweep)) end_sample();
+    const bool later = (of_list_ || key.empty()) && time && *time - now_->time >= kSweep;
+    if (repeated || later) end_sample();
   }
   if (now_ == nullptr) begin_sample(time);
-  if (key.empty()) key = fmt::format("row {}", line_);
+  // Rows of a list that do not tell their device are taken as one device's.
+  if (key.empty() && !of_list_) key = fmt::format("row {}", line_);
   auto device = device_of(*cells, key);
   if (!device) return std::unexpected(device.error());
-  return has(Fact::pid) ? add_process(*cells, **device) : Result<void>{};
+  return add_entry(*cells, **device);
 }
 
 Result<Device *> CsvLog::device_of(const Cells &cells, const std::string &key) {
@@ -194,9 +210,13 @@ Result<Device *> CsvLog::device_of(const Cells &cells, const std::string &key) {
   return &now_->devices.back();
 }
 
-void CsvLog::fill(const Cells &cells, Device &device) const {
+void CsvLog::fill(const Cells &cells, Device &device) {
   auto identity = std::make_shared<DeviceIdentity>();
   std::shared_ptr<DeviceDetails> details;
+  const auto made = [&]() -> DeviceDetails & {
+    if (details == nullptr) details = std::make_shared<DeviceDetails>();
+    return *details;
+  };
   identity->source = "nvidia-smi";
   identity->vendor = "nvidia";
   identity->name = read_text(cell(cells, Fact::name)).value_or("NVIDIA GPU");
@@ -206,28 +226,29 @@ void CsvLog::fill(const Cells &cells, Device &device) const {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const auto &column = columns_[i];
     if (column.what == Column::What::told) {
-      if (details == nullptr) details = std::make_shared<DeviceDetails>();
-      details->told.try_emplace(column.told, unbracketed(cells[i]));
+      made().told.try_emplace(column.told, unbracketed(cells[i]));
     }
     if (column.what != Column::What::metric || column.mask != 0) continue;
     const auto id = column.metric;
     const bool detail = describe(id).scope == Scope::detail;
-    if (detail && details == nullptr) details = std::make_shared<DeviceDetails>();
     if (is_text(describe(id))) {
-      (detail ? details->texts : identity->texts)[id] = read_text(cells[i]);
+      // Some texts are empty.
+      (detail ? made().texts : identity->texts)[id] =
+          cells[i].empty() ? TextReading(std::string()) : read_text(cells[i]);
       continue;
     }
-    auto &reading = (detail ? details->row : device.row)[id];
+    auto &reading = (detail ? made().row : device.row)[id];
     // If two columns have the same metric, a value is not overwritten by a reason.
     if (!reading) reading = read(id, column.form, cells[i], column.unit);
   }
-  fill_sets(cells, device.row, details);
+  fill_sets(cells, device.row, made);
   device.identity = std::move(identity);
-  device.details = std::move(details);
+  device.details = details;
+  details_.push_back(std::move(details));
 }
 
 // Sets with a column per bit, unless a column has the whole set.
-void CsvLog::fill_sets(const Cells &cells, Row &row, std::shared_ptr<DeviceDetails> &details) const {
+void CsvLog::fill_sets(const Cells &cells, Row &row, const std::function<DeviceDetails &()> &details) const {
   std::map<std::uint16_t, std::uint64_t> sets;  // by metric
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const auto &column = columns_[i];
@@ -239,11 +260,72 @@ void CsvLog::fill_sets(const Cells &cells, Row &row, std::shared_ptr<DeviceDetai
   }
   for (const auto &[index, bits] : sets) {
     const MetricId id{index};
-    const bool detail = describe(id).scope == Scope::detail;
-    if (detail && details == nullptr) details = std::make_shared<DeviceDetails>();
-    auto &reading = (detail ? details->row : row)[id];
+    auto &reading = (describe(id).scope == Scope::detail ? details().row : row)[id];
     if (!reading) reading = static_cast<double>(bits);
   }
+}
+
+Result<void> CsvLog::add_entry(const Cells &cells, Device &device) {
+  if (!of_list_) return has(Fact::pid) ? add_process(cells, device) : Result<void>{};
+  auto &details = details_[static_cast<std::size_t>(&device - now_->devices.data())];
+  if (details == nullptr) device.details = details = std::make_shared<DeviceDetails>();
+  if (has(Fact::page_address) || has(Fact::page_cause)) {
+    add_page(cells, *details);
+  } else if (has(Fact::memory_clock) || has(Fact::graphics_clock)) {
+    add_clocks(cells, *details);
+  } else {
+    return add_accounted(cells, *details);
+  }
+  return {};
+}
+
+Reading CsvLog::number(const Cells &cells, Fact fact, const Form &form) const {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!columns_[i].is(fact)) continue;
+    const auto value = form.parse(unbracketed(cells[i]), columns_[i].unit);
+    return value ? Reading(*value) : reason_in(cells[i]).value_or(Reason::error);
+  }
+  return Reason::not_supported;
+}
+
+Result<void> CsvLog::add_accounted(const Cells &cells, DeviceDetails &details) const {
+  const auto pid = parse_integer<std::uint32_t>(cell(cells, Fact::pid));
+  if (has(Fact::pid) && !pid) return wrong("the pid is no number");
+  details.accounted.push_back({.pid = pid.value_or(0),
+                               .gpu_percent = number(cells, Fact::accounted_gpu_use, kPercent),
+                               .memory_percent = number(cells, Fact::accounted_memory_use, kPercent),
+                               .memory_max_bytes = number(cells, Fact::accounted_memory, kMib),
+                               .running_seconds = number(cells, Fact::accounted_time, kMilli)});
+  details.row[detail_metric("accounted_process_count")] = static_cast<double>(details.accounted.size());
+  return {};
+}
+
+void CsvLog::add_page(const Cells &cells, DeviceDetails &details) const {
+  auto &count = details.row[detail_metric("retired_page_count")];
+  const auto text = cell(cells, Fact::page_address);
+  const auto address = parse::hex(unbracketed(text), {});
+  if (!address) {
+    count = reason_in(text).value_or(Reason::error);
+    return;
+  }
+  const auto time = read_time(cell(cells, Fact::page_time));
+  details.retired_pages.push_back(
+      {.address = static_cast<std::uint64_t>(*address),
+       .time = time ? std::chrono::floor<std::chrono::seconds>(time->time_since_epoch()).count() : 0,
+       .double_bit = same_word(cell(cells, Fact::page_cause), "Double Bit ECC")});
+  count = static_cast<double>(details.retired_pages.size());
+}
+
+void CsvLog::add_clocks(const Cells &cells, DeviceDetails &details) const {
+  const auto memory = number(cells, Fact::memory_clock, kMhz);
+  const auto graphics = number(cells, Fact::graphics_clock, kMhz);
+  if (!memory) return;
+  auto &clocks = details.clocks;
+  if (clocks.empty() || clocks.back().memory_mhz != memory.value())
+    clocks.push_back({.memory_mhz = memory.value(), .graphics_mhz = {}});
+  if (graphics) clocks.back().graphics_mhz.push_back(graphics.value());
+  auto &count = details.row[detail_metric("supported_clock_count")];
+  count = count.value_or(0) + 1;
 }
 
 Result<void> CsvLog::add_process(const Cells &cells, const Device &device) {
@@ -270,8 +352,8 @@ Result<void> CsvLog::add_process(const Cells &cells, const Device &device) {
 
 }  // namespace
 
-Result<std::vector<SnapshotPtr>> read_csv(std::string_view text, const std::string &name) {
-  return CsvLog(name).run(text);
+Result<std::vector<SnapshotPtr>> read_csv(std::string_view text, const std::string &name, std::string_view titles) {
+  return CsvLog(name, titles).run(text);
 }
 
 }  // namespace gpulse::smi

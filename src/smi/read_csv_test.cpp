@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "metric/state_names.hpp"
+#include "smi/read_log.hpp"
 #include "smi/testing.hpp"
 
 namespace gpulse::smi {
@@ -150,15 +151,55 @@ TEST(SmiCsv, TitlesAloneAreAnEmptyLog) {
   EXPECT_TRUE(log[0]->devices.empty());
 }
 
+TEST(SmiCsv, TitlesOfALogThatHasNone) {
+  const auto log = read_log("0, NVIDIA H200, 5\n1, NVIDIA H200, 6\n", "log", "index,name,utilization.gpu");
+  ASSERT_TRUE(log);
+  ASSERT_EQ(log->size(), 1U);
+  EXPECT_EQ(number(log->front()->devices.at(1), "gpu_utilization_percent"), Reading(6.0));
+  // A line of titles tells better.
+  const auto titled = read_log("index, fan.speed [%]\n0, 7 %\n", "log", "index,utilization.gpu");
+  ASSERT_TRUE(titled);
+  EXPECT_EQ(number(titled->front()->devices.at(0), "fan_speed_percent"), Reading(7.0));
+}
+
+TEST(SmiCsv, ListsOfADevice) {
+  const auto pages = read_csv(
+      "gpu_uuid, retired_pages.address, retired_pages.timestamp, retired_pages.cause\n"
+      "GPU-1, 0x10, Wed Aug 21 23:34:06 2019, Single Bit ECC\nGPU-1, 0x20, [N/A], Double Bit ECC\n"
+      "GPU-2, [N/A], [N/A], Single Bit ECC\n");
+  ASSERT_EQ(pages.size(), 1U);
+  const auto &first = *pages[0]->devices.at(0).details;
+  ASSERT_EQ(first.retired_pages.size(), 2U);
+  EXPECT_EQ(first.retired_pages[0].address, 0x10U);
+  EXPECT_GT(first.retired_pages[0].time, 0);
+  EXPECT_TRUE(first.retired_pages[1].double_bit);
+  EXPECT_EQ(pages[0]->devices.at(1).details->row[detail_metric("retired_page_count")], Reading(Reason::not_supported));
+
+  const auto clocks =
+      read_csv("memory [MHz], graphics [MHz]\n3201 MHz, 1980 MHz\n3201 MHz, 345 MHz\n405 MHz, 345 MHz\n");
+  ASSERT_EQ(clocks.at(0)->devices.size(), 1U);  // without their device, they are taken as one device's
+  ASSERT_EQ(clocks[0]->devices[0].details->clocks.size(), 2U);
+  EXPECT_EQ(clocks[0]->devices[0].details->clocks[0].graphics_mhz, (std::vector<double>{1980, 345}));
+
+  const auto accounted = read_csv(
+      "gpu_uuid, pid, gpu_utilization [%], mem_utilization [%], max_memory_usage [MiB], time [ms]\n"
+      "GPU-1, 7, 66 %, [N/A], 10 MiB, 1500 ms\n");
+  const auto &process = accounted.at(0)->devices.at(0).details->accounted.at(0);
+  EXPECT_EQ(process.pid, 7U);
+  EXPECT_EQ(process.running_seconds, Reading(1.5));
+  EXPECT_EQ(process.memory_percent, Reading(Reason::not_supported));
+}
+
 TEST(SmiCsv, RefusedInOneLine) {
   EXPECT_EQ(refusal("0, NVIDIA H200, 5 %\n"),
-            "log: no line with the names of the columns: leave noheader out of --format");
+            "log: no line with the names of the columns: leave noheader out of --format, or name them: --columns "
+            "index,name,…");
   EXPECT_EQ(refusal("No devices were found\n"),
             "log: no log of nvidia-smi: it begins with \"No devices were found\": make one with nvidia-smi -q -x");
   EXPECT_EQ(refusal("index, name\n0, X\n1\n"), "log: line 3: 1 cells under 2 titles: is the file whole?");
   EXPECT_THAT(refusal("index, name\nx, X\n"), HasSubstr("line 2: the index is no number"));
   EXPECT_THAT(refusal("gpu_uuid, pid\nGPU-1, x\n"), HasSubstr("line 2: the pid is no number"));
-  EXPECT_THAT(refusal("gpu_uuid, retired_pages.address, retired_pages.cause\n"), HasSubstr("not read"));
+  EXPECT_THAT(refusal("gpu_uuid, pid, max_memory_usage\nGPU-1, x, 1 MiB\n"), HasSubstr("line 2: the pid is no number"));
   EXPECT_THAT(refusal("name, age\nAnn, 7\n"), HasSubstr("no log of nvidia-smi"));
   std::string many = "utilization.gpu [%]\n";
   for (int i = 0; i < 1025; ++i) many += "1 %\n";

@@ -72,19 +72,20 @@ bool is_xml(std::string_view text) {
 bool is_log(std::string_view start) {
   std::string store;
   start = as_utf8(start, store);
-  if (is_xml(start)) return true;
+  if (is_xml(start) || is_text_log(start)) return true;
   const auto line = first_line(start);
   return is_csv_header(line) || is_csv_row(line);
 }
 
-Result<std::vector<SnapshotPtr>> read_log(std::string_view text, const std::string &name) {
+Result<std::vector<SnapshotPtr>> read_log(std::string_view text, const std::string &name, std::string_view columns) {
   if (text.size() > kLargestLog) {
     return failure(fmt::format("{}: too large for a log of nvidia-smi", name), "at most 64 MiB are read: cut it");
   }
   std::string store;
   text = as_utf8(text, store);
   if (trim(text).empty()) return failure(fmt::format("{}: empty", name), "make it with nvidia-smi -q -x");
-  return is_xml(text) ? read_xml(text, name) : read_csv(text, name);
+  if (is_xml(text)) return read_xml(text, name);
+  return is_text_log(text) ? read_text_log(text, name) : read_csv(text, name, columns);
 }
 
 }  // namespace gpulse::smi

@@ -147,6 +147,10 @@ Result<void> XmlLog::add_device(pugi::xml_node gpu) {
   fill_lists(gpu, *details);
   const auto capability = child_text(root_.child("vgpu_driver_capability"), "heterogenous_multivGPU");
   if (capability) details->told.emplace(kVgpuDriverCapability, short_text(*capability));
+  for (const auto name : kNewerVersions) {
+    const auto version = child_text(root_, name.data());
+    if (version) details->told.emplace(name, short_text(*version));
+  }
   if (is_lost(gpu)) device.state = DeviceState::lost;
   add_instances(gpu, *identity, device.index);
   if (instances_.size() > kMostInstances) return failure(fmt::format("more than {} MIG devices", kMostInstances));

@@ -141,7 +141,7 @@ TEST(SmiXml, Processes) {
   EXPECT_EQ(memory(1), Reading(Reason::error));
   EXPECT_EQ(type_word(snapshot.processes[2].types), "compute+graphics");  // listed twice
   EXPECT_EQ(name(3), TextReading("c.exe"));
-  EXPECT_EQ(memory(3), Reading(Reason::not_supported));
+  EXPECT_EQ(memory(3), Reading(Reason::not_supported, kNotInWddm));
   EXPECT_EQ(name(4), TextReading("Plex Transcoder"));
   EXPECT_EQ(name(5), TextReading(""));
   EXPECT_EQ(name(6), TextReading("x.EXE"));

@@ -81,11 +81,10 @@ void finish(Snapshot &snapshot) {
   auto &processes = snapshot.processes;
   const auto place = [](const Process &process) { return std::pair(process.device, process.pid); };
   // Numbered first to keep the order of equal ones: a stable sort would allocate a buffer.
-  for (std::size_t i = 0; i < processes.size(); ++i) processes[i].place = static_cast<std::uint32_t>(i);
+  for (std::size_t i = 0; i < processes.size(); ++i) processes[i].place = static_cast<std::uint32_t>(i + 1);
   std::sort(processes.begin(), processes.end(), [&](const Process &a, const Process &b) {
     return std::pair(place(a), a.place) < std::pair(place(b), b.place);
   });
-  for (auto &process : processes) process.place = 0;
   std::vector<Process> whole;
   whole.reserve(processes.size());
   for (auto &process : processes) {

@@ -41,7 +41,12 @@ Process new_process(std::uint32_t pid, std::string_view type, std::optional<std:
 void finish(Snapshot &snapshot);
 
 Result<std::vector<SnapshotPtr>> read_xml(std::string_view text, const std::string &name);
-Result<std::vector<SnapshotPtr>> read_csv(std::string_view text, const std::string &name);
+Result<std::vector<SnapshotPtr>> read_text_log(std::string_view text, const std::string &name);
+// `titles` are those of a log that has none: "index, name, …".
+Result<std::vector<SnapshotPtr>> read_csv(std::string_view text, const std::string &name, std::string_view titles = {});
+
+// Whether it has the banner of `nvidia-smi -q`.
+bool is_text_log(std::string_view start);
 
 // Whether a line consists of nvidia-smi's column titles; whether it has cells that only nvidia-smi prints.
 bool is_csv_header(std::string_view line);

@@ -24,12 +24,13 @@ bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 struct ReasonWords {
   std::string_view words;
   Reason reason;
+  std::uint16_t code = 0;
 };
 constexpr std::array kReasons{
     ReasonWords{"", Reason::not_supported},
     ReasonWords{"n/a", Reason::not_supported},
     ReasonWords{"not available", Reason::not_supported},
-    ReasonWords{"not available in wddm driver model", Reason::not_supported},
+    ReasonWords{"not available in wddm driver model", Reason::not_supported, kNotInWddm},
     ReasonWords{"no permission", Reason::no_permission},
     ReasonWords{"lost", Reason::lost},
     ReasonWords{"reset required", Reason::reset_required},
@@ -81,6 +82,7 @@ constexpr std::array kUnits{
     UnitWord{"us", Unit::seconds, 1, 1000000},
     UnitWord{"ms", Unit::seconds, 1, 1000},
     UnitWord{"s", Unit::seconds},
+    UnitWord{"sec", Unit::seconds},
     UnitWord{"mV", Unit::volts, 1, 1000},
     UnitWord{"V", Unit::volts},
     UnitWord{"RPM", Unit::rpm},
@@ -147,7 +149,7 @@ std::optional<Reading> reason_in(std::string_view text) {
   if (text.size() > kLongestWord) return std::nullopt;
   const auto words = lower(text);
   for (const auto &known : kReasons) {
-    if (words == known.words) return Reading(known.reason);
+    if (words == known.words) return Reading(known.reason, known.code);
   }
   const auto *const error = find_nvml_error(text);
   return error != nullptr && error->code != 0 ? std::optional(reason_of(*error)) : std::nullopt;

@@ -14,6 +14,10 @@ namespace gpulse::smi {
 
 inline constexpr std::string_view kNotAvailable = "N/A";
 
+// On Windows, of the memory of a process. The code, which is none of NVML's, stands for the words.
+inline constexpr std::uint16_t kNotInWddm = 0xFFF0;
+inline constexpr std::string_view kNotInWddmWords = "Not available in WDDM driver model";
+
 // CSV has brackets around N/A and errors.
 std::string_view unbracketed(std::string_view text);
 

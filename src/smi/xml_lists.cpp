@@ -80,7 +80,8 @@ void fill_retired_pages(pugi::xml_node gpu, DeviceDetails &details) {
 }
 
 void fill_accounted(pugi::xml_node gpu, DeviceDetails &details) {
-  const auto list = gpu.child("accounted_processes");
+  auto list = gpu.child("accounted_processes");
+  if (!list) list = gpu.child("text:accounted processes");
   for (const auto node : list.children("accounted_process_info")) {
     const auto pid = parse_integer<std::uint32_t>(trim(child_text(node, "pid").value_or("")));
     if (!pid) continue;
@@ -105,6 +106,30 @@ void fill_profiles(pugi::xml_node list, TextReading &profiles) {
     if (text && !trim(*text).empty()) joined += (joined.empty() ? "" : ", ") + std::string(trim(*text));
   }
   profiles = read_text(joined);
+}
+
+// Only in the text.
+void fill_samples(pugi::xml_node gpu, DeviceDetails &details) {
+  std::size_t windows = 0;
+  for (const auto &row : log_rows()) {
+    if (row.list != List::samples) continue;
+    const auto list = gpu.child(element_name(row).c_str());
+    if (!list) continue;
+    ++windows;
+    const auto read = [&](const char *label, const Form &form) -> Reading {
+      const auto text = child_text(list, label).value_or("");
+      const auto value = form.parse(text, form.unit);
+      return value ? Reading(*value) : reason_in(text).value_or(Reason::error);
+    };
+    constexpr Form kSeconds{"sec", nullptr, parse::quantity<Unit::seconds>};
+    auto &window = details[row.samples];
+    window = {.count = read("text:number of samples", kCount),
+              .seconds = read("text:duration", kSeconds),
+              .max = read("text:max", row.form),
+              .min = read("text:min", row.form),
+              .mean = read("text:avg", row.form)};
+  }
+  if (windows > 0) details.row[detail_metric("sample_window_count")] = static_cast<double>(windows);
 }
 
 }  // namespace
@@ -149,6 +174,7 @@ void fill_lists(pugi::xml_node gpu, DeviceDetails &details) {
   fill_clocks(gpu, details);
   fill_retired_pages(gpu, details);
   fill_accounted(gpu, details);
+  fill_samples(gpu, details);
   const auto profiles = gpu.child("power_profiles");
   fill_profiles(profiles.child("power_profile_requested_profiles"),
                 details.texts[detail_metric("workload_profiles_requested")]);

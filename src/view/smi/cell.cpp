@@ -62,6 +62,7 @@ Cell reason_cell(Reason reason, std::uint16_t code) {
     case Reason::error:
       return {std::string(driver_words(code != 0 ? code : nvml_code::kUnknown)), false};
     default:
+      if (code == kNotInWddm) return {std::string(kNotInWddmWords), false};
       return code != 0 ? Cell{std::string(driver_words(code)), false} : not_available();
   }
 }

@@ -271,11 +271,9 @@ MetricSet needs_of_log(const LogStyle &style, bool xml) {
 namespace {
 
 // Of the driver, but told with each device.
-std::optional<std::string> vgpu_capability(const Selection &selection) {
+std::optional<std::string> told_of_driver(const Selection &selection, std::string_view name) {
   for (const auto *device : selection.devices) {
-    if (device->details != nullptr && device->details->told.contains(kVgpuDriverCapability)) {
-      return told(*device, kVgpuDriverCapability).text;
-    }
+    if (device->details != nullptr && device->details->told.contains(name)) return told(*device, name).text;
   }
   return std::nullopt;
 }
@@ -287,7 +285,11 @@ std::string log_text(const Selection &selection, const LogStyle &style) {
   out += text_line(0, "Timestamp", long_time_of(*selection.snapshot));
   out += text_line(0, "Driver Version", driver_version(selection));
   if (style.schema >= kCudaSchema) out += text_line(0, "CUDA Version", cuda_version(selection));
-  if (const auto capability = vgpu_capability(selection)) {
+  for (std::size_t i = 0; i < kNewerVersions.size(); ++i) {
+    static constexpr std::array<std::string_view, kNewerVersions.size()> kLabels{"KMD Version", "CUDA UMD Version"};
+    if (const auto version = told_of_driver(selection, kNewerVersions[i])) out += text_line(0, kLabels[i], *version);
+  }
+  if (const auto capability = told_of_driver(selection, kVgpuDriverCapability)) {
     out += "vGPU Driver Capability\n";
     out += text_line(2, "Heterogenous Multi-vGPU", *capability);
   }
@@ -309,7 +311,7 @@ std::string log_xml(const Selection &selection, const LogStyle &style) {
   if (style.schema >= kCudaSchema) {
     out += fmt::format("\t<cuda_version>{}</cuda_version>\n", xml_escape(cuda_version(selection)));
   }
-  if (const auto capability = vgpu_capability(selection)) {
+  if (const auto capability = told_of_driver(selection, kVgpuDriverCapability)) {
     out += fmt::format(
         "\t<vgpu_driver_capability>\n\t\t<heterogenous_multivGPU>{}</heterogenous_multivGPU>\n"
         "\t</vgpu_driver_capability>\n",

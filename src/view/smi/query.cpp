@@ -31,8 +31,9 @@ bool asks_for(std::span<const QueryField *const> fields, Fact fact) {
 void add_processes(const Line &base, Lines &lines) {
   auto all = processes_on(*base.selection->snapshot, *base.device);
   // In the order of the driver.
+  const auto place = [](const DeviceProcess &one) { return std::pair(one.process->place, one.process->pid); };
   std::sort(all.begin(), all.end(),
-            [](const DeviceProcess &a, const DeviceProcess &b) { return a.process->place < b.process->place; });
+            [&](const DeviceProcess &a, const DeviceProcess &b) { return place(a) < place(b); });
   for (const auto &found : all) {
     constexpr auto kWorks =
         static_cast<std::uint8_t>(ProcessType::compute) | static_cast<std::uint8_t>(ProcessType::mps);
