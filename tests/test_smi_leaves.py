@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import ROOT, gpulse
+from harness import ROOT, gpulse, only_line
 from smi_leaves import Leaves, differences, schema_of, text_leaves, xml_leaves
 
 SHARED = ROOT.parent / "shared" / "fixtures"
@@ -65,6 +65,12 @@ RARE = """<?xml version="1.0" ?>
 		</vgpu_device_capability>
 		<driver_model><current_dm>TCC</current_dm><pending_dm>WDDM</pending_dm></driver_model>
 		<serial>[REDACTED]</serial>
+		<platformInfo>
+			<chassis_serial_number></chassis_serial_number>
+			<slot_number>0</slot_number>
+			<peer_type>Direct Connected</peer_type>
+			<gpu_fabric_guid>0x0000000000000000</gpu_fabric_guid>
+		</platformInfo>
 		<uuid>GPU-00000000-1111-2222-3333-444444444444</uuid>
 		<gpu_part_number>900-21001-0020-100</gpu_part_number>
 		<gpu_virtualization_mode>
@@ -255,13 +261,13 @@ def test_every_cell_of_a_csv_log_comes_back(path: Path, part: str, tmp_path: Pat
     assert result.lines == text.splitlines()
 
 
-OLD = OURS.parent.parent / "src" / "smi" / "read_xml_corpus" / "h200_load.xml"
+H200 = OURS / "read_xml_corpus" / "h200_load.xml"
 
 
 @pytest.mark.parametrize("schema", ["v8", "v9", "v10", "v11", "v12"])
 def test_a_new_driver_in_an_older_layout(schema: str) -> None:
     """What programs of that time look for: an H200 of today, as nvidia-smi would have written it then."""
-    back = gpulse("smi", "--replay", OLD, "-q", "-x", "--schema", schema, TZ="UTC").out
+    back = gpulse("smi", "--replay", H200, "-q", "-x", "--schema", schema, TZ="UTC").out
     assert schema_of(back) == schema
     leaves = xml_leaves(back)
     older = schema in ("v8", "v9", "v10", "v11")
@@ -278,7 +284,7 @@ def test_a_new_driver_in_an_older_layout(schema: str) -> None:
 
 
 def test_a_layout_that_there_is_not() -> None:
-    result = gpulse("smi", "--replay", OLD, "-q", "-x", "--schema", "v99")
+    result = gpulse("smi", "--replay", H200, "-q", "-x", "--schema", "v99")
     assert result.code == 2 and "from v8 to v13" in result.out
 
 
@@ -390,3 +396,25 @@ def test_names_with_commas_and_quotes_in_our_own_csv(tmp_path: Path) -> None:
 def test_the_recorder_of_nvidia_smi_is_answered_with_ours(command: str) -> None:
     result = gpulse("smi", command)
     assert result.code == 255 and "gpulse record" in result.out
+
+
+def fields_in_help(text: str) -> list[str]:
+    lines = re.findall(r'^"[\w.]+"(?: or "[\w.]+")*$', text, re.MULTILINE)
+    return [name for line in lines for name in re.findall(r'"([\w.]+)"', line)]
+
+
+def test_fields_of_every_driver_are_understood() -> None:
+    """What `--help-query-…` of drivers 510 to 610 lists: a query for all of it is not refused for one."""
+    asked = 0
+    for path in [*CAPTURES, *sorted((SHARED / "nvidia-smi" / "text").glob("*help-query-gpu*"))]:
+        text = path.read_text()
+        parts = re.findall(r"help-query-([a-z-]+)\n# \$[^\n]*\n#+\n(.*?)(?=^####|\Z)", text, re.MULTILINE | re.DOTALL)
+        for query, listed in parts or [("gpu", text)]:
+            fields = fields_in_help(listed)
+            assert len(fields) > 5
+            asked += len(fields)
+            result = gpulse("smi", "--replay", H200, f"--query-{query}={','.join(fields)}", "--format=csv,noheader")
+            assert result.code == 0, f"{path.name}: {result.out}"
+            if query == "gpu":
+                assert len(only_line(result.out).split(", ")) == len(fields)
+    assert asked > 1000 or not CAPTURES

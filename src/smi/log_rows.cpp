@@ -16,6 +16,10 @@ using table::dev;
 constexpr ReadOnlyElement kReadOnly[] = {
     {det("platform_module"), kCount, {"platformInfo/module_id"}},
     {det("display_attached"), kYesNo, {"display_mode"}},
+    // Before v6.
+    {dev("memory_total_bytes"), kMib, {"memory_usage/total"}},
+    {dev("memory_used_bytes"), kMib, {"memory_usage/used"}},
+    {dev("memory_free_bytes"), kMib, {"memory_usage/free"}},
     {dev("power_draw_watts"),
      kWatts,
      {"gpu_power_readings/average_power_draw", "gpu_power_readings/power_draw", "power_readings/power_draw",

@@ -623,6 +623,8 @@ inline constexpr LogRow kDevice[] = {
     list(1, "Supported Clocks", "supported_clocks", kSupportedClocks, List::clocks, {det("supported_clock_count")})
         .only_on_request(),
     list(1, "Processes", "processes", kPids, List::processes, {dev("process_count"), det("gpu_instance_id")}),
+    // Before v8.
+    list(1, "Compute Processes", "compute_processes", kPids, List::processes, {dev("process_count")}).if_logged(),
     list(1, "", "accounted_processes", kAlways, List::accounted, {det("accounted_process_count")}),
     group(1, "Capabilities", "capabilities", kAlways).since(12),
     value(2, "EGM", "egm", kAlways, det("extended_memory"), kEnabledLow),

@@ -82,7 +82,8 @@ TEST(LogRows, ElementsOfAGroupHaveNamesOfTheirOwn) {
 
 // The names of elements in NVIDIA's DTD v13 and in logs of other versions.
 std::set<std::string> known_elements() {
-  std::set<std::string> names{"gpu_reset_status", "edpp_multiplier", "grid_licensed_product"};
+  std::set<std::string> names{"gpu_reset_status", "edpp_multiplier", "grid_licensed_product", "memory_usage",
+                              "compute_processes"};
   for (const auto *reason :
        {"applications_clocks_setting", "sw_power_cap", "hw_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown",
         "sync_boost", "sw_thermal_slowdown", "display_clocks_setting", "unknown"}) {

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kBanner = "==============NVSMI LOG==============";
 constexpr std::size_t kIndent = 4;
+constexpr std::size_t kDeepest = 16;
 constexpr std::size_t kMostLines = std::size_t{1} << 21U;
 
 // What a label stands for, below that of the line it is indented under.
@@ -108,6 +109,7 @@ class TextLog {
     if (text.empty()) return;
     const auto line = split_line(text);
     if (line.depth == 0) return add_header(text, line);
+    if (line.depth > kDeepest) return;
     if (above_.empty()) return add_capability(line);
     add_row(line);
   }

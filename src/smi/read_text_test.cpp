@@ -66,6 +66,16 @@ TEST(SmiText, AnOlderDriver) {
   EXPECT_EQ((*snapshot.processes[1].texts)[process_metric("name")], TextReading(""));
 }
 
+TEST(SmiText, AListOfComputeProcesses) {
+  const auto log = read_log(
+      "==============NVSMI LOG==============\nDriver Version : 340.29\nGPU 0000:01:00.0\n"
+      "    Compute Processes\n        Process ID : 7\n            Name : ./a\n            Used GPU Memory : 1 MiB\n",
+      "log");
+  ASSERT_TRUE(log) << log.error().line();
+  ASSERT_EQ(log->front()->processes.size(), 1U);
+  EXPECT_EQ(type_word(log->front()->processes[0].types), "compute");
+}
+
 TEST(SmiText, BrokenTextIsReadOrRefused) {
   std::mt19937 random(1);  // the same every time
   for (int turn = 0; turn < 500; ++turn) {

@@ -203,7 +203,9 @@ std::uint32_t XmlLog::device_of(pugi::xml_node process, std::uint32_t index) con
 
 // Sets process_count to 0 or to a reason; run() counts the processes later.
 Result<void> XmlLog::add_processes(pugi::xml_node gpu, std::uint32_t index) {
-  const auto list = gpu.child("processes");
+  const auto all = gpu.child("processes");
+  const auto list = all ? all : gpu.child("compute_processes");
+  const auto *const usual_type = all ? "" : "C";
   const auto text = trim(plain_text(list).value_or(""));
   Reading count = 0.0;
   if (!list || !text.empty()) count = list ? reason_in(text).value_or(Reason::error) : Reason::not_supported;
@@ -213,7 +215,7 @@ Result<void> XmlLog::add_processes(pugi::xml_node gpu, std::uint32_t index) {
       count = Reason::error;
       continue;
     }
-    auto process = new_process(*pid, child_text(node, "type").value_or(""), child_text(node, "process_name"));
+    auto process = new_process(*pid, child_text(node, "type").value_or(usual_type), child_text(node, "process_name"));
     process.device = device_of(node, index);
     if (const auto memory = node.child("used_memory")) {
       const auto used = plain_text(memory);

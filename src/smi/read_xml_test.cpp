@@ -4,6 +4,7 @@
 
 #include "model/nvml_error.hpp"
 #include "smi/testing.hpp"
+#include "smi/value.hpp"
 
 namespace gpulse::smi {
 namespace {

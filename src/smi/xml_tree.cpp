@@ -192,6 +192,8 @@ TextReading text_of(const MetricElements &elements) {
   TextReading reading = Reason::not_supported;
   elements.each([&](const Element &, const Found &found) {
     auto now = found.what == Found::What::text ? read_text(found.text) : TextReading(Reason::error);
+    // Some texts are empty, such as the serial number of a chassis.
+    if (found.what == Found::What::text && trim(found.text).empty()) now = std::string();
     const bool good = now.has_value();
     if (good || reading.reason() == Reason::not_supported) reading = std::move(now);
     return good;
