@@ -86,6 +86,7 @@ struct LogRow {
   Form xml_form = {};  // if XML uses another
   Form old_form = {};  // of v8, if that is another
   List list = List::none;
+  std::string_view entry = {};  // a text of several words with commas: the XML element of each
   SampleKind samples = {};
   Metrics also_needs = {};  // further metrics that are needed to print it
 
@@ -104,6 +105,11 @@ struct LogRow {
   constexpr LogRow until(std::uint8_t schema) const {
     auto row = *this;
     row.last_schema = schema;
+    return row;
+  }
+  constexpr LogRow of_entries(std::string_view element) const {
+    auto row = *this;
+    row.entry = element;
     return row;
   }
   constexpr LogRow if_logged() const {

@@ -577,8 +577,10 @@ inline constexpr LogRow kDevice[] = {
         .if_logged(),
     group(1, "Workload Power Profiles", "power_profiles", kPowerProfiles).since(12),
     value(2, "Requested Profiles", "power_profile_requested_profiles", kPowerProfiles,
-          det("workload_profiles_requested")),
-    value(2, "Enforced Profiles", "power_profile_enforced_profiles", kPowerProfiles, det("workload_profiles_enforced")),
+          det("workload_profiles_requested"))
+        .of_entries("power_profile_requested_profile"),
+    value(2, "Enforced Profiles", "power_profile_enforced_profiles", kPowerProfiles, det("workload_profiles_enforced"))
+        .of_entries("power_profile_enforced_profile"),
     told(1, "EDPp Multiplier", "edpp_multiplier", kPower, "edpp_multiplier").if_logged(),
     group(1, "Clocks", "clocks", kClock),
     value(2, "Graphics", "graphics_clock", kClock, dev("clock_graphics_mhz"), kMhz),

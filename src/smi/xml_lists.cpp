@@ -105,7 +105,7 @@ void fill_profiles(pugi::xml_node list, TextReading &profiles) {
     const auto text = plain_text(node);
     if (text && !trim(*text).empty()) joined += (joined.empty() ? "" : ", ") + std::string(trim(*text));
   }
-  profiles = read_text(joined);
+  profiles = joined.empty() ? read_text(joined) : TextReading(short_text(joined));
 }
 
 // Only in the text.

@@ -83,9 +83,13 @@ bool left_out(const LogRow &row, const Device &device, int schema) {
 }
 
 // In its own version, a log is written with the rows that it had.
+bool is_own_version(const Device &device, int schema) {
+  return device.details != nullptr && device.details->logged && device.details->logged->schema == schema;
+}
+
 bool is_written(std::span<const LogRow> rows, std::size_t at, const Device &device, int schema) {
   const auto &row = rows[at];
-  if (device.details != nullptr && device.details->logged && device.details->logged->schema == schema) {
+  if (is_own_version(device, schema)) {
     const auto &log = *device.details->logged;
     if (!(log.text ? row.label : row.tag).empty()) return log.rows[at];
   }
@@ -120,11 +124,22 @@ Cell value_of(const LogRow &row, const Form &form, const Snapshot &snapshot, con
   return cell(device, *row.metric, form, row.mask);
 }
 
-std::string xml_value(const LogRow &row, const Snapshot &snapshot, const Device &device, int schema) {
+// Several entries stand each in an element of their own, on a line of its own.
+std::string entries(const LogRow &row, std::string_view text, const std::string &indent) {
+  std::string out = "\n";
+  while (!text.empty()) {
+    out += fmt::format("{0}\t<{1}>{2}</{1}>\n", indent, row.entry, xml_escape(trim(next_piece(text, ','))));
+  }
+  return out + indent;
+}
+
+std::string xml_value(const LogRow &row, const Snapshot &snapshot, const Device &device, int schema,
+                      const std::string &indent) {
   const auto &form = row.form_in_xml(schema);
   auto value = value_of(row, form, snapshot, device);
   if (row.fact == Fact::bus_id) value.text = bus_id(device, domain_digits(schema));
   if (row.bare_in_xml && value.known) value.text.erase(0, std::string_view("0x").size());
+  if (!row.entry.empty() && value.known) return entries(row, value.text, indent);
   return xml_escape(value.with(form.unit));
 }
 
@@ -148,7 +163,7 @@ std::optional<std::string> in_place_of(std::span<const LogRow> rows, std::size_t
     known = known || value.known;
     if (!value.known && !reason) reason = value.text;
   }
-  if (rows[at].kind == RowKind::folded && !known) return std::string(kNotAvailable);
+  if (rows[at].kind == RowKind::folded && !known && !is_own_version(device, schema)) return std::string(kNotAvailable);
   return written ? std::nullopt : std::optional(reason.value_or(std::string(kNotAvailable)));
 }
 
@@ -225,7 +240,8 @@ void xml_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Devi
       continue;
     }
     if (row.kind == RowKind::value) {
-      out += fmt::format("{0}<{1}>{2}</{1}>\n", indent(), row.tag, xml_value(row, snapshot, device, style.schema));
+      out += fmt::format("{0}<{1}>{2}</{1}>\n", indent(), row.tag,
+                         xml_value(row, snapshot, device, style.schema, indent()));
     } else if (row.kind == RowKind::list) {
       xml_list(row, snapshot, device, style, out);
     } else if (const auto instead = in_place_of(rows, i, snapshot, device, style.schema)) {
