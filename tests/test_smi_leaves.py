@@ -378,7 +378,10 @@ def test_blacked_out_ids_are_not_success(tmp_path: Path) -> None:
     assert (values["Device Id"], values["Sub System Id"]) == ("N/A", "Unknown Error")
 
 
-@pytest.mark.parametrize("style", [[], ["--fields", "time,hostname,index,uuid,name,power.draw,throttle_reasons,performance_state"]])
+OWN_FIELDS = "time,hostname,index,uuid,name,power.draw,throttle_reasons,performance_state"
+
+
+@pytest.mark.parametrize("style", [[], ["--fields", OWN_FIELDS]])
 def test_our_own_csv_can_be_replayed(style: list[str], tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text(gpulse("--demo", "--csv", *style, "--watch", "--count", "3").out)
@@ -445,7 +448,10 @@ def dtd_document(words: str) -> str:
 
 LISTS = {"mig_devices", "processes", "accounted_processes", "supported_clocks", "retired_pagelist"}
 # What a device is called by; the moment; the number of GPUs, which is counted.
-NAMES = r"/(timestamp|driver_version|attached_gpus|error_string)|/gpu\[0\]/(product_name|uuid)|/gpu\[0\]/pci/pci_(bus|device|domain|bus_id)"
+NAMES = (
+    r"/(timestamp|driver_version|attached_gpus|error_string)"
+    r"|/gpu\[0\]/(product_name|uuid|pci/pci_(bus|device|domain|bus_id))"
+)
 
 
 @pytest.mark.parametrize("words", ["N/A", "Unknown Error", "Insufficient Permissions", "Not Found", "Not Supported"])
