@@ -27,7 +27,7 @@ Device make_device(std::uint32_t index, int second) {
   identity->name = "H100 80GB HBM3";
   identity->driver = "580.159.04";
   Device device;
-  device.index = index;
+  device.id.index = index;
   device.identity = std::move(identity);
   device.row.fill(Reason::not_supported);
   const double use = (second * 5 + static_cast<int>(index) * 13) % 100;

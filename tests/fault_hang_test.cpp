@@ -51,10 +51,10 @@ class Watch {
     EXPECT_TRUE(now->host[host_metric("memory_total_bytes")].has_value());
     for (const auto &device : now->devices) {
       const auto power = device.row[kPower];
-      EXPECT_EQ(power.has_value(), device.state == DeviceState::ok) << "GPU " << device.index;
+      EXPECT_EQ(power.has_value(), device.state == DeviceState::ok) << "GPU " << device.id.index;
       if (!power.has_value()) continue;
-      EXPECT_GT(power.value(), last_[device.index]) << "GPU " << device.index << ": an old value";
-      last_[device.index] = power.value();
+      EXPECT_GT(power.value(), last_[device.id.index]) << "GPU " << device.id.index << ": an old value";
+      last_[device.id.index] = power.value();
     }
     return now;
   }
@@ -80,7 +80,7 @@ class Watch {
   }
   static bool others_are_well(const Snapshot &now) {
     return now.devices.size() == 4 && std::all_of(now.devices.begin(), now.devices.end(), [](const Device &device) {
-             return device.index == kHung || is_well(device);
+             return device.id.index == kHung || is_well(device);
            });
   }
   // Not responding as a whole, or in the one text that can be read apart from the rest.
@@ -220,7 +220,7 @@ TEST_F(Hang, OfManyDevicesTakesNoLongerThanOfOne) {
     const auto now = sampler->sample(Pass::everything);
     EXPECT_LT(monotonic_now() - begun, 5s) << "one after the other they would take 13 s";
     ASSERT_EQ(now->devices.size(), 128U);
-    for (const auto &device : now->devices) EXPECT_EQ(device.state, DeviceState::not_responding) << device.index;
+    for (const auto &device : now->devices) EXPECT_EQ(device.state, DeviceState::not_responding) << device.id.index;
     sim_clear();
   }
 }
@@ -237,7 +237,7 @@ TEST_F(Hang, OfADeviceThatNeverToldItsNameLeavesNoGhost) {
   EXPECT_TRUE(watch.recovers());
   const auto after = watch.sample();
   ASSERT_EQ(after->devices.size(), 4U);
-  EXPECT_EQ(after->devices[kHung].index, 1U);
+  EXPECT_EQ(after->devices[kHung].id.index, 1U);
   EXPECT_TRUE(after->devices[kHung].identity->uuid.starts_with("GPU-"));
 }
 

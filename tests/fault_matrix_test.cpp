@@ -267,10 +267,11 @@ void check_details(const std::string &name, int code, const DeviceDetails &now, 
 void check_processes(const Snapshot &now, const Snapshot &base, std::uint32_t device, const Reading &expected,
                      bool idle) {
   for (const auto &process : now.processes) {
-    if (process.device != device) continue;
+    if (process.device != DeviceId{device}) continue;
     SCOPED_TRACE("pid " + std::to_string(process.pid));
-    const auto same = std::find_if(base.processes.begin(), base.processes.end(),
-                                   [&](const Process &p) { return p.device == device && p.pid == process.pid; });
+    const auto same = std::find_if(base.processes.begin(), base.processes.end(), [&](const Process &p) {
+      return p.device == process.device && p.pid == process.pid;
+    });
     ASSERT_NE(same, base.processes.end());
     EXPECT_EQ(process.types, same->types);
     auto row = process.row;
@@ -292,7 +293,8 @@ void check_same(const Snapshot &now, const Snapshot &base, std::uint32_t index) 
   });
   EXPECT_EQ(device->identity->uuid, before->identity->uuid);
   const auto count = [&](const Snapshot &s) {
-    return std::count_if(s.processes.begin(), s.processes.end(), [&](const Process &p) { return p.device == index; });
+    return std::count_if(s.processes.begin(), s.processes.end(),
+                         [&](const Process &p) { return p.device == DeviceId{index}; });
   };
   EXPECT_EQ(count(now), count(base));
 }
@@ -479,7 +481,7 @@ TEST_F(Matrix, Instances) {
       const auto now = observe(*make_sampler_of(everything(), patient()), gpm);
       check_same(*now, base, 1);
       for (const auto &device : now->devices) {
-        if (device.index == 1 || device.state == DeviceState::lost) continue;
+        if (device.id.index == 1 || device.state == DeviceState::lost) continue;
         const auto same = std::find_if(base.devices.begin(), base.devices.end(),
                                        [&](const Device &d) { return d.identity->uuid == device.identity->uuid; });
         ASSERT_NE(same, base.devices.end());

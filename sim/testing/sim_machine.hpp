@@ -66,7 +66,7 @@ inline std::unique_ptr<Sampler> make_sampler_of(const MetricSet &only, RunnerOpt
 
 inline const Device *device_at(const Snapshot &snapshot, std::uint32_t index) {
   for (const auto &device : snapshot.devices) {
-    if (device.index == index) return &device;
+    if (device.id == DeviceId{index}) return &device;
   }
   return nullptr;
 }

@@ -44,7 +44,8 @@ int give_up(const Error &error, bool debug) {
 }
 
 bool has_device(const Snapshot &snapshot) {
-  return std::any_of(snapshot.devices.begin(), snapshot.devices.end(), [](const Device &d) { return !d.parent; });
+  return std::any_of(snapshot.devices.begin(), snapshot.devices.end(),
+                     [](const Device &d) { return !d.is_instance(); });
 }
 
 // A driver without a GPU is no failure; nothing at all is one.
@@ -63,8 +64,9 @@ Result<std::vector<std::uint32_t>> chosen_devices(const std::string &list, const
     if (text.starts_with('+')) text.remove_prefix(1);
     const auto number = parse_integer<std::int64_t>(text);
     if (!number) return failure(fmt::format("invalid literal for int() with base 10: '{}'", piece));
-    const bool known = std::any_of(snapshot.devices.begin(), snapshot.devices.end(),
-                                   [&](const Device &device) { return !device.parent && device.index == *number; });
+    const bool known = std::any_of(snapshot.devices.begin(), snapshot.devices.end(), [&](const Device &device) {
+      return !device.is_instance() && device.id.index == *number;
+    });
     if (!known) return failure("Invalid Argument");
     chosen.push_back(static_cast<std::uint32_t>(*number));
   }

@@ -106,7 +106,7 @@ bool report(const Setting &setting, const Change &change, bool unicode, std::str
                          target_text(setting, change), value_text(setting, change, change.after)));
     return false;
   }
-  out += fmt::format("GPU {}  {}  {}{}\n", change.device.index, change.device.identity->name,
+  out += fmt::format("GPU {}  {}  {}{}\n", text(change.device.id), change.device.identity->name,
                      outcome(setting, change, unicode), remark(setting, change));
   return true;
 }

@@ -113,7 +113,7 @@ class Session {
       if (device->state != DeviceState::lost) return false;
       const auto &why = device->row[device_metric("memory_total_bytes")];
       complaint_ += fmt::format(
-          "Unable to determine the device handle for GPU{}: {}: {}\n", device->index, bus_id(*device),
+          "Unable to determine the device handle for GPU{}: {}: {}\n", device->id.index, bus_id(*device),
           why.is(Reason::error) ? driver_words(why.code()) : "GPU is lost.  Reboot the system to recover this GPU");
       return true;
     });
@@ -271,7 +271,7 @@ int run_near_processor(std::string_view word, const Options &options) {
   for (const auto *device : selection->devices) {
     const auto affinity = text_reading(*device, device_metric("cpu_affinity"));
     if (affinity && is_in(affinity.value(), *number))
-      near += fmt::format("{}{}", near.empty() ? "" : ", ", device->index);
+      near += fmt::format("{}{}", near.empty() ? "" : ", ", device->id.index);
   }
   return say({fmt::format("The GPUs that have an affinity with CPU {} are:\n{}\n\n", *number, near), kGood});
 }

@@ -24,7 +24,7 @@
 namespace gpulse::codec {
 
 inline constexpr std::array<char, 8> kMagic{'G', 'P', 'U', 'L', 'S', 'E', '\x1A', '\n'};
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::size_t kFileHeadSize = 12;
 inline constexpr std::size_t kBlockHeadSize = 10;
 inline constexpr std::size_t kLargestPayload = std::size_t{1} << 27U;

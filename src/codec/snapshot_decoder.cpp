@@ -27,6 +27,11 @@ const Entry *read_match(WireReader &in, std::uint8_t changed, const std::vector<
 
 std::uint32_t read_u32(WireReader &in) { return static_cast<std::uint32_t>(in.count(kMost32)); }
 
+std::optional<std::uint32_t> read_instance(WireReader &in) {
+  const auto number = in.count(kMost32 + 1);
+  return number == 0 ? std::nullopt : std::optional(static_cast<std::uint32_t>(number - 1));
+}
+
 }  // namespace
 
 void SnapshotDecoder::restart(SlotMap slots) {
@@ -111,19 +116,15 @@ void SnapshotDecoder::devices(WireReader &in) {
     const auto *match = read_match(in, changed, now_.devices, expected);
     if (in.failed()) return;
     now.push_back(match != nullptr ? *match : blank_device());
-    if (match == nullptr) now.back().index = static_cast<std::uint32_t>(i);
+    if (match == nullptr) now.back().id.index = static_cast<std::uint32_t>(i);
     device(in, now.back(), changed);
   }
   now_.devices = std::move(now);
 }
 
 void SnapshotDecoder::device(WireReader &in, Device &device, std::uint8_t changed) {
-  if ((changed & field::kNumber) != 0) device.index = read_u32(in);
-  if ((changed & field::kParent) != 0) {
-    const auto parent = in.count(kMost32 + 1);
-    device.parent.reset();
-    if (parent != 0) device.parent = static_cast<std::uint32_t>(parent - 1);
-  }
+  if ((changed & field::kNumber) != 0) device.id.index = read_u32(in);
+  if ((changed & field::kPlace) != 0) device.id.instance = read_instance(in);
   if ((changed & field::kState) != 0) {
     const auto state = in.u8();
     if (state > static_cast<std::uint8_t>(DeviceState::not_responding)) return in.fail();
@@ -150,7 +151,10 @@ void SnapshotDecoder::processes(WireReader &in) {
 
 void SnapshotDecoder::process(WireReader &in, Process &process, std::uint8_t changed) {
   if ((changed & field::kNumber) != 0) process.pid = read_u32(in);
-  if ((changed & field::kParent) != 0) process.device = read_u32(in);
+  if ((changed & field::kPlace) != 0) {
+    process.device.index = read_u32(in);
+    process.device.instance = read_instance(in);
+  }
   if ((changed & field::kState) != 0) {
     process.types = in.u8();
     const auto flags = in.u8();

@@ -19,8 +19,8 @@ inline constexpr std::uint8_t kCores = 64;
 // Of a device or process. Without kMatch it goes on from the entry after the one that the previous went on from.
 namespace field {
 inline constexpr std::uint8_t kMatch = 1;   // 1 + position among those before, or 0: new
-inline constexpr std::uint8_t kNumber = 2;  // a device's index; a process's pid
-inline constexpr std::uint8_t kParent = 4;  // a device's parent; a process's device
+inline constexpr std::uint8_t kNumber = 2;  // a GPU's number; a process's pid
+inline constexpr std::uint8_t kPlace = 4;   // the number of an instance on its GPU; a process's device
 inline constexpr std::uint8_t kState = 8;   // a device's state; a process's types and flags
 inline constexpr std::uint8_t kStateFor = 16;
 inline constexpr std::uint8_t kTexts = 32;  // identity or texts

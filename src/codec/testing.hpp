@@ -14,7 +14,7 @@ namespace gpulse::codec::testing {
 
 inline bool same(const Device &a, const Device &b) {
   const bool identity = a.identity && b.identity ? *a.identity == *b.identity : !a.identity && !b.identity;
-  return identity && a.index == b.index && a.state == b.state && a.parent == b.parent &&
+  return identity && a.id == b.id && a.state == b.state &&
          std::bit_cast<std::uint64_t>(a.state_for.count()) == std::bit_cast<std::uint64_t>(b.state_for.count()) &&
          identical(a.row.readings(), b.row.readings());
 }
@@ -134,9 +134,9 @@ class RandomMachine {
     if (one_in(10)) std::shuffle(devices.begin(), devices.end(), random_);
     for (auto &device : devices) {
       if (one_in(20)) device.identity = identity();
-      if (one_in(10)) device.index = static_cast<std::uint32_t>(random_());
-      if (one_in(10)) device.parent = static_cast<std::uint32_t>(random_());
-      if (one_in(10)) device.parent.reset();
+      if (one_in(10)) device.id.index = static_cast<std::uint32_t>(random_());
+      if (one_in(10)) device.id.instance = static_cast<std::uint32_t>(random_());
+      if (one_in(10)) device.id.instance.reset();
       if (one_in(5)) device.state = static_cast<DeviceState>(below(4));
       if (one_in(5)) device.state_for = Seconds(static_cast<double>(below(1000)) / 7);
       shake(device.row);
@@ -148,7 +148,8 @@ class RandomMachine {
     for (auto births = below(3); births > 0 && processes.size() < 20; --births) {
       Process process;
       process.pid = static_cast<std::uint32_t>(below(40));
-      process.device = static_cast<std::uint32_t>(below(3));
+      process.device.index = static_cast<std::uint32_t>(below(3));
+      if (one_in(3)) process.device.instance = static_cast<std::uint32_t>(below(3));
       processes.insert(processes.begin() + static_cast<std::ptrdiff_t>(below(processes.size() + 1)), process);
     }
     for (auto deaths = below(3); deaths > 0 && !processes.empty(); --deaths) {

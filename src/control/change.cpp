@@ -38,12 +38,9 @@ std::string name_of(const Process &process) {
 std::vector<User> users_of(const Snapshot &snapshot, const Device &device) {
   std::vector<User> users;
   for (const auto &process : snapshot.processes) {
-    const auto on = std::find_if(snapshot.devices.begin(), snapshot.devices.end(),
-                                 [&](const Device &one) { return one.index == process.device; });
-    const bool instance = on != snapshot.devices.end() && on->parent == device.index;
     const bool known =
         std::any_of(users.begin(), users.end(), [&](const User &user) { return user.pid == process.pid; });
-    if ((process.device == device.index || instance) && !known) users.push_back({process.pid, name_of(process)});
+    if (is_on(process.device, device) && !known) users.push_back({process.pid, name_of(process)});
   }
   return users;
 }

@@ -18,7 +18,7 @@ Device device(std::uint32_t index, std::string name = "H200") {
   identity->uuid = "GPU-" + std::to_string(index);
   identity->name = std::move(name);
   Device one;
-  one.index = index;
+  one.id.index = index;
   one.identity = std::move(identity);
   one.row[kLimit] = 700;
   one.row[device_metric("power_limit_default_watts")] = 700;
@@ -63,8 +63,8 @@ TEST(Plan, TriesWhereNothingShowsTheValue) {
 TEST(Plan, FindsWhoUsesADeviceThatIsToBeReset) {
   Snapshot all;
   all.devices = {device(0), device(1), device(2)};
-  all.devices[2].parent = 1;
-  all.processes = {{.pid = 7, .device = 2, .texts = nullptr}, {.pid = 7, .device = 1, .texts = nullptr}};
+  all.devices[2].id = {.index = 1, .instance = 0};
+  all.processes = {{.pid = 7, .device = {1, 0}, .texts = nullptr}, {.pid = 7, .device = {1}, .texts = nullptr}};
   const auto changes = plan({.kind = reset}, all, std::span(all.devices).first(2));
   EXPECT_EQ(changes[0].obstacle, Obstacle::none);
   EXPECT_EQ(changes[1].obstacle, Obstacle::in_use);

@@ -100,7 +100,8 @@ std::string devices_text(std::span<const Change *const> changes, bool all) {
   if (changes.size() == 1) return device_label(changes.front()->device);
   if (all) return fmt::format("all {} GPUs", changes.size());
   std::string text;
-  for (const auto *change : changes) text += fmt::format("{}{}", text.empty() ? "GPUs " : ", ", change->device.index);
+  for (const auto *change : changes)
+    text += fmt::format("{}{}", text.empty() ? "GPUs " : ", ", gpulse::text(change->device.id));
   return text;
 }
 
@@ -127,7 +128,7 @@ Result<Setting> parse_setting(std::span<const std::string> words) {
 }
 
 std::string device_label(const Device &device) {
-  return fmt::format("GPU {} ({})", device.index, device.identity->name);
+  return fmt::format("GPU {} ({})", text(device.id), device.identity->name);
 }
 
 std::string value_text(const Setting &setting, const Change &change, const Reading &value) {

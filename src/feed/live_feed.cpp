@@ -32,7 +32,7 @@ bool lacks_wanted_number(const Row &row, const MetricSet &wanted) {
 
 bool lacks_wanted_number(const Snapshot &snapshot, const MetricSet &wanted) {
   const auto lacks = [&](const auto &one) { return lacks_wanted_number(one.row, wanted); };
-  const auto well = [](const Device &device) { return device.state == DeviceState::ok && !device.parent; };
+  const auto well = [](const Device &device) { return device.state == DeviceState::ok && !device.is_instance(); };
   return lacks_wanted_number(snapshot.host, wanted) || std::ranges::any_of(snapshot.processes, lacks) ||
          std::ranges::any_of(snapshot.devices, [&](const Device &device) { return well(device) && lacks(device); });
 }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -66,7 +67,7 @@ class Comparison {
   // One process on one device.
   struct Presence {
     std::uint32_t pid = 0;
-    std::uint32_t device = 0;  // index in the later snapshot
+    DeviceId device;  // in the later snapshot
     const Process *process = nullptr;
   };
 
@@ -81,7 +82,7 @@ class Comparison {
   void throttling(const Pair &pair) {
     constexpr auto kId = role_metric<Scope::device>(Role::throttle);
     // An instance is held back when its device is.
-    if (pair.now.parent) return;
+    if (pair.now.is_instance()) return;
     const auto &metric = describe(kId);
     const auto &was = pair.before.row[kId];
     const auto &is = pair.now.row[kId];
@@ -119,12 +120,12 @@ class Comparison {
   }
 
   void processes() {
-    std::unordered_map<std::uint32_t, std::uint32_t> then;
-    std::unordered_map<std::uint32_t, std::uint32_t> here;
+    std::map<DeviceId, DeviceId> then;
+    std::map<DeviceId, DeviceId> here;
     for (const auto &[was, is] : pairs_) {
       if (!is_listed(was) || !is_listed(is)) continue;
-      then.emplace(was.index, is.index);
-      here.emplace(is.index, is.index);
+      then.emplace(was.id, is.id);
+      here.emplace(is.id, is.id);
     }
     const auto earlier = presences(before_, then);
     const auto later = presences(now_, here);
@@ -132,12 +133,11 @@ class Comparison {
     add_processes(missing_in(earlier, later), "came on");
   }
 
-  static std::vector<Presence> presences(const Snapshot &snapshot,
-                                         const std::unordered_map<std::uint32_t, std::uint32_t> &indices) {
+  static std::vector<Presence> presences(const Snapshot &snapshot, const std::map<DeviceId, DeviceId> &ids) {
     std::vector<Presence> found;
     for (const auto &process : snapshot.processes) {
-      const auto at = indices.find(process.device);
-      if (at != indices.end()) found.push_back({.pid = process.pid, .device = at->second, .process = &process});
+      const auto at = ids.find(process.device);
+      if (at != ids.end()) found.push_back({.pid = process.pid, .device = at->second, .process = &process});
     }
     std::ranges::sort(found, is_before);
     return found;
@@ -163,17 +163,18 @@ class Comparison {
   void add_processes(const std::vector<Presence> &all, std::string_view what) {
     for (auto first = all.begin(); first != all.end();) {
       const auto end = std::find_if(first, all.end(), [&](const Presence &one) { return one.pid != first->pid; });
-      std::vector<std::uint32_t> devices;
-      std::transform(first, end, std::back_inserter(devices), [](const Presence &one) { return one.device; });
+      const auto last = std::prev(end)->device;
+      std::vector<std::string> devices;
+      std::transform(first, end, std::back_inserter(devices), [](const Presence &one) { return text(one.device); });
       devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-      add(devices.size() == 1 ? device(devices.front()) : nullptr, EventKind::process, first->pid,
+      add(devices.size() == 1 ? device(last) : nullptr, EventKind::process, first->pid,
           fmt::format("{} {} GPU {}", describe_process(*first->process), what, fmt::join(devices, ", ")));
       first = end;
     }
   }
 
-  const Device *device(std::uint32_t index) const {
-    const auto found = std::ranges::find(pairs_, index, [](const Pair &pair) { return pair.now.index; });
+  const Device *device(const DeviceId &id) const {
+    const auto found = std::ranges::find(pairs_, id, [](const Pair &pair) { return pair.now.id; });
     return &found->now;
   }
 

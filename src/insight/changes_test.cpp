@@ -21,7 +21,7 @@ Device make_device(std::uint32_t index) {
   auto identity = std::make_shared<DeviceIdentity>();
   identity->uuid = fmt::format("GPU-{}", index);
   Device device;
-  device.index = index;
+  device.id.index = index;
   device.identity = identity;
   device.row[device_metric("throttle_reasons")] = 0;
   device.row[device_metric("process_count")] = 0;
@@ -31,7 +31,7 @@ Device make_device(std::uint32_t index) {
 Process make_process(std::uint32_t pid, std::uint32_t device, std::uint64_t start_ticks = 0) {
   Process process;
   process.pid = pid;
-  process.device = device;
+  process.device.index = device;
   process.start_ticks = start_ticks;
   auto texts = std::make_shared<TextRow>(Scope::process);
   (*texts)[process_metric("name")] = std::string("python3");
@@ -108,7 +108,7 @@ TEST_F(Changes, ThrottlingThatIsNotKnownIsNotTold) {
 }
 
 TEST_F(Changes, AnInstanceIsNotToldOfBesideItsDevice) {
-  now.devices[2].parent = before.devices[2].parent = 1;
+  now.devices[2].id = before.devices[2].id = {.index = 1, .instance = 0};
   throttle(now.devices[1], state_names::throttle_bit("hw thermal"));
   throttle(now.devices[2], state_names::throttle_bit("hw thermal"));
   EXPECT_THAT(told(), ElementsAre("throttle GPU-1: hw thermal"));
@@ -141,8 +141,8 @@ TEST_F(Changes, DevicesAreKnownByWhatTheyAreNotByTheirPlace) {
   before.processes.push_back(make_process(560, 0));
   now.processes.push_back(make_process(560, 2));
   std::swap(now.devices[0], now.devices[2]);
-  now.devices[0].index = 0;
-  now.devices[2].index = 2;
+  now.devices[0].id.index = 0;
+  now.devices[2].id.index = 2;
   EXPECT_THAT(told(), IsEmpty());
 }
 

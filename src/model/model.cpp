@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "model/snapshot.hpp"
 
 namespace gpulse {
@@ -29,6 +30,19 @@ std::string text(Reason reason, std::uint16_t code) {
       return "deprecated by the driver";
   }
   return "error";
+}
+
+std::string text(const DeviceId &id) {
+  return id.instance ? fmt::format("{}:{}", id.index, *id.instance) : std::to_string(id.index);
+}
+
+std::optional<DeviceId> parse_device_id(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto index = parse_integer<std::uint32_t>(text.substr(0, colon));
+  if (!index) return std::nullopt;
+  if (colon == std::string_view::npos) return DeviceId{*index};
+  const auto instance = parse_integer<std::uint32_t>(text.substr(colon + 1));
+  return instance ? std::optional(DeviceId{*index, *instance}) : std::nullopt;
 }
 
 std::string_view word(DeviceState state) {

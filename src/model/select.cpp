@@ -18,7 +18,7 @@ std::string kernel_pci(std::string text) {
 }
 
 bool fits(const Device &device, std::string_view selector) {
-  if (const auto index = parse_integer<std::uint32_t>(selector)) return device.index == *index;
+  if (const auto id = parse_device_id(selector)) return device.id == *id;
   const auto wanted = lower(selector);
   const auto uuid = lower(device.identity->uuid);
   // A prefix as short as "g" would fit everything.
@@ -31,28 +31,29 @@ bool fits(const Device &device, std::string_view selector) {
 }  // namespace
 
 Result<SnapshotPtr> select_devices(const SnapshotPtr &snapshot, const std::vector<std::string> &selectors) {
-  std::set<std::uint32_t> chosen;
+  std::set<DeviceId> chosen;
   for (const auto &list : selectors) {
     for (const auto piece : split(list, ',')) {
       const auto selector = trim(piece);
       bool any = false;
       for (const auto &device : snapshot->devices) {
         if (!fits(device, selector)) continue;
-        chosen.insert(device.index);
+        chosen.insert(device.id);
         any = true;
       }
       if (!any) {
-        return failure("no device \"" + std::string(selector) + "\"", "give an index, UUID, PCI address or vendor");
+        return failure("no device \"" + std::string(selector) + "\"",
+                       "give a number (0, or 0:1 for an instance), UUID, PCI address or vendor");
       }
     }
   }
   auto part = std::make_shared<Snapshot>(*snapshot);
   std::erase_if(part->devices, [&](const Device &device) {
-    return !chosen.contains(device.index) && !(device.parent && chosen.contains(*device.parent));
+    return !chosen.contains(device.id) && !chosen.contains({.index = device.id.index});
   });
   std::erase_if(part->processes, [&](const Process &process) {
     return std::none_of(part->devices.begin(), part->devices.end(),
-                        [&](const Device &device) { return device.index == process.device; });
+                        [&](const Device &device) { return device.id == process.device; });
   });
   return part;
 }

@@ -10,8 +10,8 @@
 
 namespace gpulse {
 
-// Each selector is an index, a UUID or its beginning, a PCI address or a vendor; several may stand in one, with commas.
-// Instances come with their parent. A selector that fits no device is an error.
+// Each selector is a number ("0", "0:1"), a UUID or its beginning, a PCI address or a vendor; several may stand in one,
+// with commas. Instances come with their parent. A selector that fits no device is an error.
 Result<SnapshotPtr> select_devices(const SnapshotPtr &snapshot, const std::vector<std::string> &selectors);
 
 }  // namespace gpulse

@@ -32,25 +32,42 @@ struct DeviceIdentity {
   bool operator==(const DeviceIdentity &) const = default;
 };
 
+// How people call a device: the number of the GPU, and where it is an instance of one, its number there: "0", "0:1".
+// It may be another one after a restart; what is stored goes by the UUID.
+struct DeviceId {
+  std::uint32_t index = 0;
+  std::optional<std::uint32_t> instance{};
+
+  // A GPU comes before its instances.
+  auto operator<=>(const DeviceId &) const = default;
+};
+std::string text(const DeviceId &id);
+std::optional<DeviceId> parse_device_id(std::string_view text);
+
 enum class DeviceState : std::uint8_t { ok, asleep, lost, not_responding };
 std::string_view word(DeviceState state);
 
 struct Device {
-  std::uint32_t index = 0;
+  DeviceId id;
   std::shared_ptr<const DeviceIdentity> identity;
   DeviceState state = DeviceState::ok;
   Seconds state_for{0};  // how long it has been in a state other than ok
-  std::optional<std::uint32_t> parent;
   Row row{Scope::device};
   std::shared_ptr<const DeviceDetails> details{};  // null unless asked for
+
+  bool is_instance() const { return id.instance.has_value(); }
 };
+// Whether it is the device itself or an instance of it.
+inline bool is_on(const DeviceId &id, const Device &device) {
+  return device.is_instance() ? id == device.id : id.index == device.id.index;
+}
 
 enum class ProcessType : std::uint8_t { compute = 1, graphics = 2, mps = 4 };
 
 struct Process {
   std::uint32_t pid = 0;
-  std::uint32_t device = 0;  // Device::index
-  std::uint8_t types = 0;    // bits of ProcessType
+  DeviceId device;
+  std::uint8_t types = 0;  // bits of ProcessType
   // The driver's pid is of another namespace: no name can be told for it.
   bool foreign = false;
   // Gone from /proc, though the driver still lists it.

@@ -170,8 +170,10 @@ class OwnCsv {
 
   Result<void> add_device(const Cells &cells) {
     Device device;
-    device.index = static_cast<std::uint32_t>(now_->devices.size());
-    if (const auto index = parse_integer<std::uint32_t>(cell(cells, "index"))) device.index = *index;
+    device.id.index = static_cast<std::uint32_t>(now_->devices.size());
+    if (const auto index = parse_integer<std::uint32_t>(cell(cells, "index"))) device.id.index = *index;
+    if (const auto id = parse_device_id(cell(cells, "id"))) device.id = *id;
+    if (const auto mig = parse_integer<std::uint32_t>(cell(cells, "mig"))) device.id.instance = *mig;
     const auto state = cell(cells, "state");
     for (const auto one : {DeviceState::asleep, DeviceState::lost, DeviceState::not_responding}) {
       if (word(one) == state) device.state = one;
@@ -180,7 +182,7 @@ class OwnCsv {
     auto identity = std::make_shared<DeviceIdentity>();
     identity->source = "gpulse";
     identity->uuid = cell(cells, "uuid");
-    if (identity->uuid.empty()) identity->uuid = fmt::format("CSV-{}", device.index);
+    if (identity->uuid.empty()) identity->uuid = fmt::format("CSV-{}", text(device.id));
     identity->name = cell(cells, "name");
     identity->vendor = cell(cells, "vendor");
     identity->pci = cell(cells, "pci");

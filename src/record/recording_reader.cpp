@@ -29,7 +29,8 @@ Result<RecordingReader> RecordingReader::open(codec::ByteSource bytes, std::stri
     case codec::FileHead::empty:
       return failure(fmt::format("{} is empty", name), "a recording is made with `gpulse record -o FILE`");
     case codec::FileHead::newer:
-      return failure(fmt::format("{} is a recording of another version", name), "read it with a newer gpulse");
+      return failure(fmt::format("{} is a recording of another version", name),
+                     "read it with the gpulse that wrote it");
     case codec::FileHead::torn:
     case codec::FileHead::foreign:
       return failure(fmt::format("{} is not a recording", name), "a recording is made with `gpulse record -o FILE`");

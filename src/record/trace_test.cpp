@@ -78,7 +78,7 @@ TEST(Trace, LineUnderLoad) {
   ASSERT_EQ(busy.processes.size(), 1);
   const auto &process = busy.processes[0];
   EXPECT_EQ(process.pid, 560);
-  EXPECT_EQ(process.device, 0);
+  EXPECT_EQ(text(process.device), "0");
   EXPECT_EQ(type_word(process.types), "compute");
   EXPECT_EQ((*process.texts)[process_metric("name")], TextReading("python3"));
   EXPECT_EQ((*process.texts)[process_metric("user")], TextReading("root"));

@@ -53,6 +53,7 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
     listed.reserve(entity.frame.processes.size());
     for (const auto &use : entity.frame.processes) {
       Process process{.pid = use.pid,
+                      .device = {},
                       .types = use.types,
                       .place = static_cast<std::uint32_t>(listed.size()),
                       .row = use.row,

@@ -36,16 +36,20 @@ Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &ro
 }
 
 // By address as well, since a device may be found under another UUID later: it was asleep, or did not tell it at first.
-std::uint32_t Sampler::index_of(const Found &found) {
+DeviceId Sampler::id_of(const Found &found) {
   const auto &identity = *found.identity;
-  const bool placed = identity.parent.empty() && !identity.pci.empty();
+  if (!identity.parent.empty()) {
+    const auto parent = indices_.try_emplace(identity.parent, next_index_).first->second;
+    next_index_ = std::max(next_index_, parent + 1);
+    return {.index = parent, .instance = found.instance};
+  }
   auto known = indices_.find(identity.uuid);
-  if (known == indices_.end() && placed) known = indices_.find(identity.pci);
+  if (known == indices_.end() && !identity.pci.empty()) known = indices_.find(identity.pci);
   if (known == indices_.end() && !found.shown_as.empty()) known = indices_.find(found.shown_as);
   const auto index = known != indices_.end() ? known->second : next_index_++;
   indices_.try_emplace(identity.uuid, index);
-  if (placed) indices_.try_emplace(identity.pci, index);
-  return index;
+  if (!identity.pci.empty()) indices_.try_emplace(identity.pci, index);
+  return {.index = index};
 }
 
 bool Sampler::is_placed() const {
@@ -59,24 +63,17 @@ bool Sampler::is_placed() const {
   return next == places_.size();
 }
 
-// Whole devices come first, in the order of their source, so that their indices match the driver's.
+// Whole devices come first, in the order of their source, so that their numbers match the driver's.
 void Sampler::find_places() {
-  for (const bool instances : {false, true}) {
-    for (const auto &report : reports_) {
-      for (const auto &entity : report.entities) {
-        if (entity.found.identity != nullptr && entity.found.identity->parent.empty() != instances) {
-          index_of(entity.found);
-        }
-      }
+  for (const auto &report : reports_) {
+    for (const auto &entity : report.entities) {
+      if (entity.found.identity != nullptr && entity.found.identity->parent.empty()) id_of(entity.found);
     }
   }
   places_.clear();
   for (const auto &report : reports_) {
     for (const auto &entity : report.entities) {
-      const auto &identity = entity.found.identity;
-      if (identity == nullptr) continue;
-      auto &place = places_.emplace_back(identity, index_of(entity.found));
-      if (const auto at = indices_.find(identity->parent); at != indices_.end()) place.parent = at->second;
+      if (entity.found.identity != nullptr) places_.push_back({entity.found.identity, id_of(entity.found)});
     }
   }
 }
@@ -93,21 +90,20 @@ void Sampler::place_devices(Snapshot &snapshot) {
         continue;
       }
       for (auto &process : entity.processes) {
-        process.device = place->index;
+        process.device = place->id;
         snapshot.processes.push_back(std::move(process));
       }
-      snapshot.devices.push_back({.index = place->index,
+      snapshot.devices.push_back({.id = place->id,
                                   .identity = std::move(entity.found.identity),
                                   .state = entity.found.state,
                                   .state_for = entity.state_for,
-                                  .parent = place->parent,
                                   .row = std::move(entity.row),
                                   .details = std::move(entity.details)});
       ++place;
     }
   }
   std::sort(snapshot.devices.begin(), snapshot.devices.end(),
-            [](const Device &a, const Device &b) { return a.index < b.index; });
+            [](const Device &a, const Device &b) { return a.id < b.id; });
   std::sort(snapshot.processes.begin(), snapshot.processes.end(),
             [](const Process &a, const Process &b) { return std::pair(a.device, a.pid) < std::pair(b.device, b.pid); });
 }

@@ -50,7 +50,7 @@ class Sampler {
   bool is_placed() const;
   void find_places();
   void place_devices(Snapshot &snapshot);
-  std::uint32_t index_of(const Found &found);
+  DeviceId id_of(const Found &found);
 
   RunnerOptions options_;
   bool wants_self_;
@@ -58,12 +58,11 @@ class Sampler {
   std::shared_ptr<host::ProcessTable> processes_;
   std::vector<std::unique_ptr<Runner>> runners_;
   std::vector<SourceReport> reports_;             // of each; what a source that stays away had to say is kept
-  std::map<std::string, std::uint32_t> indices_;  // by UUID and by PCI address: a device keeps its index while we run
+  std::map<std::string, std::uint32_t> indices_;  // by UUID and by PCI address: a device keeps its number while we run
   std::uint32_t next_index_ = 0;
   struct Place {
     std::shared_ptr<const DeviceIdentity> identity;
-    std::uint32_t index = 0;
-    std::optional<std::uint32_t> parent{};
+    DeviceId id;
   };
   std::vector<Place> places_;  // of the devices of the last sample, as the sources report them
   host::SelfUse self_use_;

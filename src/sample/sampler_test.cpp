@@ -31,15 +31,16 @@ class SamplerTest : public testing::Test {
   std::unique_ptr<Sampler> sampler_;
 };
 
-TEST_F(SamplerTest, WholeDevicesGetTheFirstNumbers) {
+TEST_F(SamplerTest, InstancesTakeNoNumberFromWholeDevices) {
   start({{"GPU-0"}, {.uuid = "MIG-1", .parent = "GPU-0"}, {"GPU-2"}});
   const auto snapshot = sampler_->sample(Pass::everything);
   ASSERT_EQ(snapshot->devices.size(), 3U);
   EXPECT_EQ(snapshot->devices[0].identity->uuid, "GPU-0");
-  EXPECT_EQ(snapshot->devices[1].identity->uuid, "GPU-2");
-  EXPECT_EQ(snapshot->devices[2].identity->uuid, "MIG-1");
-  EXPECT_EQ(snapshot->devices[2].parent, 0U);
-  EXPECT_EQ(snapshot->devices[0].parent, std::nullopt);
+  EXPECT_EQ(snapshot->devices[1].identity->uuid, "MIG-1");
+  EXPECT_EQ(snapshot->devices[2].identity->uuid, "GPU-2");
+  EXPECT_EQ(text(snapshot->devices[0].id), "0");
+  EXPECT_EQ(text(snapshot->devices[1].id), "0:0");
+  EXPECT_EQ(text(snapshot->devices[2].id), "1");
   EXPECT_EQ(snapshot->self[self_metric("driver_calls")], Reading(12.0));
 }
 

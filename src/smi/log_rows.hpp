@@ -291,7 +291,8 @@ inline constexpr LogRow kDevice[] = {
           dev("throttled_hw_thermal_seconds"), kMicro),
     value(2, "HW Power Braking", "clocks_event_reasons_counters_hw_power_brake", kPerformance,
           dev("throttled_power_brake_seconds"), kMicro),
-    value(1, "Sparse Operation Mode", "sparse_operation_mode", kPerformance, det("sparse_operation_mode"), kEnabled).since(12),
+    value(1, "Sparse Operation Mode", "sparse_operation_mode", kPerformance, det("sparse_operation_mode"), kEnabled)
+        .since(12),
     group(1, "FB Memory Usage", "fb_memory_usage", kMemory),
     value(2, "Total", "total", kMemory, dev("memory_total_bytes"), kMib),
     value(2, "Reserved", "reserved", kMemory, dev("memory_reserved_bytes"), kMib).since(11),

@@ -196,16 +196,17 @@ Result<Device *> CsvLog::device_of(const Cells &cells, const std::string &key) {
   const auto index = parse_integer<std::uint32_t>(index_text);
   if (!index && !reason_in(index_text)) return wrong("the index is no number", "is the file whole?");
   const auto taken = [&](std::uint32_t number) {
-    return std::any_of(now_->devices.begin(), now_->devices.end(), [&](const Device &d) { return d.index == number; });
+    return std::any_of(now_->devices.begin(), now_->devices.end(),
+                       [&](const Device &d) { return d.id.index == number; });
   };
-  if (index && *index < kMostDevices && !taken(*index)) device.index = *index;
-  while (taken(device.index)) ++device.index;
+  if (index && *index < kMostDevices && !taken(*index)) device.id.index = *index;
+  while (taken(device.id.index)) ++device.id.index;
   fill(cells, device);
   devices_[key] = now_->devices.size();
   now_->devices.push_back(std::move(device));
   if (now_->time == WallTime{}) now_->time = read_time(cell(cells, Fact::timestamp)).value_or(WallTime{});
   auto identity = std::make_shared<DeviceIdentity>(*now_->devices.back().identity);
-  identity->uuid = uuids_.unique(identity->uuid, identity->pci, now_->devices.back().index);
+  identity->uuid = uuids_.unique(identity->uuid, identity->pci, now_->devices.back().id.index);
   now_->devices.back().identity = std::move(identity);
   return &now_->devices.back();
 }
@@ -339,7 +340,7 @@ Result<void> CsvLog::add_process(const Cells &cells, const Device &device) {
   // This query lists only compute processes and has no column for the type.
   auto process = new_process(
       *pid, "C", has(Fact::program) ? std::optional(cell(cells, Fact::program)) : std::optional<std::string_view>());
-  process.device = device.index;
+  process.device = device.id;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (!columns_[i].is(Fact::process_memory)) continue;
     process.row[process_metric("gpu_memory_bytes")] =

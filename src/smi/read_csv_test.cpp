@@ -111,9 +111,9 @@ TEST(SmiCsv, RowsThatDoNotSayTheirDevice) {
 TEST(SmiCsv, NumbersAreNvidiaSmisOwn) {
   const auto log = read_csv("index, temperature.gpu\n3, 40\n1, 50\n");
   ASSERT_EQ(log.at(0)->devices.size(), 2U);
-  EXPECT_EQ(log[0]->devices[0].index, 1U);
+  EXPECT_EQ(log[0]->devices[0].id.index, 1U);
   EXPECT_EQ(number(log[0]->devices[0], "temperature_gpu_celsius"), Reading(50.0));
-  EXPECT_EQ(log[0]->devices[1].index, 3U);
+  EXPECT_EQ(log[0]->devices[1].id.index, 3U);
   EXPECT_EQ(log[0]->devices[1].identity->uuid, "LOG-3");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <pugixml.hpp>
+#include <set>
 
 #include "base/text.hpp"
 #include "smi/form.hpp"
@@ -40,11 +41,10 @@ class XmlLog {
   Result<void> add_device(pugi::xml_node gpu);
   void add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std::uint32_t index);
   Result<void> add_processes(pugi::xml_node gpu, std::uint32_t index);
-  std::uint32_t device_of(pugi::xml_node process, std::uint32_t index) const;
+  DeviceId device_of(pugi::xml_node process, std::uint32_t index) const;
 
   // A MIG instance, numbered when all GPUs have their numbers.
   struct Instance {
-    std::uint32_t parent;
     std::string gpu_instance, compute_instance;
     Device device;
   };
@@ -112,18 +112,14 @@ Result<SnapshotPtr> XmlLog::run() {
   for (const auto gpu : gpus_) {
     if (const auto good = add_device(gpu); !good) return std::unexpected(good.error());
   }
-  // GPUs come first, so that their numbers match those of nvidia-smi.
-  auto index = static_cast<std::uint32_t>(snapshot_->devices.size());
-  for (auto &instance : instances_) {
-    instance.device.index = index++;
-    snapshot_->devices.push_back(instance.device);
-  }
+  for (const auto &instance : instances_) snapshot_->devices.push_back(instance.device);
   for (std::uint32_t i = 0; i < gpus_.size(); ++i) {
     if (const auto good = add_processes(gpus_[i], i); !good) return std::unexpected(good.error());
   }
   finish(*snapshot_);
   for (const auto &process : snapshot_->processes) {
-    auto &count = snapshot_->devices[process.device].row[device_metric("process_count")];
+    const auto on = std::ranges::find(snapshot_->devices, process.device, &Device::id);
+    auto &count = on->row[device_metric("process_count")];
     if (count) count = count.value() + 1;
   }
   return snapshot_;
@@ -139,7 +135,7 @@ Result<void> XmlLog::add_device(pugi::xml_node gpu) {
   identity->name = text_or(gpu, "product_name", "NVIDIA GPU");
   identity->pci = pci_address(gpu.attribute("id").value());
   if (identity->pci.empty()) identity->pci = pci_address(child_text(gpu.child("pci"), "pci_bus_id").value_or(""));
-  identity->uuid = uuids_.unique(text_or(gpu, "uuid", ""), identity->pci, device.index);
+  identity->uuid = uuids_.unique(text_or(gpu, "uuid", ""), identity->pci, device.id.index);
   fill_device(gpu, log_, XmlPart::device, device.row, identity->texts, *details);
   identity->texts[device_metric("cuda_version")] = versions_.cuda;
   add_sums(device.row, details->row);
@@ -152,7 +148,7 @@ Result<void> XmlLog::add_device(pugi::xml_node gpu) {
     if (version) details->told.emplace(name, short_text(*version));
   }
   if (is_lost(gpu)) device.state = DeviceState::lost;
-  add_instances(gpu, *identity, device.index);
+  add_instances(gpu, *identity, device.id.index);
   if (instances_.size() > kMostInstances) return failure(fmt::format("more than {} MIG devices", kMostInstances));
   device.identity = std::move(identity);
   device.details = std::move(details);
@@ -161,11 +157,13 @@ Result<void> XmlLog::add_device(pugi::xml_node gpu) {
 }
 
 void XmlLog::add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std::uint32_t index) {
+  std::set<std::uint32_t> numbers;
   for (const auto node : gpu.child("mig_devices").children("mig_device")) {
-    Instance instance{.parent = index,
-                      .gpu_instance = text_or(node, "gpu_instance_id", "?"),
+    auto number = parse_integer<std::uint32_t>(text_or(node, "index", "")).value_or(0);
+    while (!numbers.insert(number).second) ++number;
+    Instance instance{.gpu_instance = text_or(node, "gpu_instance_id", "?"),
                       .compute_instance = text_or(node, "compute_instance_id", "?"),
-                      .device = new_device(0)};
+                      .device = new_device(index)};
     auto identity = std::make_shared<DeviceIdentity>();
     auto details = std::make_shared<DeviceDetails>();
     identity->source = parent.source;
@@ -179,7 +177,7 @@ void XmlLog::add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std
     identity->uuid = uuids_.unique("MIG-" + parent.uuid + "/" + identity->label, {}, index);
     identity->texts[device_metric("cuda_version")] = versions_.cuda;
     fill_device(node, log_, XmlPart::instance, instance.device.row, identity->texts, *details);
-    instance.device.parent = index;
+    instance.device.id.instance = number;
     instance.device.identity = std::move(identity);
     instance.device.details = std::move(details);
     instances_.push_back(std::move(instance));
@@ -188,17 +186,17 @@ void XmlLog::add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std
 }
 
 // The device that a process is listed under, or the instance if the process names one.
-std::uint32_t XmlLog::device_of(pugi::xml_node process, std::uint32_t index) const {
+DeviceId XmlLog::device_of(pugi::xml_node process, std::uint32_t index) const {
   const auto gpu_instance = text_or(process, "gpu_instance_id", "");
-  if (gpu_instance.empty()) return index;
+  if (gpu_instance.empty()) return {.index = index};
   const auto compute_instance = text_or(process, "compute_instance_id", "?");
   for (const auto &instance : instances_) {
-    if (instance.parent == index && instance.gpu_instance == gpu_instance &&
+    if (instance.device.id.index == index && instance.gpu_instance == gpu_instance &&
         instance.compute_instance == compute_instance) {
-      return instance.device.index;
+      return instance.device.id;
     }
   }
-  return index;
+  return {.index = index};
 }
 
 // Sets process_count to 0 or to a reason; run() counts the processes later.
@@ -228,7 +226,7 @@ Result<void> XmlLog::add_processes(pugi::xml_node gpu, std::uint32_t index) {
     }
   }
   for (auto &device : snapshot_->devices) {
-    if (device.index == index || device.parent == index) device.row[device_metric("process_count")] = count;
+    if (device.id.index == index) device.row[device_metric("process_count")] = count;
   }
   return {};
 }

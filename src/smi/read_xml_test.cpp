@@ -31,7 +31,7 @@ TEST(SmiXml, Identity) {
   EXPECT_EQ(snapshot.devices[1].identity->pci, "0000:82:1f.7");
   EXPECT_EQ(snapshot.devices[1].identity->uuid, "PCI-0000:82:1f.7");
   EXPECT_EQ(snapshot.devices[1].identity->name, "NVIDIA GPU");
-  EXPECT_EQ(snapshot.devices[1].index, 1U);
+  EXPECT_EQ(snapshot.devices[1].id.index, 1U);
   EXPECT_EQ(snapshot.devices[2].identity->uuid, "GPU-1#2");
   EXPECT_EQ(snapshot.devices[2].identity->pci, "");
   EXPECT_EQ(snapshot.devices[3].identity->uuid, "LOG-3");
@@ -81,13 +81,15 @@ constexpr const char *kInstances =
     "<process_info><gpu_instance_id>N/A</gpu_instance_id><pid>8</pid><type>C</type></process_info></processes></gpu>"
     "<gpu><uuid>GPU-b</uuid><mig_devices>None</mig_devices></gpu>";
 
-TEST(SmiXml, InstancesComeAfterAllWholeDevices) {
+TEST(SmiXml, InstancesComeWithTheirDeviceAndTakeNoNumber) {
   const auto snapshot = read(kInstances);
   ASSERT_EQ(snapshot.devices.size(), 4U);
-  EXPECT_EQ(snapshot.devices[1].identity->uuid, "GPU-b");
-  const auto &instance = snapshot.devices[2];
-  EXPECT_EQ(instance.index, 2U);
-  EXPECT_EQ(instance.parent, 0U);
+  EXPECT_EQ(text(snapshot.devices[0].id), "0");
+  EXPECT_EQ(text(snapshot.devices[2].id), "0:1");
+  EXPECT_EQ(text(snapshot.devices[3].id), "1");
+  EXPECT_EQ(snapshot.devices[3].identity->uuid, "GPU-b");
+  const auto &instance = snapshot.devices[1];
+  EXPECT_EQ(text(instance.id), "0:0");
   EXPECT_EQ(instance.identity->parent, "GPU-a");
   EXPECT_EQ(instance.identity->uuid, "MIG-GPU-a/3/0");
   EXPECT_EQ(instance.identity->label, "3/0");
@@ -99,20 +101,20 @@ TEST(SmiXml, InstancesComeAfterAllWholeDevices) {
   EXPECT_EQ(number(instance, "gpu_instance_id"), Reading(3.0));
   EXPECT_EQ(number(instance, "ecc_sram_uncorrected_volatile_total"), Reading(2.0));
   EXPECT_EQ(number(instance, "gpu_utilization_percent"), Reading(Reason::not_supported));
-  EXPECT_EQ(snapshot.devices[3].identity->label, "4/1");
+  EXPECT_EQ(snapshot.devices[2].identity->label, "4/1");
 }
 
 TEST(SmiXml, AProcessBelongsToItsInstance) {
   const auto snapshot = read(kInstances);
   ASSERT_EQ(snapshot.processes.size(), 2U);
   EXPECT_EQ(snapshot.processes[0].pid, 8U);
-  EXPECT_EQ(snapshot.processes[0].device, 0U);
+  EXPECT_EQ(text(snapshot.processes[0].device), "0");
   EXPECT_EQ(snapshot.processes[1].pid, 7U);
-  EXPECT_EQ(snapshot.processes[1].device, 3U);
+  EXPECT_EQ(text(snapshot.processes[1].device), "0:1");
   EXPECT_EQ(number(snapshot.devices[0], "process_count"), Reading(1.0));
-  EXPECT_EQ(number(snapshot.devices[1], "process_count"), Reading(Reason::not_supported));
-  EXPECT_EQ(number(snapshot.devices[2], "process_count"), Reading(0.0));
-  EXPECT_EQ(number(snapshot.devices[3], "process_count"), Reading(1.0));
+  EXPECT_EQ(number(snapshot.devices[1], "process_count"), Reading(0.0));
+  EXPECT_EQ(number(snapshot.devices[2], "process_count"), Reading(1.0));
+  EXPECT_EQ(number(snapshot.devices[3], "process_count"), Reading(Reason::not_supported));
 }
 
 TEST(SmiXml, Processes) {

@@ -21,7 +21,7 @@ std::shared_ptr<Snapshot> new_snapshot() {
 
 Device new_device(std::uint32_t index) {
   Device device;
-  device.index = index;
+  device.id.index = index;
   device.row.fill(Reason::not_supported);
   return device;
 }
@@ -77,7 +77,7 @@ Process new_process(std::uint32_t pid, std::string_view type, std::optional<std:
 void finish(Snapshot &snapshot) {
   for (auto &device : snapshot.devices) derive(device.row);
   std::sort(snapshot.devices.begin(), snapshot.devices.end(),
-            [](const Device &a, const Device &b) { return a.index < b.index; });
+            [](const Device &a, const Device &b) { return a.id < b.id; });
   auto &processes = snapshot.processes;
   const auto place = [](const Process &process) { return std::pair(process.device, process.pid); };
   // Numbered first to keep the order of equal ones: a stable sort would allocate a buffer.

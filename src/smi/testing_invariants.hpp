@@ -26,11 +26,11 @@ inline void must_be_sound(const Result<std::vector<SnapshotPtr>> &log) {
     return;
   }
   for (const auto &snapshot : *log) {
-    std::set<std::uint32_t> numbers;
+    std::set<DeviceId> numbers;
     std::set<std::string> uuids;
     for (const auto &device : snapshot->devices) {
-      must(numbers.insert(device.index).second && uuids.insert(device.identity->uuid).second);
-      must(!device.parent || numbers.contains(*device.parent));
+      must(numbers.insert(device.id).second && uuids.insert(device.identity->uuid).second);
+      must(numbers.contains({.index = device.id.index}));
       must_be_finite(device.row);
       if (device.details) must_be_finite(device.details->row);
     }

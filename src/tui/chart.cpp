@@ -94,7 +94,7 @@ double nice_scale(double most, Unit unit) {
 
 ChartCurve device_curve(const DrawContext &context, const Device &device, MetricId id) {
   const auto &metric = describe(id);
-  ChartCurve curve{.name = std::string(metric.label), .value = {}, .key = {device.index, 0, id.index}};
+  ChartCurve curve{.name = std::string(metric.label), .value = {}, .key = {device.id, 0, id.index}};
   const auto &reading = device.row[id];
   curve.value =
       reading ? view::short_value(context.look.style, metric, reading.value()) : std::string(context.look.style.dash());

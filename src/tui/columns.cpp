@@ -103,7 +103,7 @@ std::vector<ProcessColumn> default_columns() {
 term::Cell cell(const ProcessColumn &column, const Process &process, const term::Style &style) {
   switch (column.kind) {
     case Kind::device:
-      return {fmt::format_int(process.device).str()};
+      return {text(process.device)};
     case Kind::pid:
       return {fmt::format_int(process.pid).str()};
     case Kind::type:
@@ -126,7 +126,7 @@ int compare(const ProcessColumn &column, const Process &a, const Process &b, boo
   const int way = descending ? -1 : 1;
   switch (column.kind) {
     case Kind::device:
-      return way * sign(static_cast<double>(a.device) - static_cast<double>(b.device));
+      return way * (a.device < b.device ? -1 : b.device < a.device ? 1 : 0);
     case Kind::pid:
       return way * sign(static_cast<double>(a.pid) - static_cast<double>(b.pid));
     case Kind::type:

@@ -116,7 +116,7 @@ void DetailsPage::draw(const Area &area, const Look &look, Session &session) {
     return;
   }
   const auto &process = *found;
-  const auto title = fmt::format("Process {} on GPU {}", process.pid, process.device);
+  const auto title = fmt::format("Process {} on GPU {}", process.pid, text(process.device));
   const auto inner = open_page(area, look, title, key_note(key_bar()), kBoxedFrom);
   const int wanted = draw_facts(inner.part({0, 0, inner.columns(), 0}), look, process) + 1;
   const int plots = std::max(inner.rows() / 2, inner.rows() - wanted);

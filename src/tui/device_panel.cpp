@@ -81,7 +81,7 @@ class Columns {
       : devices_(devices), context_(context), look_(context.look) {}
 
   std::vector<Column> all(bool two_lines) {
-    text("GPU", kMust, [](const Device &d) { return Cell(fmt::format_int(d.index).str()); });
+    text("GPU", kMust, [](const Device &d) { return Cell(gpulse::text(d.id)); });
     name();
     activity();
     memory();
@@ -160,7 +160,7 @@ class Columns {
     if (used) {
       picture("", {.width = kSparkColumns, .min = 5, .max = kMostSparkColumns, .keep = 700},
               [this](const Area &area, const Device &d) {
-                const auto values = context_.history.values({d.index, 0, kUse.index});
+                const auto values = context_.history.values({d.id, 0, kUse.index});
                 term::draw_sparkline(area, values, 0, 100, look_.ink(Colour::good), look_.unicode());
               });
     }
@@ -258,14 +258,14 @@ void scroll_to(std::size_t &first, std::optional<std::size_t> chosen, std::size_
 int device_panel_rows(const Snapshot &snapshot, bool two_lines) {
   if (snapshot.devices.empty()) return 1;
   int rows = 1;
-  for (const auto &device : snapshot.devices) rows += two_lines && !device.parent ? 2 : 1;
+  for (const auto &device : snapshot.devices) rows += two_lines && !device.is_instance() ? 2 : 1;
   return rows;
 }
 
 std::vector<PlotKey> device_plot_keys(const Snapshot &snapshot) {
   std::vector<PlotKey> keys;
   constexpr auto kUse = role_metric<Scope::device>(Role::utilization);
-  for (const auto &device : snapshot.devices) keys.push_back({device.index, 0, kUse.index});
+  for (const auto &device : snapshot.devices) keys.push_back({device.id, 0, kUse.index});
   return keys;
 }
 
@@ -295,19 +295,19 @@ void draw_devices(const Area &area, const DrawContext &context, std::size_t &fir
 
   std::optional<std::size_t> chosen;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (context.device == devices[i]->index) chosen = i;
+    if (context.device == devices[i]->id) chosen = i;
   }
   scroll_to(first, follow ? chosen : std::nullopt, seen, devices.size());
   int y = heading ? 1 : 0;
   for (std::size_t i = first; i < devices.size() && y < inner.rows(); ++i) {
-    const bool second = two_lines && !devices[i]->parent;
+    const bool second = two_lines && !devices[i]->is_instance();
     draw_row(inner.row(y), look, devices, i, columns, widths);
     if (second && devices[i]->state == DeviceState::ok && y + 1 < inner.rows()) {
       draw_second_line(inner.row(y + 1), look, *devices[i], left_over);
     }
     const auto line = inner.part({0, y, inner.columns(), second ? 2 : 1});
     if (chosen == i) line.highlight(look.theme->selected, look.theme->selected_attributes);
-    context.hits.push_back({line.rect(), Hit::Kind::device, devices[i]->index});
+    context.hits.push_back({line.rect(), Hit::Kind::device, i});
     y += second ? 2 : 1;
   }
   draw_scrollbar(inner.part({0, heading ? 1 : 0, inner.columns(), inner.rows()}), look, first, seen, devices.size());

@@ -33,7 +33,7 @@ struct Hit {
   term::Rect where;
   Kind kind;
   std::size_t value =
-      0;  // device: index; process, column, item, tab: place in its list; key: place in the key bar; panel: Panel
+      0;  // device, process, column, item, tab: place in its list; key: place in the key bar; panel: Panel
 };
 
 struct DrawContext {
@@ -42,7 +42,7 @@ struct DrawContext {
   const Settings &settings;
   const Look &look;
   const PlotHistory &history;
-  std::optional<std::uint32_t> device;  // index of the chosen one
+  std::optional<DeviceId> device;  // the chosen one
   std::vector<Hit> &hits;
 };
 

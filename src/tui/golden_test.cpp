@@ -20,7 +20,7 @@ void watch(LiveView &live, std::uint32_t devices, std::uint32_t processes) {
   for (int i = 0; i < 60; ++i) {
     auto snapshot = later(crowded(devices, processes), i);
     for (auto &device : snapshot.devices) {
-      const double use = (i * 5 + static_cast<int>(device.index) * 13) % 100;
+      const double use = (i * 5 + static_cast<int>(device.id.index) * 13) % 100;
       device.row[device_metric("gpu_utilization_percent")] = use;
       device.row[device_metric("sm_active_percent")] = use / 2;
     }

@@ -15,6 +15,7 @@
 #include "tui/plot_panel.hpp"
 #include "tui/process_commands.hpp"
 #include "tui/process_panel.hpp"
+#include "view/device_cells.hpp"
 
 namespace gpulse::tui {
 
@@ -86,8 +87,10 @@ void MainPage::click(const MouseEvent &mouse, const Hit &hit, Session &session) 
       return click_process(mouse, hit.value, session);
     case Hit::Kind::device: {
       auto &chosen = session.devices.chosen;
-      const auto index = static_cast<std::uint32_t>(hit.value);
-      chosen = chosen == index ? std::nullopt : std::optional(index);
+      const auto devices = view::ordered_devices(*session.snapshot);
+      if (hit.value >= devices.size()) return;
+      const auto id = devices[hit.value]->id;
+      chosen = chosen == id ? std::nullopt : std::optional(id);
       return;
     }
     case Hit::Kind::column: {

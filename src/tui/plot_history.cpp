@@ -12,7 +12,7 @@ namespace {
 Reading reading_of(const Snapshot &snapshot, const PlotKey &key) {
   const MetricId id{key.metric};
   if (key.pid == 0) {
-    const auto found = std::ranges::find(snapshot.devices, key.device, &Device::index);
+    const auto found = std::ranges::find(snapshot.devices, key.device, &Device::id);
     return found == snapshot.devices.end() ? Reading(Reason::not_sampled) : found->row[id];
   }
   const auto found = std::ranges::find_if(snapshot.processes, [&](const Process &process) {

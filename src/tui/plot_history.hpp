@@ -14,7 +14,7 @@ namespace gpulse::tui {
 
 // A metric of a device, or of a process on a device.
 struct PlotKey {
-  std::uint32_t device = 0;
+  DeviceId device;
   std::uint32_t pid = 0;  // 0: of the device
   std::uint16_t metric = 0;
   auto operator<=>(const PlotKey &) const = default;

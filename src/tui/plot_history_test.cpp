@@ -32,7 +32,7 @@ class PlotHistoryTest : public ::testing::Test {
   }
   MemoryTimeline timeline;
   PlotHistory history;
-  PlotKey key{0, 0, kTemperature.index};
+  PlotKey key{{0}, 0, kTemperature.index};
 };
 
 TEST_F(PlotHistoryTest, GrowsByOneWithEverySampleAndForgetsTheOldest) {
@@ -57,7 +57,7 @@ TEST_F(PlotHistoryTest, AfterAJumpItIsWhatItWouldHaveBeen) {
 TEST_F(PlotHistoryTest, SomethingNewIsThereWithItsPast) {
   history.want({key}, 4);
   for (std::uint64_t i = 0; i < 10; ++i) show(i);
-  const PlotKey power{0, 0, device_metric("power_draw_watts").index};
+  const PlotKey power{{0}, 0, device_metric("power_draw_watts").index};
   history.want({key, power}, 4);
   show(9);
   EXPECT_THAT(history.values(key), ElementsAre(6, 7, 8, 9));
@@ -65,12 +65,12 @@ TEST_F(PlotHistoryTest, SomethingNewIsThereWithItsPast) {
 }
 
 TEST_F(PlotHistoryTest, ADeviceThatWasNotThereLeavesAGap) {
-  const PlotKey other{7, 0, kTemperature.index};
+  const PlotKey other{{7}, 0, kTemperature.index};
   history.want({other}, 2);
   show(0);
   ASSERT_EQ(history.values(other).size(), 1U);
   EXPECT_TRUE(std::isnan(history.values(other)[0]));
-  EXPECT_TRUE(history.values({1, 2, 3}).empty());
+  EXPECT_TRUE(history.values({{1}, 2, 3}).empty());
 }
 
 TEST(Chart, ScalesAreNumbersThatPeopleLike) {

@@ -20,9 +20,9 @@ constexpr std::size_t kFewDevices = 2;
 bool has(const Device &device, MetricId id) { return !device.row[id].is(Reason::not_supported); }
 
 // The chosen device first, then the others in their order, then those before it.
-std::vector<const Device *> chosen_first(const Snapshot &snapshot, std::optional<std::uint32_t> chosen) {
+std::vector<const Device *> chosen_first(const Snapshot &snapshot, const std::optional<DeviceId> &chosen) {
   auto devices = view::ordered_devices(snapshot);
-  const auto at = std::ranges::find_if(devices, [&](const Device *device) { return chosen == device->index; });
+  const auto at = std::ranges::find_if(devices, [&](const Device *device) { return chosen == device->id; });
   if (at != devices.end()) std::ranges::rotate(devices, at);
   return devices;
 }
@@ -30,7 +30,7 @@ std::vector<const Device *> chosen_first(const Snapshot &snapshot, std::optional
 std::vector<Chart> charts_per_device(const DrawContext &context) {
   std::vector<Chart> charts;
   for (const auto *device : chosen_first(context.snapshot, context.device)) {
-    Chart chart{.title = fmt::format("{} {}", device->index, view::device_name(*device, context.look.style)),
+    Chart chart{.title = fmt::format("{} {}", text(device->id), view::device_name(*device, context.look.style)),
                 .curves = {},
                 .top = {}};
     for (const auto id : context.settings.plots) {
@@ -50,7 +50,7 @@ std::vector<Chart> charts_per_metric(const DrawContext &context) {
     for (const auto *device : devices) {
       if (!has(*device, id) || chart.curves.size() == kMostCurves) continue;
       auto curve = device_curve(context, *device, id);
-      curve.name = fmt::format("{}", device->index);
+      curve.name = text(device->id);
       high = std::max(high, curve.high);
       chart.curves.push_back(std::move(curve));
     }
@@ -72,7 +72,7 @@ std::vector<PlotKey> plot_keys(const Snapshot &snapshot, const Settings &setting
   std::vector<PlotKey> keys;
   for (const auto &device : snapshot.devices) {
     for (const auto id : settings.plots) {
-      if (has(device, id)) keys.push_back({device.index, 0, id.index});
+      if (has(device, id)) keys.push_back({device.id, 0, id.index});
     }
   }
   return keys;

@@ -153,7 +153,8 @@ class Sums {
   struct Group {
     Process *total = nullptr;
     std::size_t count = 0;
-    std::set<std::uint32_t> devices, pids;
+    std::set<DeviceId> devices;
+    std::set<std::uint32_t> pids;
   };
 
   void begin(Group &group, const std::string &who) {

@@ -16,7 +16,7 @@ namespace gpulse::tui {
 // Identifies a row across changes of order.
 struct ProcessKey {
   std::uint32_t pid = 0;
-  std::uint32_t device = 0;
+  DeviceId device;
   auto operator<=>(const ProcessKey &) const = default;
 };
 inline ProcessKey key_of(const Process &process) { return {process.pid, process.device}; }
@@ -24,10 +24,10 @@ inline ProcessKey key_of(const Process &process) { return {process.pid, process.
 struct ListRow {
   enum class Kind : std::uint8_t { process, parent, total };
   Kind kind = Kind::process;
-  const Process *process = nullptr;      // in the snapshot, or in ProcessList::synthetic
-  std::string guide;                     // of the tree: "├─ "
-  std::size_t count = 1;                 // of a total: how many processes
-  std::vector<std::uint32_t> devices{};  // of a total
+  const Process *process = nullptr;  // in the snapshot, or in ProcessList::synthetic
+  std::string guide;                 // of the tree: "├─ "
+  std::size_t count = 1;             // of a total: how many processes
+  std::vector<DeviceId> devices{};   // of a total
 };
 
 struct ProcessList {

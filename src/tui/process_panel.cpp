@@ -31,13 +31,16 @@ Align align_of(const ProcessColumn &column) {
 }
 
 // "0-3,6"
-std::string device_list(const std::vector<std::uint32_t> &devices) {
+std::string device_list(const std::vector<DeviceId> &devices) {
+  const auto follows = [](const DeviceId &next, const DeviceId &id) {
+    return !id.instance && next == DeviceId{id.index + 1};
+  };
   std::string text;
   for (std::size_t i = 0; i < devices.size();) {
     std::size_t last = i;
-    while (last + 1 < devices.size() && devices[last + 1] == devices[last] + 1) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", devices[i]);
-    if (last > i) text += fmt::format("{}{}", last == i + 1 ? "," : "-", devices[last]);
+    while (last + 1 < devices.size() && follows(devices[last + 1], devices[last])) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", gpulse::text(devices[i]));
+    if (last > i) text += fmt::format("{}{}", last == i + 1 ? "," : "-", gpulse::text(devices[last]));
     i = last + 1;
   }
   return text;
@@ -147,8 +150,7 @@ void draw_row(const Area &area, const DrawContext &context, const Grid &grid, co
     put_cell(area, x, 0, grid.widths[i], moved ? shifted(cell, table.shift, row.guide.empty() ? 0 : 1) : cell,
              align_of(column), context.look);
     if (on_chosen && column.kind == Kind::device) {
-      area.put(x, 0, term::pad(fmt::format("{}", row.process->device), grid.widths[i], Align::right),
-               context.look.theme->title);
+      area.put(x, 0, term::pad(text(row.process->device), grid.widths[i], Align::right), context.look.theme->title);
     }
     if (tagged && column.kind == Kind::pid) {
       area.put(x, 0, term::pad(fmt::format("{}", row.process->pid), grid.widths[i], Align::right),

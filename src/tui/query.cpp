@@ -83,13 +83,20 @@ Result<std::vector<Range>> ranges(std::string_view text) {
   return list;
 }
 
-Result<Test> number_list(std::string_view text, std::uint32_t Process::*member) {
+Result<Test> number_list(std::string_view text, std::uint32_t (*number_of)(const Process &)) {
   auto list = ranges(text);
   if (!list) return std::unexpected(list.error());
-  return [list = std::move(*list), member](const Process &process) {
-    return std::ranges::any_of(
-        list, [&](const Range &range) { return process.*member >= range.from && process.*member <= range.to; });
+  return [list = std::move(*list), number_of](const Process &process) {
+    const auto number = number_of(process);
+    return std::ranges::any_of(list, [&](const Range &range) { return number >= range.from && number <= range.to; });
   };
+}
+
+// A single instance ("0:1"), or GPUs with all of theirs ("0,2-4").
+Result<Test> device_list(std::string_view text) {
+  const auto id = parse_device_id(text);
+  if (id && id->instance) return [id = *id](const Process &process) { return process.device == id; };
+  return number_list(text, [](const Process &process) { return process.device.index; });
 }
 
 Result<Test> type_list(std::string_view text) {
@@ -176,8 +183,8 @@ Result<Test> field_test(std::string_view term) {
   if (colon != std::string_view::npos && colon > 0 && colon + 1 < term.size()) {
     const auto name = lower(term.substr(0, colon));
     const auto value = term.substr(colon + 1);
-    if (name == "gpu") return number_list(value, &Process::device);
-    if (name == "pid") return number_list(value, &Process::pid);
+    if (name == "gpu") return device_list(value);
+    if (name == "pid") return number_list(value, [](const Process &process) { return process.pid; });
     if (name == "type") return type_list(value);
     const auto *const text = std::ranges::find(kTexts, name, &Field::name);
     if (text != kTexts.end()) return text_list(text->role, value);

@@ -18,13 +18,13 @@ void choose_device(Session &session, int by) {
   auto &cursor = session.devices;
   const auto devices = view::ordered_devices(*session.snapshot);
   const auto count = static_cast<int>(devices.size());
-  const auto at = std::ranges::find_if(devices, [&](const Device *device) { return cursor.chosen == device->index; });
+  const auto at = std::ranges::find_if(devices, [&](const Device *device) { return cursor.chosen == device->id; });
   const int place = at == devices.end() ? (by > 0 ? -1 : count) : static_cast<int>(at - devices.begin());
   const int wanted = place + by;
   if (wanted < 0 || wanted >= count) {
     cursor.chosen.reset();
   } else {
-    cursor.chosen = devices[static_cast<std::size_t>(wanted)]->index;
+    cursor.chosen = devices[static_cast<std::size_t>(wanted)]->id;
   }
   cursor.scroll_to_chosen = true;
 }

@@ -34,9 +34,9 @@ struct AppOptions {
 
 // Where the user is in the list of devices.
 struct DeviceCursor {
-  std::optional<std::uint32_t> chosen{};  // its index
-  std::size_t first = 0;                  // at the top of the list
-  bool scroll_to_chosen = false;          // scroll to the chosen one at the next drawing
+  std::optional<DeviceId> chosen{};
+  std::size_t first = 0;          // at the top of the list
+  bool scroll_to_chosen = false;  // scroll to the chosen one at the next drawing
 };
 
 // Shown on the last line for a few seconds.

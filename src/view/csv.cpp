@@ -12,8 +12,8 @@ namespace gpulse::view {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kIdentityNames{"time",   "hostname", "index",  "uuid",  "name",
-                                                          "vendor", "pci",      "driver", "label", "state"};
+constexpr std::array<std::string_view, 13> kIdentityNames{"time", "hostname", "id",  "index",  "parent", "mig",  "uuid",
+                                                          "name", "vendor",   "pci", "driver", "label",  "state"};
 
 constexpr std::string_view kHostPrefix = "host.", kProcessPrefix = "process.";
 
@@ -63,7 +63,13 @@ std::string device_text(const Device &device, CsvIdentity column) {
     case CsvIdentity::hostname:
       break;
     case CsvIdentity::index:
-      return std::to_string(device.index);
+      return std::to_string(device.id.index);
+    case CsvIdentity::id:
+      return text(device.id);
+    case CsvIdentity::parent:
+      return identity.parent;
+    case CsvIdentity::mig:
+      return device.id.instance ? std::to_string(*device.id.instance) : "";
     case CsvIdentity::uuid:
       return identity.uuid;
     case CsvIdentity::name:
@@ -123,7 +129,7 @@ std::optional<CsvIdentity> find_csv_identity(std::string_view field) {
 Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields) {
   std::vector<CsvColumn> columns;
   if (fields.empty()) {
-    columns = {CsvIdentity::time, CsvIdentity::index, CsvIdentity::uuid, CsvIdentity::name};
+    columns = {CsvIdentity::time, CsvIdentity::id, CsvIdentity::uuid, CsvIdentity::name};
     for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
       if (!is_text(metric)) columns.emplace_back(id);
     });

@@ -17,7 +17,21 @@
 namespace gpulse::view {
 
 // Columns that are not metrics: what the device is and when it was looked at.
-enum class CsvIdentity : std::uint8_t { time, hostname, index, uuid, name, vendor, pci, driver, label, state };
+enum class CsvIdentity : std::uint8_t {
+  time,
+  hostname,
+  id,
+  index,
+  parent,
+  mig,
+  uuid,
+  name,
+  vendor,
+  pci,
+  driver,
+  label,
+  state
+};
 using CsvColumn = std::variant<CsvIdentity, MetricId>;
 
 // None when it names no column of that kind.
@@ -26,7 +40,7 @@ std::optional<CsvIdentity> find_csv_identity(std::string_view field);
 // By key, or by nvidia-smi's name of a metric; "host." and "process." stand before those that are not of a device.
 std::optional<MetricId> find_field(std::string_view field);
 
-// No fields: time, index, uuid, name and every number of a device.
+// No fields: time, id, uuid, name and every number of a device.
 Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields);
 // What has to be read for these columns.
 MetricSet needs_of_csv(std::span<const CsvColumn> columns);

@@ -33,7 +33,7 @@ std::string time_in_words(Seconds duration) {
 std::string device_name(const Device &device, const Style &style) {
   if (!device.identity) return std::string(style.dash());
   const auto &identity = *device.identity;
-  if (!device.parent) return term::clean(short_name(identity), style.unicode);
+  if (!device.is_instance()) return term::clean(short_name(identity), style.unicode);
   const auto name = identity.label.empty() ? short_name(identity) : identity.label.str();
   return (style.unicode ? "└ " : "- ") + term::clean(name, style.unicode);
 }
@@ -117,17 +117,7 @@ const std::vector<MetricId> &ranked_metrics(Scope scope) {
 std::vector<const Device *> ordered_devices(const Snapshot &snapshot) {
   std::vector<const Device *> devices;
   for (const auto &device : snapshot.devices) devices.push_back(&device);
-  const auto known = [&](std::uint32_t index) {
-    return std::any_of(devices.begin(), devices.end(), [&](const Device *d) { return d->index == index; });
-  };
-  const auto place = [&](const Device *device) {
-    const bool instance = device->parent && known(*device->parent);
-    return std::tuple(instance ? *device->parent : device->index, instance, device->index);
-  };
-  std::vector<std::pair<decltype(place(nullptr)), const Device *>> keyed;
-  for (const auto *device : devices) keyed.emplace_back(place(device), device);
-  std::sort(keyed.begin(), keyed.end());
-  std::transform(keyed.begin(), keyed.end(), devices.begin(), [](const auto &pair) { return pair.second; });
+  std::sort(devices.begin(), devices.end(), [](const Device *a, const Device *b) { return a->id < b->id; });
   return devices;
 }
 

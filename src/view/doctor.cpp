@@ -103,7 +103,7 @@ Missing missing_readings(const Device &device, Reason reason) {
 }
 
 void report_missing(Report &report, std::string_view text, Reason reason, const std::vector<std::string_view> &keys,
-                    const std::vector<std::uint32_t> &devices) {
+                    const std::vector<std::string> &devices) {
   const bool usual = reason == Reason::not_supported || reason == Reason::deprecated;
   report.add({{fmt::format("  {} ", text), usual ? Colour::plain : Colour::warn},
               {fmt::format("on GPU {}: {} of {}", fmt::join(devices, ", "), keys.size(), number_count(Scope::device)),
@@ -117,9 +117,10 @@ void report_devices(Report &report, const Snapshot &snapshot) {
   report.title("Readings that are missing");
   bool any = false;
   for (const auto reason : kOrder) {
-    std::map<std::pair<std::string, std::vector<std::string_view>>, std::vector<std::uint32_t>> devices;
+    std::map<std::pair<std::string, std::vector<std::string_view>>, std::vector<std::string>> devices;
     for (const auto *device : ordered_devices(snapshot)) {
-      for (auto &[text, keys] : missing_readings(*device, reason)) devices[{text, keys}].push_back(device->index);
+      for (auto &[text, keys] : missing_readings(*device, reason))
+        devices[{text, keys}].push_back(gpulse::text(device->id));
     }
     for (const auto &[what, indices] : devices) report_missing(report, what.first, reason, what.second, indices);
     any = any || !devices.empty();

@@ -11,7 +11,7 @@ std::string event_place(const Snapshot &snapshot, const Event &event) {
   const auto found = std::ranges::find_if(snapshot.devices, [&](const Device &device) {
     return device.identity && !event.device.empty() && device.identity->uuid == event.device;
   });
-  return found == snapshot.devices.end() ? event.device.str() : fmt::format("GPU {}", found->index);
+  return found == snapshot.devices.end() ? event.device.str() : fmt::format("GPU {}", text(found->id));
 }
 
 }  // namespace gpulse::view

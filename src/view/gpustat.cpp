@@ -97,7 +97,7 @@ class DeviceLine {
       : gpu_(gpu), options_(options), paint_(options), name_width_(static_cast<std::size_t>(name_width)) {}
 
   std::string render() const {
-    std::string line = paint_(kCyan, fmt::format("[{}]", gpu_.device->index)) + " ";
+    std::string line = paint_(kCyan, fmt::format("[{}]", gpu_.device->id.index)) + " ";
     if (options_.name_width != 0) line += name() + " |";
     line += measure(Role::temperature, kRed, 50, "°C") + ", ";
     if (options_.fan) line += measure(Role::fan, kCyan, 30, " %") + ", ";
@@ -251,9 +251,9 @@ std::string gpustat_report(const Snapshot &snapshot) {
     if (++times[line] == 1) lines.push_back(std::move(line));
   };
   for (const auto &device : snapshot.devices) {
-    if (device.parent) continue;
+    if (device.is_instance()) continue;
     if (device.state != DeviceState::ok) {
-      note(fmt::format("GPU {}", device.index), word(device.state));
+      note(fmt::format("GPU {}", text(device.id)), word(device.state));
       continue;
     }
     for (const auto &[role, name] : kShown) {

@@ -106,7 +106,7 @@ std::string device_json(const GpustatDevice &gpu) {
       Member{"memory.total", Role::memory_total, kMebibyte},
   };
   const auto &device = *gpu.device;
-  auto text = fmt::format(R"({{"index":{},)", device.index);
+  auto text = fmt::format(R"({{"index":{},)", device.id.index);
   if (gpu.available && device.identity) text += fmt::format(R"("uuid":{},)", quoted(device.identity->uuid));
   text += fmt::format(R"("name":{},)", quoted(gpu.name));
   if (gpu.available) {

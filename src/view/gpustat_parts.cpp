@@ -43,9 +43,7 @@ bool is_shown(const Process &process) {
   return !only_mps && !(process.gone && process.arguments == nullptr);
 }
 
-bool belongs_to(const Device &part, const Device &whole) {
-  return part.index == whole.index || part.parent == whole.index;
-}
+bool belongs_to(const Device &part, const Device &whole) { return part.id.index == whole.id.index; }
 
 // The processes of a device and of its instances, each once, in the driver's order.
 std::optional<std::vector<GpustatProcess>> processes_of(const Snapshot &snapshot, const Device &whole) {
@@ -54,7 +52,7 @@ std::optional<std::vector<GpustatProcess>> processes_of(const Snapshot &snapshot
     if (!belongs_to(device, whole)) continue;
     const auto first = listed.size();
     for (const auto &process : snapshot.processes) {
-      if (process.device == device.index) listed.push_back(&process);
+      if (process.device == device.id) listed.push_back(&process);
     }
     // Those without a place of their own stay as they stand in the snapshot.
     std::sort(listed.begin() + static_cast<std::ptrdiff_t>(first), listed.end(),
@@ -90,11 +88,11 @@ std::vector<GpustatDevice> gpustat_devices(const Snapshot &snapshot,
                                            const std::optional<std::vector<std::uint32_t>> &chosen) {
   std::vector<GpustatDevice> all;
   for (const auto &device : snapshot.devices) {
-    if (!device.parent && !chosen) all.push_back(describe_device(snapshot, device));
+    if (!device.is_instance() && !chosen) all.push_back(describe_device(snapshot, device));
   }
   for (const auto index : chosen.value_or(std::vector<std::uint32_t>{})) {
     const auto at = std::find_if(snapshot.devices.begin(), snapshot.devices.end(),
-                                 [&](const Device &device) { return !device.parent && device.index == index; });
+                                 [&](const Device &device) { return device.id == DeviceId{index}; });
     if (at != snapshot.devices.end()) all.push_back(describe_device(snapshot, *at));
   }
   return all;

@@ -156,8 +156,9 @@ TEST(Gpustat, CommandsAreSafeToPrint) {
 TEST(Gpustat, InstancesCountWithTheirDevice) {
   auto snapshot = one_device();
   snapshot.devices.push_back(full_device(1, "instance"));
-  snapshot.devices[1].parent = 0;
-  snapshot.processes = {job(7, 1, 0, {"a"}), job(7, 0, 0, {"a"}), job(3, 1, 1, {"b"})};
+  snapshot.devices[1].id = {.index = 0, .instance = 0};
+  snapshot.processes = {job(7, 0, 0, {"a"}), job(7, 0, 0, {"a"}), job(3, 0, 1, {"b"})};
+  snapshot.processes[0].device = snapshot.processes[2].device = snapshot.devices[1].id;
   EXPECT_THAT(line(snapshot, {.pid = true}), EndsWith(" MB | ann/7(9000M) ann/3(9000M)\n"));
 }
 

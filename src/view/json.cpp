@@ -101,14 +101,16 @@ void write_device(JsonWriter &json, const Device &device, Only only) {
   static const DeviceIdentity kNobody;
   const auto &identity = device.identity ? *device.identity : kNobody;
   json.begin_object();
-  json.member("index", device.index);
+  json.member("id", text(device.id));
+  json.member("index", device.id.index);
   json.member("vendor", identity.vendor);
   json.member("uuid", identity.uuid);
   write_text(json, "pci", identity.pci);
   json.member("name", identity.name);
   write_text(json, "driver", identity.driver);
-  json.key("parent");
-  device.parent ? json.value(*device.parent) : json.null();
+  write_text(json, "parent", identity.parent);
+  json.key("mig");
+  device.id.instance ? json.value(*device.id.instance) : json.null();
   write_text(json, "label", identity.label);
   json.member("state", word(device.state));
   json.key("metrics");
@@ -126,7 +128,8 @@ void write_device(JsonWriter &json, const Device &device, Only only) {
 void write_process(JsonWriter &json, const Process &process, Only only) {
   json.begin_object();
   json.member("pid", process.pid);
-  json.member("device", process.device);
+  json.member("device", process.device.index);
+  json.member("device_id", text(process.device));
   json.member("type", type_word(process.types));
   json.member("state", process.foreign ? "host pid" : process.gone ? "gone" : "ok");
   write_texts(json, Scope::process, process.texts.get(), only);

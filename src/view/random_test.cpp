@@ -78,9 +78,9 @@ Device random_device(Chance &chance, std::uint32_t index) {
   identity->driver = chance.text();
   identity->label = chance.text();
   Device device;
-  device.index = index;
+  device.id.index = index;
   if (!chance.once_in(10)) device.identity = identity;
-  if (chance.once_in(4)) device.parent = static_cast<std::uint32_t>(chance.up_to(9));
+  if (chance.once_in(4)) device.id.instance = static_cast<std::uint32_t>(chance.up_to(9));
   if (chance.once_in(3)) device.state = static_cast<DeviceState>(chance.up_to(3));
   device.state_for = Seconds(chance.up_to(1'000'000));
   chance.fill(device.row);
@@ -90,7 +90,7 @@ Device random_device(Chance &chance, std::uint32_t index) {
 Process random_process(Chance &chance) {
   Process process;
   process.pid = static_cast<std::uint32_t>(chance.up_to(2'000'000'000));
-  process.device = static_cast<std::uint32_t>(chance.up_to(12));
+  process.device.index = static_cast<std::uint32_t>(chance.up_to(12));
   process.types = static_cast<std::uint8_t>(chance.up_to(255));
   process.foreign = chance.once_in(5);
   process.gone = chance.once_in(5);

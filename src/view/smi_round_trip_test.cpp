@@ -107,8 +107,7 @@ TEST(SmiRoundTrip, InstancesComeBackFromXml) {
   auto snapshot = machine(view::testing::make_device(0));
   for (std::uint32_t i = 1; i <= 3; ++i) {
     auto instance = filled(instance_rows(), random);
-    instance.index = i;
-    instance.parent = 0;
+    instance.id = {.index = 0, .instance = i - 1};
     auto identity = std::make_shared<DeviceIdentity>(*instance.identity);
     identity->parent = snapshot.devices[0].identity->uuid;
     instance.identity = identity;

@@ -103,7 +103,7 @@ Frame make_frame(const Snapshot &snapshot, const StatusOptions &options) {
 
 std::size_t top_level(const Snapshot &snapshot) {
   return static_cast<std::size_t>(std::count_if(snapshot.devices.begin(), snapshot.devices.end(),
-                                                [](const Device &device) { return !device.parent; }));
+                                                [](const Device &device) { return !device.is_instance(); }));
 }
 
 // Without a device there is nothing to say about processes.

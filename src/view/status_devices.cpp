@@ -71,7 +71,7 @@ int widest_power(const Devices &devices) {
 
 std::vector<Field> main_fields(const Devices &devices, const Style &style) {
   std::vector<Field> fields{
-      {{.title = "GPU", .align = Align::right}, [](const Device &d) { return Cell(fmt::format("{}", d.index)); }},
+      {{.title = "GPU", .align = Align::right}, [](const Device &d) { return Cell(text(d.id)); }},
       {{.title = "NAME", .gap = 2, .min = 6, .cap = 24},
        [&style](const Device &d) { return Cell(device_name(d, style), Colour::bold); }},
       {{.title = std::string(label_of(Scope::device, Role::utilization)), .align = Align::right, .gap = 2, .keep = 900},
@@ -181,7 +181,7 @@ Lines device_lines(const Snapshot &snapshot, const Style &style, bool details) {
   Lines lines{rows.front()};
   for (std::size_t i = 0; i < devices.size(); ++i) {
     lines.push_back(rows[i + 1]);
-    if (devices[i]->state != DeviceState::ok || devices[i]->parent) continue;
+    if (devices[i]->state != DeviceState::ok || devices[i]->is_instance()) continue;
     if (auto second = detail_line(style, *devices[i], left_over); !second.empty()) lines.push_back(std::move(second));
   }
   return lines;

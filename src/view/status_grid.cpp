@@ -42,7 +42,7 @@ std::string_view short_state(DeviceState state) {
 }
 
 std::vector<Span> grid_cell(const Style &style, const Device &device) {
-  std::vector<Span> spans{{term::pad(fmt::format("{}", device.index), kIndexColumns, Align::right) + " ", Colour::dim}};
+  std::vector<Span> spans{{term::pad(text(device.id), kIndexColumns, Align::right) + " ", Colour::dim}};
   if (device.state != DeviceState::ok) {
     const auto colour = device.state == DeviceState::asleep ? Colour::dim : Colour::bad;
     spans.push_back({term::pad(short_state(device.state), 5, Align::right), colour});

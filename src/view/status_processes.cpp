@@ -21,8 +21,8 @@ namespace {
 
 // As people look for them: in the order of the devices, the one that holds most memory first.
 std::vector<const Process *> ordered_processes(const Snapshot &snapshot) {
-  std::map<std::uint32_t, std::size_t> place;
-  for (const auto *device : ordered_devices(snapshot)) place.emplace(device->index, place.size());
+  std::map<DeviceId, std::size_t> place;
+  for (const auto *device : ordered_devices(snapshot)) place.emplace(device->id, place.size());
   const auto key = [&](const Process *process) {
     const auto found = place.find(process->device);
     return std::tuple(found == place.end() ? place.size() : found->second,
@@ -55,7 +55,7 @@ std::vector<Column> process_columns() {
 constexpr std::size_t kOwnerColumn = 9;
 
 std::vector<Cell> process_cells(const Process &process, const Style &style) {
-  return {Cell(fmt::format("{}", process.device)),
+  return {Cell(text(process.device)),
           Cell(fmt::format("{}", process.pid)),
           process_text_cell(process, Role::user, style),
           Cell(type_letters(process.types)),

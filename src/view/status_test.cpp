@@ -39,10 +39,10 @@ class Status : public ::testing::Test {
 Snapshot varied(std::uint32_t devices) {
   auto snapshot = make_snapshot(devices);
   for (auto &device : snapshot.devices) {
-    const double load = device.index * 37 % 101;
+    const double load = device.id.index * 37 % 101;
     device.row[device_metric("gpu_utilization_percent")] = load;
     device.row[device_metric("sm_active_percent")] = load * 0.7;
-    device.row[device_metric("memory_used_bytes")] = (device.index * 23 % 141) * kGiB;
+    device.row[device_metric("memory_used_bytes")] = (device.id.index * 23 % 141) * kGiB;
     device.row[device_metric("power_draw_watts")] = 75 + load * 6;
   }
   return snapshot;
@@ -82,7 +82,7 @@ Snapshot with_instances() {
     auto identity = std::make_shared<DeviceIdentity>(*device.identity);
     identity->label = "1g.18gb";
     device.identity = identity;
-    device.parent = 0;
+    device.id = {.index = 0, .instance = i - 1};
     device.row.fill(Reason::not_supported);
     device.row[device_metric("sm_active_percent")] = 10.0 * i;
     device.row[device_metric("memory_used_bytes")] = 3.1 * kGiB * i;
@@ -90,7 +90,7 @@ Snapshot with_instances() {
     // Out of order, as a hot-plugged device may be.
     snapshot.devices.insert(snapshot.devices.begin(), device);
   }
-  snapshot.processes[0].device = 2;
+  snapshot.processes[0].device = {0, 1};
   return snapshot;
 }
 

@@ -26,7 +26,7 @@ inline Device make_device(std::uint32_t index, std::string name = "NVIDIA H200")
   identity->name = std::move(name);
   identity->driver = "580.159.04";
   Device device;
-  device.index = index;
+  device.id.index = index;
   device.identity = identity;
   device.row.fill(Reason::not_supported);
   auto &row = device.row;
@@ -54,7 +54,7 @@ inline Device make_device(std::uint32_t index, std::string name = "NVIDIA H200")
 inline Process make_process(std::uint32_t pid, std::uint32_t device, std::string command, std::string user = "ann") {
   Process process;
   process.pid = pid;
-  process.device = device;
+  process.device.index = device;
   process.types = static_cast<std::uint8_t>(ProcessType::compute);
   process.row.fill(Reason::not_supported);
   process.row[process_metric("gpu_memory_bytes")] = 110.2 * kGiB;

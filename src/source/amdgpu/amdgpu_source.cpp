@@ -134,8 +134,9 @@ void AmdgpuSource::add(std::unique_ptr<DeviceData> device, IdentityPtr identity,
     whole_nodes_.push_back(device->nodes);
     whole_.push_back(identity);
   }
+  const auto part = static_cast<std::uint32_t>(device->partition.value_or(0));
   devices_.push_back(std::move(device));
-  found.entities.push_back({.scope = Scope::device, .state = state, .identity = std::move(identity)});
+  found.entities.push_back({.scope = Scope::device, .state = state, .identity = std::move(identity), .instance = part});
 }
 
 void AmdgpuSource::add_clients(DeviceData &device) const {

@@ -94,6 +94,7 @@ struct Found {
   Scope scope = Scope::device;
   DeviceState state = DeviceState::ok;
   std::shared_ptr<const DeviceIdentity> identity;  // null for the host
+  std::uint32_t instance = 0;                      // of a part: its number within its parent, as the driver counts
   std::uint16_t code = 0;                          // the driver's code, where the state itself says too little
   // False: the driver was not asked about this entity yet, so as not to wait for it; identify() does that. The identity
   // is the one of last time, or a provisional one.

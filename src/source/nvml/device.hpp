@@ -59,6 +59,7 @@ struct XidState {
 
 // An instance of a split device: enough to notice that it was replaced by another.
 struct Instance {
+  std::uint32_t number = 0;  // as nvidia-smi counts them
   Handle handle = nullptr;
   std::uint32_t gpu_instance = kNoInstance, compute_instance = kNoInstance;
   bool operator==(const Instance &) const = default;

@@ -253,6 +253,7 @@ std::optional<std::vector<Instance>> NvmlSource::list_instances(Handle parent) c
   if (api.mig_max_count(parent, &slots) != Return::success) return std::nullopt;
   for (std::uint32_t slot = 0; slot < std::min(slots, kMaxInstances); ++slot) {
     Instance one;
+    one.number = slot;
     // Slots are sparse: an empty one says "not found".
     if (api.mig_handle(parent, slot, &one.handle) != Return::success) continue;
     if (api.gpu_instance_id(one.handle, &one.gpu_instance) != Return::success) one.gpu_instance = kNoInstance;
@@ -294,7 +295,7 @@ std::vector<std::pair<std::size_t, Found>> NvmlSource::find_instances(std::size_
     whole.split = true;
     const auto place = slots_.size() + parent * kMaxInstances + parts.size();
     keep(std::move(device), identity, place);
-    parts.emplace_back(place, Found{.identity = std::move(identity)});
+    parts.emplace_back(place, Found{.identity = std::move(identity), .instance = instance.number});
   }
   return parts;
 }

@@ -88,11 +88,13 @@ TEST_F(NvmlSource, InstancesAreDevicesWithAParent) {
   start(scenario_file("mig"));
   const auto now = sample();
   ASSERT_EQ(now->devices.size(), 10U);  // three devices; four instances of the first, three of the second
+  const std::array<std::string_view, 10> wanted{"0", "0:0", "0:1", "0:2", "0:3", "1", "1:0", "1:1", "1:2", "2"};
   for (std::size_t i = 0; i < 10; ++i) {
-    const auto wanted = i < 3 ? std::nullopt : std::optional<std::uint32_t>(i < 7 ? 0 : 1);
-    EXPECT_EQ(now->devices[i].parent, wanted) << i;
+    const auto &device = now->devices[i];
+    EXPECT_EQ(text(device.id), wanted[i]);
+    EXPECT_EQ(device.identity->parent, device.is_instance() ? now->devices[i < 5 ? 0 : 5].identity->uuid.str() : "");
   }
-  const auto &first = now->devices[3];
+  const auto &first = now->devices[1];
   EXPECT_EQ(first.identity->label, "3g.40gb");
   EXPECT_EQ(first.row[device_metric("memory_total_bytes")], Reading(40192 * kMib));
   EXPECT_EQ(first.row[device_metric("memory_used_bytes")], Reading(20480 * kMib));
@@ -113,9 +115,10 @@ TEST_F(NvmlSource, AnEmptySlotIsNotTheLast) {
 TEST_F(NvmlSource, ProcessesOfInstancesAreListedOnce) {
   start(scenario_file("mig"));
   const auto now = sample();
-  std::map<std::uint32_t, std::uint32_t> device_of;
-  for (const auto &process : now->processes) EXPECT_TRUE(device_of.emplace(process.pid, process.device).second);
-  EXPECT_EQ(device_of, (std::map<std::uint32_t, std::uint32_t>{{4101, 3}, {4102, 4}, {4103, 7}, {4104, 2}}));
+  std::map<std::uint32_t, std::string> device_of;
+  for (const auto &process : now->processes) EXPECT_TRUE(device_of.emplace(process.pid, text(process.device)).second);
+  EXPECT_EQ(device_of,
+            (std::map<std::uint32_t, std::string>{{4101, "0:0"}, {4102, "0:1"}, {4103, "1:0"}, {4104, "2"}}));
 }
 
 TEST_F(NvmlSource, InstancesThatComeAndGoAreSeen) {
@@ -144,7 +147,7 @@ TEST_F(NvmlSource, ASleepingGpuIsLeftAlone) {
   root_.add_gpu("0000:10:00.0", "active");
   auto now = sample();
   ASSERT_EQ(now->devices.size(), 1U);
-  EXPECT_EQ(now->devices[0].index, 0U);
+  EXPECT_EQ(now->devices[0].id.index, 0U);
   EXPECT_EQ(now->devices[0].row[kPower], Reading(612.0));
   const auto uuid = now->devices[0].identity->uuid;
   // When it sleeps again it is still the same device, and the session is closed.

@@ -16,7 +16,7 @@ namespace {
 
 // By index, UUID, or PCI address with or without domain and function.
 bool is_called(const Device &device, std::string_view word) {
-  if (const auto number = parse_integer<std::uint32_t>(word)) return *number == device.index;
+  if (const auto number = parse_integer<std::uint32_t>(word)) return *number == device.id.index;
   const auto name = lower(word);
   if (name == lower(device.identity->uuid)) return true;
   const auto at = pci_address(device);
@@ -110,18 +110,9 @@ Cell bar1_free(const Device &device, bool instance) {
   return {print::integer(std::floor(total.value() / kMibBytes) - std::floor(used.value() / kMibBytes))};
 }
 
-std::size_t instance_index(const Snapshot &snapshot, const Device &device) {
-  std::size_t before = 0;
-  for (const auto &other : snapshot.devices) {
-    if (&other == &device) break;
-    if (other.parent == device.parent) ++before;
-  }
-  return before;
-}
-
 }  // namespace
 
-Cell cell(const Snapshot &snapshot, const Device &device, Fact fact) {
+Cell cell(const Device &device, Fact fact) {
   switch (fact) {
     case Fact::deprecated:
       return reason_cell(Reason::deprecated, 0);
@@ -134,7 +125,7 @@ Cell cell(const Snapshot &snapshot, const Device &device, Fact fact) {
     case Fact::driver:
       return device.identity->driver.empty() ? not_available() : Cell{device.identity->driver};
     case Fact::index:
-      return {fmt::format("{}", device.index)};
+      return {fmt::format("{}", device.id.index)};
     case Fact::pci_domain:
       return pci_number(device, &PciAddress::domain, 4);
     case Fact::pci_bus:
@@ -145,7 +136,7 @@ Cell cell(const Snapshot &snapshot, const Device &device, Fact fact) {
     case Fact::instance_bar1_free:
       return bar1_free(device, fact == Fact::instance_bar1_free);
     case Fact::instance_index:
-      return {fmt::format("{}", instance_index(snapshot, device))};
+      return device.id.instance ? Cell{fmt::format("{}", *device.id.instance)} : not_available();
     default:
       return not_available();
   }
@@ -182,7 +173,7 @@ std::optional<Selection> select_devices(const Snapshot &snapshot, std::string_vi
     }
   }
   std::sort(selection.devices.begin(), selection.devices.end(),
-            [](const Device *a, const Device *b) { return a->index < b->index; });
+            [](const Device *a, const Device *b) { return a->id < b->id; });
   return selection;
 }
 
@@ -211,7 +202,7 @@ std::string cuda_version(const Selection &selection) {
 std::vector<const Device *> instances_of(const Snapshot &snapshot, const Device &device) {
   std::vector<const Device *> out;
   for (const auto &one : snapshot.devices) {
-    if (one.parent == device.index) out.push_back(&one);
+    if (one.is_instance() && one.id.index == device.id.index) out.push_back(&one);
   }
   return out;
 }
@@ -221,8 +212,7 @@ std::vector<DeviceProcess> processes_on(const Snapshot &snapshot, const Device &
   parts.push_back(&device);
   std::vector<DeviceProcess> out;
   for (const auto &process : snapshot.processes) {
-    const auto on =
-        std::find_if(parts.begin(), parts.end(), [&](const Device *d) { return d->index == process.device; });
+    const auto on = std::find_if(parts.begin(), parts.end(), [&](const Device *d) { return d->id == process.device; });
     if (on != parts.end()) out.push_back({&process, *on});
   }
   std::sort(out.begin(), out.end(),

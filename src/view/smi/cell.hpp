@@ -35,7 +35,7 @@ TextReading text_reading(const Device &device, MetricId id);
 Cell cell(const Device &device, MetricId id, const Form &form, std::uint64_t mask = 0);
 Cell cell(const Reading &value, const Form &form);
 // N/A for facts that are not about a device.
-Cell cell(const Snapshot &snapshot, const Device &device, Fact fact);
+Cell cell(const Device &device, Fact fact);
 
 // "00000000:00:06.0": eight digits of domain (four in v8), capital letters. Unchanged if it is not a PCI address.
 std::string bus_id(const Device &device, int digits = 8);

@@ -114,11 +114,11 @@ bool takes_only_power(const LogRow &row, const Device &device) {
   return is_mean == (row.condition == Condition::average_power);
 }
 
-Cell value_of(const LogRow &row, const Form &form, const Snapshot &snapshot, const Device &device) {
+Cell value_of(const LogRow &row, const Form &form, const Device &device) {
   if (!row.told.empty() && device.details != nullptr && device.details->told.contains(row.told)) {
     return told(device, row.told);
   }
-  if (row.fact != Fact::none) return cell(snapshot, device, row.fact);
+  if (row.fact != Fact::none) return cell(device, row.fact);
   if (row.condition == Condition::rack && !has_place_in_rack(device)) return not_available();
   if (takes_only_power(row, device)) return cell(device, device_metric("power_draw_watts"), form);
   return cell(device, *row.metric, form, row.mask);
@@ -133,10 +133,9 @@ std::string entries(const LogRow &row, std::string_view text, const std::string 
   return out + indent;
 }
 
-std::string xml_value(const LogRow &row, const Snapshot &snapshot, const Device &device, int schema,
-                      const std::string &indent) {
+std::string xml_value(const LogRow &row, const Device &device, int schema, const std::string &indent) {
   const auto &form = row.form_in_xml(schema);
-  auto value = value_of(row, form, snapshot, device);
+  auto value = value_of(row, form, device);
   if (row.fact == Fact::bus_id) value.text = bus_id(device, domain_digits(schema));
   if (row.bare_in_xml && value.known) value.text.erase(0, std::string_view("0x").size());
   if (!row.entry.empty() && value.known) return entries(row, value.text, indent);
@@ -151,15 +150,14 @@ std::size_t end_of(std::span<const LogRow> rows, std::size_t at) {
 }
 
 // What is written in place of the rows of a group; empty if they are written.
-std::optional<std::string> in_place_of(std::span<const LogRow> rows, std::size_t at, const Snapshot &snapshot,
-                                       const Device &device, int schema) {
+std::optional<std::string> in_place_of(std::span<const LogRow> rows, std::size_t at, const Device &device, int schema) {
   std::optional<std::string> reason;
   bool written = false;
   bool known = false;
   for (auto i = at + 1; i < end_of(rows, at); ++i) {
     written = written || is_written(rows, i, device, schema);
     if (rows[i].kind != RowKind::value) continue;
-    const auto value = value_of(rows[i], rows[i].form, snapshot, device);
+    const auto value = value_of(rows[i], rows[i].form, device);
     known = known || value.known;
     if (!value.known && !reason) reason = value.text;
   }
@@ -207,10 +205,10 @@ void text_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Dev
       continue;
     }
     if (row.kind == RowKind::value) {
-      out += text_line(row.depth, row.label, value_of(row, row.form, snapshot, device).with(row.form.unit));
+      out += text_line(row.depth, row.label, value_of(row, row.form, device).with(row.form.unit));
     } else if (row.kind == RowKind::list) {
       text_list(row, snapshot, device, style, out);
-    } else if (const auto instead = in_place_of(rows, i, snapshot, device, style.schema)) {
+    } else if (const auto instead = in_place_of(rows, i, device, style.schema)) {
       out += text_line(row.depth, row.label, *instead);
       i = end_of(rows, i) - 1;
     } else {
@@ -240,11 +238,10 @@ void xml_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Devi
       continue;
     }
     if (row.kind == RowKind::value) {
-      out += fmt::format("{0}<{1}>{2}</{1}>\n", indent(), row.tag,
-                         xml_value(row, snapshot, device, style.schema, indent()));
+      out += fmt::format("{0}<{1}>{2}</{1}>\n", indent(), row.tag, xml_value(row, device, style.schema, indent()));
     } else if (row.kind == RowKind::list) {
       xml_list(row, snapshot, device, style, out);
-    } else if (const auto instead = in_place_of(rows, i, snapshot, device, style.schema)) {
+    } else if (const auto instead = in_place_of(rows, i, device, style.schema)) {
       out += fmt::format("{0}<{1}>{2}</{1}>\n", indent(), row.tag, *instead);
       i = end_of(rows, i) - 1;
     } else {

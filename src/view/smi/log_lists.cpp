@@ -22,7 +22,7 @@ std::string text_of(const Reading &value, const Form &form) { return cell(value,
 std::string memory_of(const Process &process) { return text_of(process.row[process_metric("gpu_memory_bytes")], kMib); }
 
 std::string instance_id(const Device &device, MetricId id) {
-  return device.parent ? cell(device, id, kCount).text : std::string(kNotAvailable);
+  return device.is_instance() ? cell(device, id, kCount).text : std::string(kNotAvailable);
 }
 
 void text_samples(const LogRow &row, const Device &device, std::string &out) {

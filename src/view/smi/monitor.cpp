@@ -207,7 +207,7 @@ std::string device_lines(const Selection &selection, const std::vector<MonitorCo
                          const MonitorStyle &style) {
   std::string out;
   for (const auto *device : selection.devices) {
-    auto line = value_line(style, *selection.snapshot, device->index);
+    auto line = value_line(style, *selection.snapshot, device->id.index);
     for (const auto &column : columns) line.add(cell_text(reading(*device, column.metric), column.print), column.width);
     out += line.end();
   }
@@ -283,7 +283,7 @@ std::string process_lines(const Selection &selection, const ProcessColumns &colu
   for (const auto *device : selection.devices) {
     const auto all = processes_on(*selection.snapshot, *device);
     const auto add = [&](const Process *process) {
-      auto line = value_line(style, *selection.snapshot, device->index);
+      auto line = value_line(style, *selection.snapshot, device->id.index);
       line.add(process != nullptr ? fmt::format("{}", process->pid) : "-", 10);
       line.add(process != nullptr ? type_letters(*process) : "-", 5);
       for (const auto &column : kProcessColumns) {

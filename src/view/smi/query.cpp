@@ -147,7 +147,7 @@ Cell fact_cell(const QueryField &field, const Line &line) {
     case Fact::graphics_clock:
       return cell(line.graphics_mhz, field.form);
     default:
-      return cell(*line.selection->snapshot, *line.device, field.fact);
+      return cell(*line.device, field.fact);
   }
 }
 

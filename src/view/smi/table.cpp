@@ -93,7 +93,7 @@ void add_device(const Device &device, bool models, std::string &out) {
   constexpr int kNameColumns = 27;
   const auto mode = models ? fmt::format("{:>6}  ", told(device, kDriverModel).text)
                            : fmt::format("    {:<4}", cell_text(device, device_metric("persistence_mode"), on_off));
-  out += fmt::format("| {:>3}  {}{}|   {:>16}{:>4} | {:>20} |\n", device.index,
+  out += fmt::format("| {:>3}  {}{}|   {:>16}{:>4} | {:>20} |\n", device.id.index,
                      term::pad(term::cut(device.identity->name, kNameColumns, "..."), kNameColumns), mode,
                      bus_id(device), cell_text(device, device_metric("display_active"), on_off), ecc_cell(device));
   const auto used = cell_text(device, device_metric("memory_used_bytes"), mib);
@@ -112,7 +112,6 @@ void add_device(const Device &device, bool models, std::string &out) {
 void add_instances(const Selection &selection, std::string &out) {
   bool first = true;
   for (const auto *device : selection.devices) {
-    std::size_t place = 0;
     for (const auto *instance : instances_of(*selection.snapshot, *device)) {
       if (first) {
         out += "\n";
@@ -129,8 +128,8 @@ void add_instances(const Selection &selection, std::string &out) {
       const auto part = [&](MetricId id) { return cell_text(*instance, id, print::integer); };
       out += fmt::format(
           "|{:>3}  {:>3} {:>3} {:>3}  |  {:>17} / {:>8}    |{:>3}  {:>5} | {:>2} {:>3}  {:>3}  {:>3}  {:>3} |\n",
-          device->index, part(detail_metric("gpu_instance_id")), part(detail_metric("compute_instance_id")), place++,
-          cell_text(*instance, device_metric("memory_used_bytes"), mib),
+          device->id.index, part(detail_metric("gpu_instance_id")), part(detail_metric("compute_instance_id")),
+          *instance->id.instance, cell_text(*instance, device_metric("memory_used_bytes"), mib),
           cell_text(*instance, device_metric("memory_total_bytes"), mib), part(device_metric("multiprocessor_count")),
           part(device_metric("ecc_uncorrected_volatile_total")), part(detail_metric("copy_engine_count")),
           part(detail_metric("encoder_count")), part(detail_metric("decoder_count")), part(detail_metric("ofa_count")),
@@ -155,14 +154,15 @@ void add_processes(const Selection &selection, std::string &out) {
   for (const auto *device : selection.devices) {
     for (const auto &[process, on] : processes_on(*selection.snapshot, *device)) {
       const auto id = [&](MetricId metric, int columns) {
-        const auto text = on->parent ? cell_text(*on, metric, print::integer) : "N/A";
+        const auto text = on->is_instance() ? cell_text(*on, metric, print::integer) : "N/A";
         return text == "N/A" ? fmt::format("{:>{}} ", text, columns + 1) : fmt::format("{:>{}}  ", text, columns);
       };
       constexpr int kNameColumns = 32;
-      out += fmt::format("|{:>5}{}{}{:>15}{:>7}   {}{:>14} |\n", device->index, id(detail_metric("gpu_instance_id"), 5),
-                         id(detail_metric("compute_instance_id"), 3), process->pid, type_letters(*process),
-                         term::pad(keep_tail(program(*process), kNameColumns), kNameColumns),
-                         cell_text(process->row[process_metric("gpu_memory_bytes")], mib));
+      out +=
+          fmt::format("|{:>5}{}{}{:>15}{:>7}   {}{:>14} |\n", device->id.index, id(detail_metric("gpu_instance_id"), 5),
+                      id(detail_metric("compute_instance_id"), 3), process->pid, type_letters(*process),
+                      term::pad(keep_tail(program(*process), kNameColumns), kNameColumns),
+                      cell_text(process->row[process_metric("gpu_memory_bytes")], mib));
       any = true;
     }
   }
@@ -212,10 +212,9 @@ MetricSet needs_of_list() { return {detail_metric("gpu_instance_id")}; }
 std::string device_list(const Selection &selection) {
   std::string out;
   for (const auto *device : selection.devices) {
-    out += fmt::format("GPU {}: {} (UUID: {})\n", device->index, device->identity->name, device->identity->uuid);
-    std::size_t place = 0;
+    out += fmt::format("GPU {}: {} (UUID: {})\n", device->id.index, device->identity->name, device->identity->uuid);
     for (const auto *instance : instances_of(*selection.snapshot, *device)) {
-      out += fmt::format("  MIG {:<11} Device {:>2}: (UUID: {})\n", instance->identity->label, place++,
+      out += fmt::format("  MIG {:<11} Device {:>2}: (UUID: {})\n", instance->identity->label, *instance->id.instance,
                          instance->identity->uuid);
     }
   }

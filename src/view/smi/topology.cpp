@@ -29,7 +29,7 @@ std::string listed(const Device &from, MetricId list, std::size_t to) {
 // The number of a device in such lists: sources count their whole devices, also those that are lost.
 std::size_t number_of(const Snapshot &snapshot, const Device &device) {
   return static_cast<std::size_t>(std::ranges::count_if(snapshot.devices, [&](const Device &other) {
-    return other.identity->source == device.identity->source && !other.parent && other.index < device.index;
+    return other.identity->source == device.identity->source && !other.is_instance() && other.id < device.id;
   }));
 }
 
@@ -45,7 +45,7 @@ std::string device_row(const Selection &selection, std::size_t place, bool links
                        std::span<const TopologyAdapter> adapters) {
   const auto &devices = selection.devices;
   const auto &device = *devices[place];
-  auto row = fmt::format("GPU{}\t", device.index);
+  auto row = fmt::format("GPU{}\t", device.id.index);
   for (std::size_t to = 0; to < devices.size(); ++to) {
     row += fmt::format("{}\t", to == place ? kSelf : connection(*selection.snapshot, device, *devices[to], links));
   }
@@ -75,7 +75,7 @@ MetricSet needs_of_topology(bool links) {
 std::string topology_matrix(const Selection &selection, bool links, std::span<const TopologyAdapter> adapters) {
   const auto &devices = selection.devices;
   std::string out = "\t\x1B[4m";
-  for (const auto *device : devices) out += fmt::format("GPU{}\t", device->index);
+  for (const auto *device : devices) out += fmt::format("GPU{}\t", device->id.index);
   for (std::size_t i = 0; i < adapters.size(); ++i) out += fmt::format("NIC{}\t", i);
   out += "CPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1B[0m\n";
   for (std::size_t i = 0; i < devices.size(); ++i) out += device_row(selection, i, links, adapters);
