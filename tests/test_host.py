@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -49,14 +50,16 @@ def check(document: dict[str, Any]) -> None:
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
 
 
-def sample_twice(sysroot: Sysroot, *more: str) -> tuple[str, float]:
+def sample_twice(
+    sysroot: Sysroot, *more: str, before: dict[str, str] = BEFORE, after: dict[str, str] = AFTER
+) -> tuple[str, float]:
     """What is printed when the machine changes between the two readings, and how long that took at most."""
-    root = sysroot(BEFORE)
+    root = sysroot(before)
     begun = time.monotonic()
     command = [str(GPULSE), "--sysroot", str(root), "--source", "host", "--sample", "2s", *more]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         time.sleep(1)
-        sysroot(AFTER)
+        sysroot(after)
         out, _ = process.communicate(timeout=60)
     return out.decode(), time.monotonic() - begun
 
@@ -156,3 +159,103 @@ def test_cores_are_recorded_and_replayed_to_the_byte(sysroot: Sysroot, tmp_path:
 
 def test_the_table_of_values_stays_one_of_devices(sysroot: Sysroot) -> None:
     assert gpulse("--csv", "--fields", "index,cpu_iowait_percent", scenario="single").code == 2
+
+
+def proc_stat(cpu: str, intr: int, ctxt: int, running: int, blocked: int) -> str:
+    """As a machine of one core and two thousand interrupt lines writes it."""
+    return (
+        f"cpu  {cpu}\ncpu0 {cpu}\nintr {intr}{' 0' * 2000}\nctxt {ctxt}\nbtime 1794787205\nprocesses 4711\n"
+        f"procs_running {running}\nprocs_blocked {blocked}\nsoftirq 99 1 2 3\n"
+    )
+
+
+MEMINFO = (
+    "MemTotal:       24684112 kB\nMemFree:        18857748 kB\nMemAvailable:   23385372 kB\n"
+    "Buffers:           46216 kB\nCached:          4360472 kB\nSwapCached:           12 kB\n"
+    "SwapTotal:       8388604 kB\nSwapFree:        8000000 kB\nShmem:             12756 kB\n"
+    "KReclaimable:     446013 kB\nSReclaimable:     446012 kB\n"
+)
+BUSY_BEFORE = {
+    "/proc/stat": proc_stat("1000 100 500 8000 300 0 50 40 20 0", intr=10**9, ctxt=5 * 10**9, running=9, blocked=4),
+    "/proc/meminfo": MEMINFO,
+    "/proc/vmstat": "nr_free_pages 4711\npgpgin 77\npswpin 1000\npswpout 5000\npgfault 88\n",
+}
+BUSY_AFTER = {
+    "/proc/stat": proc_stat(
+        "1060 120 530 8070 310 2 54 44 30 0", intr=10**9 + 6000, ctxt=5 * 10**9 + 90, running=3, blocked=1
+    ),
+    "/proc/vmstat": "nr_free_pages 4712\npgpgin 78\npswpin 1300\npswpout 5007\npgfault 89\n",
+}
+
+
+def test_what_people_read_off_vmstat(sysroot: Sysroot) -> None:
+    out, took = sample_twice(sysroot, "--json", before=BUSY_BEFORE, after=BUSY_AFTER)
+    document = json.loads(out)
+    check(document)
+    host = document["host"]
+    # r and b
+    assert (host["tasks_running"], host["tasks_blocked"]) == (3, 1)
+    # us, sy, id, wa and st of 200 ticks, by vmstat's rules: user and nice; system, irq and softirq
+    shares = [host[f"cpu_{name}_percent"] for name in ("user", "system", "idle", "iowait", "steal")]
+    assert shares == pytest.approx([100 * (60 + 20) / 200, 100 * (30 + 2 + 4) / 200, 35, 5, 2])
+    assert sum(shares) == pytest.approx(100)
+    # in, cs, si and so
+    page = os.sysconf("SC_PAGE_SIZE")
+    for key, count in {
+        "interrupts_per_second": 6000,
+        "context_switches_per_second": 90,
+        "swap_in_bytes_per_second": 300 * page,
+        "swap_out_bytes_per_second": 7 * page,
+    }.items():
+        assert count / took <= host[key] <= count / 2, key
+
+
+def test_what_people_read_off_free(sysroot: Sysroot) -> None:
+    """These are the lines of a machine on which free -wb printed the numbers below."""
+    host = gpulse("--sysroot", sysroot(BUSY_BEFORE), "--source", "host", "--json", "--fast").json["host"]
+    assert host["memory_free_bytes"] == 19310333952
+    assert host["memory_shared_bytes"] == 13062144
+    assert host["memory_buffers_bytes"] == 47325184
+    assert host["memory_cached_bytes"] == 4921839616
+
+
+def test_what_a_kernel_or_a_sandbox_does_not_count_is_no_zero(sysroot: Sysroot) -> None:
+    root = sysroot({
+        "/proc/stat": "cpu 1 0 0 1\nintr 0\nctxt 0\nprocs_running 0\nprocs_blocked 0\n",
+        "/proc/meminfo": "MemTotal: 1000 kB\nMemAvailable: 400 kB\n",
+        "/proc/vmstat": "nr_free_pages 4711\n",
+    })  # fmt: skip
+    host = gpulse("--sysroot", root, "--source", "host", "--json").json["host"]
+    for key in (
+        "tasks_running",
+        "tasks_blocked",
+        "interrupts_per_second",
+        "context_switches_per_second",
+        "swap_in_bytes_per_second",
+        "swap_out_bytes_per_second",
+        "memory_free_bytes",
+        "memory_buffers_bytes",
+        "memory_cached_bytes",
+        "memory_shared_bytes",
+    ):
+        assert (host[key], host["unavailable"].get(key)) == (None, "not supported"), key
+
+
+def test_absurd_counts_are_not_believed(sysroot: Sysroot) -> None:
+    most = 2**64 - 1
+    after = {
+        "/proc/stat": proc_stat("1060 120 530 8070 310 2 54 44 30 0", intr=most, ctxt=1, running=most, blocked=most),
+        "/proc/meminfo": MEMINFO.replace("4360472", "43604720000"),
+        "/proc/vmstat": f"nr_free_pages 1\npswpin {most}\npswpout 1\n",
+    }
+    out, _ = sample_twice(sysroot, "--json", before=BUSY_BEFORE, after=after)
+    document = json.loads(out)
+    check(document)
+    host, why = document["host"], document["host"]["unavailable"]
+    for key in ("interrupts_per_second", "swap_in_bytes_per_second", "tasks_running", "tasks_blocked"):
+        assert (host[key], why.get(key)) == (None, "error: value out of range"), key
+    assert why["memory_cached_bytes"] == "error: value out of range"
+    assert host["memory_buffers_bytes"] == 47325184
+    # A counter that has begun anew has nothing to be compared with.
+    for key in ("context_switches_per_second", "swap_out_bytes_per_second"):
+        assert (host[key], why.get(key)) == (None, "not sampled yet"), key

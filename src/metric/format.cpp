@@ -50,7 +50,7 @@ std::string format_value(const Metric &metric, double value) {
   if (metric.unit == Unit::bytes) return format_bytes(value);
   if (metric.unit == Unit::bytes_per_second) return format_bytes(value) + "/s";
   const auto unit = symbol(metric.unit);
-  return fmt::format("{:.{}f}{}{}", value, metric.precision, unit.empty() ? "" : " ", unit);
+  return fmt::format("{:.{}f}{}{}", value, metric.precision, unit.empty() || unit.starts_with('/') ? "" : " ", unit);
 }
 
 }  // namespace gpulse

@@ -39,6 +39,7 @@ TEST(FormatValue, UnitAndPrecisionOfTheTable) {
   EXPECT_EQ(shown(device_metric("clock_sm_mhz"), 1980), "1980 MHz");
   EXPECT_EQ(shown(device_metric("memory_used_bytes"), 1.1 * kGiB), "1.1 GiB");
   EXPECT_EQ(shown(host_metric("disk_read_bytes_per_second"), 2048), "2.0 KiB/s");
+  EXPECT_EQ(shown(host_metric("interrupts_per_second"), 1250.4), "1250/s");
   EXPECT_EQ(shown(host_metric("load_1m"), 0.256), "0.26");
 }
 

@@ -31,18 +31,10 @@ std::string_view word(Kind kind) {
 }
 
 std::string_view word(Unit unit) {
-  static constexpr std::array<std::string_view, 12> kNames{"",
-                                                           "percent",
-                                                           "bytes",
-                                                           "bytes per second",
-                                                           "watts",
-                                                           "joules",
-                                                           "degrees Celsius",
-                                                           "megahertz",
-                                                           "seconds",
-                                                           "revolutions per minute",
-                                                           "bits",
-                                                           "volts"};
+  static constexpr std::array<std::string_view, 13> kNames{
+      "",       "percent",         "bytes",     "bytes per second", "watts",
+      "joules", "degrees Celsius", "megahertz", "seconds",          "revolutions per minute",
+      "bits",   "volts",           "per second"};
   return pick(kNames, unit);
 }
 
@@ -66,8 +58,8 @@ std::string_view word(Group group) {
 }
 
 std::string_view symbol(Unit unit) {
-  static constexpr std::array<std::string_view, 12> kNames{"",   "%",   "B", "B/s", "W",   "J",
-                                                           "°C", "MHz", "s", "RPM", "bit", "V"};
+  static constexpr std::array<std::string_view, 13> kNames{"",    "%", "B",   "B/s", "W", "J", "°C",
+                                                           "MHz", "s", "RPM", "bit", "V", "/s"};
   return pick(kNames, unit);
 }
 

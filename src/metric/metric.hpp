@@ -37,6 +37,7 @@ enum class Unit : std::uint8_t {
   rpm,
   bits,
   volts,
+  per_second,
 };
 
 // Which stretch of time a value speaks of.

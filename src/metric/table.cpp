@@ -41,6 +41,8 @@ constexpr std::string_view suffix(Unit unit) {
       return "_bits";
     case Unit::volts:
       return "_volts";
+    case Unit::per_second:
+      return "_per_second";
     case Unit::none:
       break;
   }

@@ -54,6 +54,8 @@ TEST(Table, EveryValueHasAWord) {
   EXPECT_EQ(word(Group::self), "gpulse itself");
   EXPECT_EQ(symbol(Unit::celsius), "°C");
   EXPECT_EQ(symbol(Unit::bits), "bit");
+  EXPECT_EQ(word(Unit::per_second), "per second");
+  EXPECT_EQ(symbol(Unit::per_second), "/s");
 }
 
 std::string family(MetricId id) { return prometheus_name(describe(id)); }

@@ -39,6 +39,8 @@ constexpr Range range_of(Unit unit) {
       return {0, 1e10};
     case Unit::bits:
       return {0, 1e6};
+    case Unit::per_second:
+      return {0, 1e12};  // a thousand cores, each a thousand million times
     case Unit::none:
       break;
   }
@@ -106,6 +108,10 @@ constexpr std::array kParts{
     Part{detail_metric("protected_memory_free_bytes"), detail_metric("protected_memory_total_bytes")},
     Part{host_metric("memory_used_bytes"), host_metric("memory_total_bytes")},
     Part{host_metric("memory_available_bytes"), host_metric("memory_total_bytes")},
+    Part{host_metric("memory_free_bytes"), host_metric("memory_total_bytes")},
+    Part{host_metric("memory_buffers_bytes"), host_metric("memory_total_bytes")},
+    Part{host_metric("memory_cached_bytes"), host_metric("memory_total_bytes")},
+    Part{host_metric("memory_shared_bytes"), host_metric("memory_total_bytes")},
     Part{host_metric("swap_used_bytes"), host_metric("swap_total_bytes")},
 };
 

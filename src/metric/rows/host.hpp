@@ -131,6 +131,60 @@ inline constexpr Metric kHostRows[] = {
     {.key = "uptime_seconds", .scope = Scope::host, .unit = Unit::seconds, .group = Group::host, .label = "UP",
      .help = "Time since the host started",
      .meaning = "How long the host has been running."},
+
+    // What vmstat and free show, by their rules.
+    {.key = "cpu_user_percent", .scope = Scope::host, .unit = Unit::percent, .precision = 1,
+     .window = Window::since_last, .group = Group::host, .label = "USER",
+     .help = "Processor time spent in programs",
+     .meaning = "Time of niced programs and of virtual machines that run here included. User, system, idle, iowait and "
+                "steal together are 100."},
+    {.key = "cpu_system_percent", .scope = Scope::host, .unit = Unit::percent, .precision = 1,
+     .window = Window::since_last, .group = Group::host, .label = "SYS",
+     .help = "Processor time spent in the kernel",
+     .meaning = "Time spent serving interrupts included (irq and softirq)."},
+    {.key = "cpu_idle_percent", .scope = Scope::host, .unit = Unit::percent, .precision = 1,
+     .window = Window::since_last, .group = Group::host, .label = "IDLE",
+     .help = "Processor time in which there was nothing to do",
+     .meaning = "Time spent waiting for disks is not part of it: that is cpu_iowait_percent."},
+    {.key = "tasks_running", .scope = Scope::host, .group = Group::host, .label = "RUN",
+     .help = "Tasks that run or wait for a processor",
+     .meaning = "Threads of all programs, the one of gpulse that reads this number included. More than cpu_count means "
+                "that some wait."},
+    {.key = "tasks_blocked", .scope = Scope::host, .group = Group::host, .label = "BLOCKED",
+     .help = "Tasks that wait for a disk",
+     .meaning = "Threads that cannot go on before something is read or written."},
+    {.key = "interrupts_per_second", .scope = Scope::host, .unit = Unit::per_second, .window = Window::since_last,
+     .group = Group::host, .label = "INTR",
+     .help = "Interrupts per second",
+     .meaning = "All cores together, the clock's included."},
+    {.key = "context_switches_per_second", .scope = Scope::host, .unit = Unit::per_second,
+     .window = Window::since_last, .group = Group::host, .label = "SWITCHES",
+     .help = "Context switches per second",
+     .meaning = "How often a core went from one task to another, all cores together."},
+    {.key = "swap_in_bytes_per_second", .scope = Scope::host, .unit = Unit::bytes_per_second,
+     .window = Window::since_last, .group = Group::host, .label = "SWAPIN",
+     .help = "Bytes per second read back from swap space",
+     .meaning = "Memory pages that were on disk and are needed again. A steady flow means that memory is short."},
+    {.key = "swap_out_bytes_per_second", .scope = Scope::host, .unit = Unit::bytes_per_second,
+     .window = Window::since_last, .group = Group::host, .label = "SWAPOUT",
+     .help = "Bytes per second written to swap space",
+     .meaning = "Memory pages that were moved to disk to make room."},
+    {.key = "memory_free_bytes", .scope = Scope::host, .unit = Unit::bytes, .group = Group::host, .label = "FREE",
+     .help = "Host memory that holds nothing at all",
+     .meaning = "Low on a healthy host, because the kernel fills free memory with its cache: "
+                "memory_available_bytes says what a program could have."},
+    {.key = "memory_buffers_bytes", .scope = Scope::host, .unit = Unit::bytes, .group = Group::host, .label = "BUFFERS",
+     .help = "Host memory that holds blocks of disks",
+     .meaning = "The structure of file systems more than the contents of files."},
+    {.key = "memory_cached_bytes", .scope = Scope::host, .unit = Unit::bytes, .group = Group::host, .label = "CACHE",
+     .help = "Host memory that holds contents of files",
+     .meaning = "The kernel's page cache and those of its own tables that it can give back (Cached and SReclaimable), "
+                "as free and vmstat count it; with memory_buffers_bytes it is free's buff/cache. Shared memory is part "
+                "of it and cannot be given back."},
+    {.key = "memory_shared_bytes", .scope = Scope::host, .unit = Unit::bytes, .group = Group::host, .label = "SHARED",
+     .help = "Host memory in shared memory and tmpfs",
+     .meaning = "What processes share with one another and what lies in /dev/shm, as data loaders use it; part of "
+                "memory_cached_bytes."},
 };
 // clang-format on
 

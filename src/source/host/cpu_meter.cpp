@@ -13,6 +13,9 @@ namespace {
 struct Use {
   double total = 0;  // clock ticks; 0: none has passed
   double busy = 0;
+  double user = 0;
+  double system = 0;
+  double idle = 0;
   double iowait = 0;
   double steal = 0;
   bool backwards = false;
@@ -36,6 +39,9 @@ Use use_between(const CpuTimes &before, const CpuTimes &now) {
     // The machine had work for stolen time: without it a starved virtual machine would look idle.
     if (i != CpuField::idle && i != CpuField::iowait) use.busy += delta[i];
   }
+  use.user = delta[CpuField::user] + delta[CpuField::nice];
+  use.system = delta[CpuField::system] + delta[CpuField::irq] + delta[CpuField::softirq];
+  use.idle = delta[CpuField::idle];
   use.iowait = delta[CpuField::iowait];
   use.steal = delta[CpuField::steal];
   return use;
@@ -54,7 +60,18 @@ Reading busiest_core(const std::vector<CpuCore> &cores) {
   return busiest;
 }
 
+Reading told(std::optional<std::uint64_t> count) {
+  return count ? Reading(static_cast<double>(*count)) : Reason::not_supported;
+}
+
 }  // namespace
+
+void CpuMeter::tell_tasks(Monotonic now, Row &row) {
+  row[host_metric("tasks_running")] = told(now_.tasks.running);
+  row[host_metric("tasks_blocked")] = told(now_.tasks.blocked);
+  row[host_metric("interrupts_per_second")] = interrupts_.update(now_.tasks.interrupts, now);
+  row[host_metric("context_switches_per_second")] = context_switches_.update(now_.tasks.context_switches, now);
+}
 
 // Keeps the readings of cores that are still there.
 void CpuMeter::list(std::vector<CpuCore> &cores) const {
@@ -86,13 +103,14 @@ void CpuMeter::compare(std::vector<CpuCore> &cores) const {
   }
 }
 
-bool CpuMeter::update(std::string_view text, Row &row, std::vector<CpuCore> &cores) {
+bool CpuMeter::update(std::string_view text, Monotonic now, Row &row, std::vector<CpuCore> &cores) {
   if (!parse_stat(text, now_)) {
-    has_before_ = false;
+    *this = {};
     cores.clear();
     return false;
   }
   list(cores);
+  tell_tasks(now, row);
   row[host_metric("cpu_count")] =
       now_.cores.empty() ? Reading(Reason::not_supported) : Reading(static_cast<double>(now_.cores.size()));
   const auto use = has_before_ ? use_between(before_.all, now_.all) : Use{.backwards = true};
@@ -102,6 +120,9 @@ bool CpuMeter::update(std::string_view text, Row &row, std::vector<CpuCore> &cor
     return use.backwards ? Reading(Reason::not_sampled) : Reading(use.percent(part));
   };
   row[host_metric("cpu_percent")] = tell(use.busy);
+  row[host_metric("cpu_user_percent")] = tell(use.user);
+  row[host_metric("cpu_system_percent")] = tell(use.system);
+  row[host_metric("cpu_idle_percent")] = tell(use.idle);
   row[host_metric("cpu_iowait_percent")] = tell(use.iowait);
   row[host_metric("cpu_steal_percent")] = tell(use.steal);
   compare(cores);

@@ -23,17 +23,22 @@ void require(bool holds) {
 void require_sane(double value) { require(std::isfinite(value) && value >= 0); }
 
 void fuzz_machine(std::string_view text) {
-  CpuText cpu;
+  StatText cpu;
   std::vector<Flow> flows;
   parse_stat(text, cpu);
   parse_diskstats(text, flows);
   parse_net_dev(text, flows);
+  parse_vmstat(text);
   if (const auto load = parse_loadavg(text)) {
     for (const double value : *load) require_sane(value);
   }
   if (const auto memory = parse_meminfo(text)) {
     require_sane(memory->total_bytes);
     require_sane(memory->available_bytes);
+    require_sane(memory->free_bytes.value_or(0));
+    require_sane(memory->buffers_bytes.value_or(0));
+    require_sane(memory->cached_bytes.value_or(0));
+    require_sane(memory->shared_bytes.value_or(0));
     require_sane(memory->swap_total_bytes.value_or(0));
     require_sane(memory->swap_free_bytes.value_or(0));
   }

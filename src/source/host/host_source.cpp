@@ -2,6 +2,8 @@
 #include "source/host/host_source.hpp"
 #include "base/kept_file.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -12,6 +14,7 @@
 
 #include "model/plausible.hpp"
 #include "source/api/errno_reason.hpp"
+#include "source/host/counter_rate.hpp"
 #include "source/host/cpu_meter.hpp"
 #include "source/host/cpu_power.hpp"
 #include "source/host/cpu_temperature.hpp"
@@ -24,7 +27,7 @@ namespace gpulse::host {
 
 namespace {
 
-// Enough for 1,000 processors or 2,000 interfaces.
+// Enough for 1,000 processors with all their interrupts, or 2,000 interfaces.
 constexpr std::size_t kMaxText = 1U << 18U;
 
 // What is remembered from one reading to the next.
@@ -32,6 +35,8 @@ struct State {
   CpuMeter cpu;
   Throughput disks;
   Throughput network;
+  CounterRate swap_in;
+  CounterRate swap_out;
   std::vector<Flow> flows;
   CpuTemperature temperature;
   CpuPower power;
@@ -47,7 +52,9 @@ struct Context {
   std::vector<CpuCore> &cores;
 };
 
-bool take_cpu(const Context &in) { return in.state.cpu.update(in.text, in.row, in.cores); }
+Reading told(std::optional<double> value) { return value ? Reading(*value) : Reason::not_supported; }
+
+bool take_stat(const Context &in) { return in.state.cpu.update(in.text, in.now, in.row, in.cores); }
 
 bool take_load(const Context &in) {
   const auto load = parse_loadavg(in.text);
@@ -66,11 +73,27 @@ bool take_memory(const Context &in) {
   // Some containers show more available memory than there is: what is used cannot be told from that.
   constexpr auto kUsed = host_metric("memory_used_bytes");
   in.row[kUsed] = plausible(kUsed, memory->total_bytes - memory->available_bytes);
+  in.row[host_metric("memory_free_bytes")] = told(memory->free_bytes);
+  in.row[host_metric("memory_buffers_bytes")] = told(memory->buffers_bytes);
+  in.row[host_metric("memory_cached_bytes")] = told(memory->cached_bytes);
+  in.row[host_metric("memory_shared_bytes")] = told(memory->shared_bytes);
   const bool swap = memory->swap_total_bytes.has_value();
-  in.row[host_metric("swap_total_bytes")] = swap ? Reading(*memory->swap_total_bytes) : Reason::not_supported;
+  in.row[host_metric("swap_total_bytes")] = told(memory->swap_total_bytes);
   constexpr auto kSwapUsed = host_metric("swap_used_bytes");
   in.row[kSwapUsed] = swap ? plausible(kSwapUsed, *memory->swap_total_bytes - *memory->swap_free_bytes)
                            : Reading(Reason::not_supported);
+  return true;
+}
+
+bool take_swapping(const Context &in) {
+  static const auto kPageBytes = static_cast<double>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
+  const auto pages = parse_vmstat(in.text);
+  if (!pages) {
+    in.state.swap_in = in.state.swap_out = {};
+    return false;
+  }
+  in.row[host_metric("swap_in_bytes_per_second")] = in.state.swap_in.update(pages->in, in.now, kPageBytes);
+  in.row[host_metric("swap_out_bytes_per_second")] = in.state.swap_out.update(pages->out, in.now, kPageBytes);
   return true;
 }
 
@@ -102,7 +125,7 @@ bool take_pressure(const Context &in, MetricId some, MetricId full) {
   const auto pressure = parse_pressure(in.text);
   if (!pressure) return false;
   in.row[some] = pressure->some_percent;
-  in.row[full] = pressure->full_percent ? Reading(*pressure->full_percent) : Reason::not_supported;
+  in.row[full] = told(pressure->full_percent);
   return true;
 }
 
@@ -151,13 +174,24 @@ bool read_clocks(const Context &in) {
   return true;
 }
 
-constexpr std::array kCpu{host_metric("cpu_percent"), host_metric("cpu_iowait_percent"),
-                          host_metric("cpu_steal_percent"), host_metric("cpu_busiest_core_percent"),
-                          host_metric("cpu_count")};
+constexpr std::array kStat{host_metric("cpu_percent"),
+                           host_metric("cpu_iowait_percent"),
+                           host_metric("cpu_steal_percent"),
+                           host_metric("cpu_busiest_core_percent"),
+                           host_metric("cpu_count"),
+                           host_metric("cpu_user_percent"),
+                           host_metric("cpu_system_percent"),
+                           host_metric("cpu_idle_percent"),
+                           host_metric("tasks_running"),
+                           host_metric("tasks_blocked"),
+                           host_metric("interrupts_per_second"),
+                           host_metric("context_switches_per_second")};
 constexpr std::array kLoad{host_metric("load_1m"), host_metric("load_5m"), host_metric("load_15m")};
-constexpr std::array kMemory{host_metric("memory_total_bytes"), host_metric("memory_used_bytes"),
-                             host_metric("memory_available_bytes"), host_metric("swap_total_bytes"),
-                             host_metric("swap_used_bytes")};
+constexpr std::array kMemory{
+    host_metric("memory_total_bytes"),   host_metric("memory_used_bytes"),   host_metric("memory_available_bytes"),
+    host_metric("swap_total_bytes"),     host_metric("swap_used_bytes"),     host_metric("memory_free_bytes"),
+    host_metric("memory_buffers_bytes"), host_metric("memory_cached_bytes"), host_metric("memory_shared_bytes")};
+constexpr std::array kSwapping{host_metric("swap_in_bytes_per_second"), host_metric("swap_out_bytes_per_second")};
 constexpr std::array kDisks{host_metric("disk_read_bytes_per_second"), host_metric("disk_write_bytes_per_second")};
 constexpr std::array kNetwork{host_metric("network_rx_bytes_per_second"), host_metric("network_tx_bytes_per_second")};
 constexpr std::array kCpuPressure{host_metric("pressure_cpu_percent")};
@@ -171,10 +205,13 @@ constexpr std::array kPower{host_metric("cpu_power_watts"), host_metric("dram_po
 // A take_ function gets the text of the file named by `call`, and returns false when it cannot be parsed. A read_
 // function opens its files itself.
 using Take = bool (*)(const Context &);
-constexpr std::array<std::pair<ReaderInfo, Take>, 12> kRows{{
-    {{.call = "/proc/stat", .differential = true, .fills = kCpu}, take_cpu},
+constexpr std::array<std::pair<ReaderInfo, Take>, 13> kRows{{
+    {{.call = "/proc/stat", .differential = true, .fills = kStat}, take_stat},
     {{.call = "/proc/loadavg", .fills = kLoad}, take_load},
     {{.call = "/proc/meminfo", .fills = kMemory}, take_memory},
+    // Not on every tick: the kernel adds up two hundred counters of each core for it.
+    {{.call = "/proc/vmstat", .tier = Tier::second, .differential = true, .extra = true, .fills = kSwapping},
+     take_swapping},
     {{.call = "/proc/diskstats", .differential = true, .fills = kDisks}, take_disks},
     {{.call = "/proc/net/dev", .differential = true, .fills = kNetwork}, take_network},
     {{.call = "/proc/pressure/cpu", .fills = kCpuPressure}, take_cpu_pressure},
@@ -218,7 +255,7 @@ class HostSource final : public Source {
     };
     const bool file = info.call.starts_with('/');
     if (file && !files_[reader].read(text_, root_, info.call, kMaxText)) {
-      if (take == take_cpu) frame.cores.clear();
+      if (take == take_stat) frame.cores.clear();
       return refuse(errno_reason(errno));
     }
     if (!take({root_, state_, text_, now, frame.row, frame.cores})) return refuse(Reason::error);

@@ -18,7 +18,9 @@ using namespace std::chrono_literals;
 class HostSourceTest : public testing::Test {
  protected:
   HostSourceTest() {
-    folder.write("/proc/stat", "cpu 100 0 100 700 100 0 0 0\ncpu0 50 0 50 350 50 0 0 0\ncpu1 50 0 50 350 50 0 0 0\n");
+    folder.write("/proc/stat", "cpu 100 0 100 700 100 0 0 0\ncpu0 50 0 50 350 50 0 0 0\ncpu1 50 0 50 350 50 0 0 0\n" +
+                                   tasks(5000, 9000, 3, 1));
+    folder.write("/proc/vmstat", swapped(100, 200));
     folder.write("/proc/loadavg", "0.50 1.25 2.00 1/80 11206\n");
     folder.write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\nSwapTotal: 200 kB\nSwapFree: 150 kB\n");
     folder.write("/proc/diskstats", disks(1000, 2000));
@@ -44,6 +46,16 @@ class HostSourceTest : public testing::Test {
     return line("sda", sectors_read, 0) + line("sda1", sectors_read * 1000, 0) + line("nvme0n1", 0, sectors_written) +
            line("dm-0", sectors_read * 1000, 0) + line("loop0", sectors_read * 1000, 0) +
            line("bcache0", sectors_read * 1000, 0) + line("nvme1c0n1", sectors_read * 1000, 0);
+  }
+
+  static std::string tasks(std::uint64_t interrupts, std::uint64_t switches, int running, int blocked) {
+    return "intr " + std::to_string(interrupts) + " 0 0 77 0\nctxt " + std::to_string(switches) +
+           "\nbtime 1794787205\nprocesses 4711\nprocs_running " + std::to_string(running) + "\nprocs_blocked " +
+           std::to_string(blocked) + "\nsoftirq 1 2 3\n";
+  }
+
+  static std::string swapped(std::uint64_t in, std::uint64_t out) {
+    return "nr_free_pages 4711\npswpin " + std::to_string(in) + "\npswpout " + std::to_string(out) + "\npgfault 9\n";
   }
 
   static std::string interfaces(int in, int out) {
@@ -142,6 +154,93 @@ TEST_F(HostSourceTest, TheSecondReadingHasExactRates) {
   EXPECT_EQ(number("disk_write_bytes_per_second"), 100 * 512 / 2);
   EXPECT_EQ(number("network_rx_bytes_per_second"), 2 * 500 / 2);  // eth0 and wlan0
   EXPECT_EQ(number("network_tx_bytes_per_second"), 2 * 2000 / 2);
+}
+
+TEST_F(HostSourceTest, SharesOfTimeAddUpAsInVmstat) {
+  read("/proc/stat");
+  // Of 200 ticks: 30 user, 10 nice, 20 system, 80 idle, 40 iowait, 2 irq, 8 softirq, 10 steal; 5 of the 30 in a guest.
+  folder.write("/proc/stat", "cpu 130 10 120 780 140 2 8 10 5 0\n");
+  read("/proc/stat");
+  EXPECT_EQ(number("cpu_user_percent"), 20);
+  EXPECT_EQ(number("cpu_system_percent"), 15);
+  EXPECT_EQ(number("cpu_idle_percent"), 40);
+  EXPECT_EQ(number("cpu_iowait_percent"), 20);
+  EXPECT_EQ(number("cpu_steal_percent"), 5);
+}
+
+TEST_F(HostSourceTest, TasksInterruptsAndSwitches) {
+  read("/proc/stat");
+  EXPECT_EQ(number("tasks_running"), 3);
+  EXPECT_EQ(number("tasks_blocked"), 1);
+  EXPECT_TRUE((*this)["interrupts_per_second"].is(Reason::not_sampled));
+  EXPECT_TRUE((*this)["context_switches_per_second"].is(Reason::not_sampled));
+  now += 2s;
+  folder.write("/proc/stat", "cpu 100 0 100 800 100 0 0 0\n" + tasks(5500, 9001, 70, 0));
+  read("/proc/stat");
+  EXPECT_EQ(number("tasks_running"), 70);
+  EXPECT_EQ(number("tasks_blocked"), 0);
+  EXPECT_EQ(number("interrupts_per_second"), 250);
+  EXPECT_EQ(number("context_switches_per_second"), 0.5);
+  // Within one clock tick the shares stand; what is counted one by one goes on.
+  now += 1s;
+  folder.write("/proc/stat", "cpu 100 0 100 800 100 0 0 0\n" + tasks(5507, 9003, 2, 0));
+  read("/proc/stat");
+  EXPECT_EQ(number("tasks_running"), 2);
+  EXPECT_EQ(number("interrupts_per_second"), 7);
+  EXPECT_EQ(number("cpu_idle_percent"), 100);
+}
+
+TEST_F(HostSourceTest, CountersThatWrapOrEndGiveNoRateOnce) {
+  folder.write("/proc/stat", "cpu 100 0 100 700 100 0 0 0\n" + tasks(18446744073709551615U, 9000, 3, 1));
+  folder.write("/proc/vmstat", swapped(4294967295, 5));
+  read_all();
+  now += 1s;
+  folder.write("/proc/stat", "cpu 100 0 100 800 100 0 0 0\n" + tasks(99, 9010, 3, 1));
+  folder.write("/proc/vmstat", swapped(3, 6));
+  read_all();
+  EXPECT_TRUE((*this)["interrupts_per_second"].is(Reason::not_sampled));
+  EXPECT_EQ(number("context_switches_per_second"), 10);
+  EXPECT_TRUE((*this)["swap_in_bytes_per_second"].is(Reason::not_sampled));
+  EXPECT_EQ(number("swap_out_bytes_per_second"), static_cast<double>(::sysconf(_SC_PAGESIZE)));
+  now += 1s;
+  folder.write("/proc/stat", "cpu 100 0 100 900 100 0 0 0\nintr 104\n");
+  read("/proc/stat");
+  EXPECT_EQ(number("interrupts_per_second"), 5);
+  for (const auto *key : {"context_switches_per_second", "tasks_running", "tasks_blocked"}) {
+    EXPECT_TRUE((*this)[key].is(Reason::not_supported)) << key;
+  }
+}
+
+TEST_F(HostSourceTest, SwappingIsCountedInBytes) {
+  read("/proc/vmstat");
+  EXPECT_TRUE((*this)["swap_in_bytes_per_second"].is(Reason::not_sampled));
+  now += 2s;
+  folder.write("/proc/vmstat", swapped(106, 200));
+  read("/proc/vmstat");
+  EXPECT_EQ(number("swap_in_bytes_per_second"), 3.0 * static_cast<double>(::sysconf(_SC_PAGESIZE)));
+  EXPECT_EQ(number("swap_out_bytes_per_second"), 0);
+  // A kernel built without swap shows the file, but not these counters.
+  folder.write("/proc/vmstat", "nr_free_pages 4711\n");
+  EXPECT_EQ(read("/proc/vmstat"), Outcome::ok);
+  EXPECT_TRUE((*this)["swap_in_bytes_per_second"].is(Reason::not_supported));
+  folder.remove("/proc/vmstat");
+  EXPECT_EQ(read("/proc/vmstat"), Outcome::unsupported);
+}
+
+TEST_F(HostSourceTest, MemoryAsFreeTellsIt) {
+  folder.write("/proc/meminfo",
+               "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 400 kB\nBuffers: 20 kB\n"
+               "Cached: 300 kB\nShmem: 70 kB\nSReclaimable: 50 kB\n");
+  read("/proc/meminfo");
+  EXPECT_EQ(number("memory_free_bytes"), 100 * 1024);
+  EXPECT_EQ(number("memory_buffers_bytes"), 20 * 1024);
+  EXPECT_EQ(number("memory_cached_bytes"), 350 * 1024);
+  EXPECT_EQ(number("memory_shared_bytes"), 70 * 1024);
+  folder.write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
+  read("/proc/meminfo");
+  for (const auto *key : {"memory_free_bytes", "memory_buffers_bytes", "memory_cached_bytes", "memory_shared_bytes"}) {
+    EXPECT_TRUE((*this)[key].is(Reason::not_supported)) << key;
+  }
 }
 
 TEST_F(HostSourceTest, EachCoreForItself) {
@@ -331,7 +430,8 @@ TEST_F(HostSourceTest, AnyCountersGiveSaneNumbers) {
       for (int i = 0; i < 10; ++i) stat += any();
       stat += '\n';
     }
-    folder.write("/proc/stat", stat);
+    folder.write("/proc/stat", stat + "intr " + any() + "\nctxt " + any() + "\nprocs_running " + any() + "\n");
+    folder.write("/proc/vmstat", "pswpin " + any() + "\npswpout " + any() + "\n");
     folder.write("/proc/diskstats", "8 0 sda 1 0 " + any() + "1 1 0 " + any() + "1 0 0 0\n");
     folder.write("/proc/net/dev", "eth0: " + any() + "1 0 0 0 0 0 0 " + any() + "1 0 0 0 0 0 0\n");
     folder.write("/proc/meminfo", "MemTotal: " + any() + "kB\nMemAvailable: " + any() + "kB\nSwapTotal: " + any() +

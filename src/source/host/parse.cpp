@@ -34,6 +34,31 @@ bool parse_cpu_times(std::string_view rest, CpuTimes &out) {
   return true;
 }
 
+// "ctxt 4711": the lines of all that is wanted come in this order, most of them after a long one that is not.
+bool parse_tasks(std::string_view text, TaskCounts &out) {
+  out = {};
+  const std::pair<std::string_view, std::optional<std::uint64_t> *> wanted[] = {
+      {"intr", &out.interrupts},
+      {"ctxt", &out.context_switches},
+      {"procs_running", &out.running},
+      {"procs_blocked", &out.blocked},
+  };
+  while (!text.empty() && !out.blocked) {
+    auto line = next_piece(text, '\n');
+    const auto name = next_word(line);
+    for (const auto &[key, count] : wanted) {
+      if (name != key) continue;
+      *count = parse_integer<std::uint64_t>(next_word(line));
+      if (!*count) return false;
+    }
+  }
+  // Whoever reads this is a running task that was switched to: a kernel that says 0 does not count.
+  if (out.interrupts == 0) out.interrupts.reset();
+  if (out.context_switches == 0) out.context_switches.reset();
+  if (out.running == 0) out.running = out.blocked = std::nullopt;
+  return true;
+}
+
 // "MemTotal:       16384 kB"
 std::optional<double> kilobytes(std::string_view rest) { return amount(next_word(rest)); }
 
@@ -46,7 +71,7 @@ bool skip_words(std::string_view &rest, int count) {
 
 }  // namespace
 
-bool parse_stat(std::string_view text, CpuText &out) {
+bool parse_stat(std::string_view text, StatText &out) {
   out.cores.clear();
   bool found = false;
   while (text.starts_with("cpu")) {
@@ -64,7 +89,7 @@ bool parse_stat(std::string_view text, CpuText &out) {
     core.id = *id;
     out.cores.push_back(core);
   }
-  return found;
+  return found && parse_tasks(text, out.tasks);
 }
 
 std::optional<std::array<double, 3>> parse_loadavg(std::string_view text) {
@@ -78,30 +103,64 @@ std::optional<std::array<double, 3>> parse_loadavg(std::string_view text) {
 }
 
 std::optional<Memory> parse_meminfo(std::string_view text) {
-  std::optional<double> total, available, free, buffers, cached, swap_total, swap_free;
+  std::optional<double> total, available, free, buffers, cached, reclaimable, shared, swap_total, swap_free;
   const std::pair<std::string_view, std::optional<double> *> wanted[] = {
-      {"MemTotal:", &total}, {"MemAvailable:", &available}, {"MemFree:", &free},      {"Buffers:", &buffers},
-      {"Cached:", &cached},  {"SwapTotal:", &swap_total},   {"SwapFree:", &swap_free}};
-  while (!text.empty()) {
+      {"MemTotal:", &total},  {"MemAvailable:", &available}, {"MemFree:", &free},
+      {"Buffers:", &buffers}, {"Cached:", &cached},          {"SReclaimable:", &reclaimable},
+      {"Shmem:", &shared},    {"SwapTotal:", &swap_total},   {"SwapFree:", &swap_free}};
+  auto missing = std::size(wanted);
+  while (!text.empty() && missing > 0) {
     auto line = next_piece(text, '\n');
     const auto name = next_word(line);
     for (const auto &[key, value] : wanted) {
-      if (name != key) continue;
+      if (name != key || *value) continue;
       *value = kilobytes(line);
       if (!*value) return std::nullopt;
+      --missing;
     }
   }
   // Kernels before 3.14 have no MemAvailable.
   if (!available && free && buffers && cached) available = *free + *buffers + *cached;
-  if (!total || !available) return std::nullopt;
-  constexpr double kUnit = 1024;
-  Memory memory{*total * kUnit, *available * kUnit, {}, {}};
-  if (!std::isfinite(memory.total_bytes) || !std::isfinite(memory.available_bytes)) return std::nullopt;
-  if (swap_total && swap_free && std::isfinite(*swap_total * kUnit) && std::isfinite(*swap_free * kUnit)) {
-    memory.swap_total_bytes = *swap_total * kUnit;
-    memory.swap_free_bytes = *swap_free * kUnit;
-  }
+  // Kernels before 2.6.19 do not tell it apart.
+  if (cached && reclaimable) *cached += *reclaimable;
+  const auto bytes = [](std::optional<double> kilobytes) -> std::optional<double> {
+    constexpr double kUnit = 1024;
+    return kilobytes && std::isfinite(*kilobytes * kUnit) ? std::optional(*kilobytes * kUnit) : std::nullopt;
+  };
+  const auto total_bytes = bytes(total);
+  const auto available_bytes = bytes(available);
+  if (!total_bytes || !available_bytes) return std::nullopt;
+  Memory memory{.total_bytes = *total_bytes,
+                .available_bytes = *available_bytes,
+                .free_bytes = bytes(free),
+                .buffers_bytes = bytes(buffers),
+                .cached_bytes = bytes(cached),
+                .shared_bytes = bytes(shared),
+                .swap_total_bytes = bytes(swap_total),
+                .swap_free_bytes = bytes(swap_free)};
+  if (!memory.swap_total_bytes || !memory.swap_free_bytes) memory.swap_total_bytes = memory.swap_free_bytes = {};
   return memory;
+}
+
+std::optional<SwappedPages> parse_vmstat(std::string_view text) {
+  SwappedPages pages;
+  const std::pair<std::string_view, std::optional<std::uint64_t> *> wanted[] = {{"pswpin", &pages.in},
+                                                                                {"pswpout", &pages.out}};
+  bool counters = false;
+  // Two of two hundred lines: nothing behind them is looked at.
+  while (!text.empty() && (!pages.in || !pages.out)) {
+    auto line = next_piece(text, '\n');
+    const auto name = next_word(line);
+    if (counters && !name.starts_with("pswp")) continue;
+    const auto count = parse_integer<std::uint64_t>(next_word(line));
+    if (!count || !next_word(line).empty()) return std::nullopt;
+    counters = true;
+    for (const auto &[key, value] : wanted) {
+      if (name == key) *value = count;
+    }
+  }
+  if (!counters) return std::nullopt;
+  return pages;
 }
 
 bool parse_diskstats(std::string_view text, std::vector<Flow> &out) {

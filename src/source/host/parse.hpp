@@ -22,11 +22,20 @@ struct CoreTimes {
   CpuTimes times{};
 };
 
-struct CpuText {
+// What the kernel does not tell of is none.
+struct TaskCounts {
+  std::optional<std::uint64_t> interrupts;  // since boot
+  std::optional<std::uint64_t> context_switches;
+  std::optional<std::uint64_t> running;  // at the moment
+  std::optional<std::uint64_t> blocked;
+};
+
+struct StatText {
   CpuTimes all{};
   std::vector<CoreTimes> cores;  // those that are switched on
+  TaskCounts tasks;
 };
-bool parse_stat(std::string_view text, CpuText &out);
+bool parse_stat(std::string_view text, StatText &out);
 
 // Over 1, 5 and 15 minutes.
 std::optional<std::array<double, 3>> parse_loadavg(std::string_view text);
@@ -34,10 +43,21 @@ std::optional<std::array<double, 3>> parse_loadavg(std::string_view text);
 struct Memory {
   double total_bytes = 0;
   double available_bytes = 0;
+  std::optional<double> free_bytes;
+  std::optional<double> buffers_bytes;
+  std::optional<double> cached_bytes;  // what the kernel can give back of its own tables included, as `free` has it
+  std::optional<double> shared_bytes;
   std::optional<double> swap_total_bytes;  // none: the kernel has no swap
   std::optional<double> swap_free_bytes;
 };
 std::optional<Memory> parse_meminfo(std::string_view text);
+
+// Pages moved between memory and swap space since boot; none: the kernel has no swap.
+struct SwappedPages {
+  std::optional<std::uint64_t> in;
+  std::optional<std::uint64_t> out;
+};
+std::optional<SwappedPages> parse_vmstat(std::string_view text);
 
 // Bytes that a disk or an interface has moved since boot; the name points into the text.
 struct Flow {
