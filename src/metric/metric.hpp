@@ -104,8 +104,9 @@ enum class Role : std::uint8_t {
   process_count,
   parent,
   parent_name,
+  idle,
 };
-inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::parent_name) + 1;
+inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::idle) + 1;
 
 // How values of a stretch of time become one.
 enum class Fold : std::uint8_t {

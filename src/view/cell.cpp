@@ -129,7 +129,8 @@ Cell missing_cell(const Style &style) { return {std::string(style.dash()), Colou
 Cell value_cell(const Style &style, const Metric &metric, const Reading &reading) {
   if (!reading) return missing_cell(style);
   const double value = reading.value();
-  const auto otherwise = metric.unit == Unit::percent ? load_colour(value) : Colour::plain;
+  const bool load = metric.unit == Unit::percent && metric.role != Role::idle;
+  const auto otherwise = load ? load_colour(value) : Colour::plain;
   return {short_value(style, metric, value), threshold_colour(metric, value, otherwise)};
 }
 

@@ -30,6 +30,12 @@ std::string csv_of(const Snapshot &snapshot, const std::vector<std::string> &fie
   return text;
 }
 
+TEST(ValueCell, IdleTimeIsNotColouredAsLoad) {
+  const auto colour = [](MetricId id) { return value_cell({}, describe(id), Reading(95)).spans.front().colour; };
+  EXPECT_EQ(colour(host_metric("cpu_user_percent")), term::Colour::busy);
+  EXPECT_EQ(colour(host_metric("cpu_idle_percent")), term::Colour::plain);
+}
+
 TEST(Csv, HasALinePerDeviceAndAColumnPerField) {
   auto snapshot = make_snapshot(2);
   snapshot.devices[1].row[device_metric("throttle_reasons")] = 0x44;

@@ -145,7 +145,8 @@ inline constexpr Metric kHostRows[] = {
     {.key = "cpu_idle_percent", .scope = Scope::host, .unit = Unit::percent, .precision = 1,
      .window = Window::since_last, .group = Group::host, .label = "IDLE",
      .help = "Processor time in which there was nothing to do",
-     .meaning = "Time spent waiting for disks is not part of it: that is cpu_iowait_percent."},
+     .meaning = "Time spent waiting for disks is not part of it: that is cpu_iowait_percent.",
+     .role = Role::idle},
     {.key = "tasks_running", .scope = Scope::host, .group = Group::host, .label = "RUN",
      .help = "Tasks that run or wait for a processor",
      .meaning = "Threads of all programs, the one of gpulse that reads this number included. More than cpu_count means "
