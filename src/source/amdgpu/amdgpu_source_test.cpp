@@ -235,6 +235,42 @@ TEST(AmdTemperature, OfAChipWithoutEdgeSensorIsThatOfItsHottestPoint) {
   EXPECT_TRUE(sampled[kMemoryTemperature].is(Reason::not_supported)) << "no memory is at 0 °C";
 }
 
+TEST(AmdSensors, ThatTheCardLacksAreNotAtZero) {
+  BusyCard card;
+  card.sensor("temp3_input", "0");
+  card.sensor("temp3_label", "mem");
+  card.sensor("in0_input", "0");
+  card.sensor("in0_label", "vddgfx");
+  card.sensor("in1_input", "0");
+  card.sensor("in1_label", "vddnb");
+  card.sensor("temp1_emergency", "0");
+  card.sensor("fan1_input", "0");
+  // v1_3: regulators' temperatures at 10, 12 and 14, voltages at 104, 106 and 108.
+  auto table = Table(120, 1, 3).u16(10, 0).u16(12, 0).u16(14, 51).u16(104, 0).u16(106, 0).u16(108, 0);
+  card.write("gpu_metrics", table.bytes());
+  Sampled sampled(card);
+  ASSERT_TRUE(sampled.sample());
+  for (const auto id : {kMemoryTemperature, device_metric("temperature_vr_graphics_celsius"),
+                        device_metric("temperature_vr_soc_celsius"), device_metric("voltage_graphics_volts"),
+                        device_metric("voltage_soc_volts"), device_metric("voltage_memory_volts"),
+                        device_metric("temperature_shutdown_celsius")}) {
+    EXPECT_TRUE(sampled[id].is(Reason::not_supported)) << describe(id).key;
+  }
+  EXPECT_EQ(sampled[device_metric("temperature_vr_memory_celsius")], Reading(51));
+  EXPECT_EQ(sampled[device_metric("fan_speed_rpm")], Reading(0)) << "a fan that stands still is at 0";
+  expect_the_rest_is_right(sampled);
+}
+
+TEST(AmdSensors, ThatHaveWorkedMayBeAtZero) {
+  BusyCard card;
+  card.sensor("in0_input", "775");
+  Sampled sampled(card);
+  ASSERT_TRUE(sampled.sample());
+  card.sensor("in0_input", "0");
+  ASSERT_TRUE(sampled.sample());
+  EXPECT_EQ(sampled[device_metric("voltage_graphics_volts")], Reading(0)) << "switched off to save power";
+}
+
 TEST(AmdPower, IsTheMomentWhereThereIsNoMean) {
   FakeCard card;
   card.sensor("power1_input", "3142000");

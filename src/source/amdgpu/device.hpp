@@ -19,6 +19,7 @@
 #include "source/drm/device_users.hpp"
 #include "source/drm/idle_cards.hpp"
 #include "source/drm/pcie_link.hpp"
+#include "source/sysfs/sensor_presence.hpp"
 
 namespace gpulse::amdgpu {
 
@@ -45,6 +46,8 @@ struct DeviceData {
   std::array<std::string, kSensors> sensors;  // …/temp2, to be followed by "_input"
   bool integrated = false;
   bool counts_energy = false;  // in a known unit
+
+  sysfs::SensorPresence presence;
 
   // Metrics that were read from their own file: the values in gpu_metrics are ignored for them.
   std::bitset<kMetricCount> own;

@@ -68,6 +68,25 @@ Reading read_sum(const Sysroot &root, const std::string &process, std::string_vi
   return sum ? plausible(metric, sum.value()) : sum;
 }
 
+// Whether the process has a queue on the device, even if nothing runs in it at the moment.
+bool has_queue(const Sysroot &root, const std::string &process, const std::vector<KfdNode> &nodes) {
+  const auto folder = process + "/queues";
+  const auto queues = root.list(folder);
+  return std::any_of(queues.begin(), queues.end(), [&](const std::string &queue) {
+    const auto gpu = read_count(root, folder + "/" + queue + "/gpuid");
+    return gpu && *gpu != 0 &&
+           std::any_of(nodes.begin(), nodes.end(), [&](const KfdNode &node) { return node.gpu_id == *gpu; });
+  });
+}
+
+// KFD's work is done by these engines.
+void withdraw_engines(Row &row) {
+  for (const auto id : {process_metric("gpu_utilization_percent"), process_metric("compute_utilization_percent"),
+                        process_metric("copy_utilization_percent")}) {
+    row[id] = Reason::not_supported;
+  }
+}
+
 Reading larger(const Reading &a, const Reading &b) {
   if (!a) return b;
   return b && b.value() > a.value() ? b : a;
@@ -170,13 +189,19 @@ NodeMemory read_node_memory(const Sysroot &root, const KfdNode &node) {
   return memory;
 }
 
-void add_compute_processes(const Sysroot &root, const std::vector<KfdNode> &nodes, std::vector<ProcessUse> &processes) {
+void add_compute_processes(const Sysroot &root, const std::vector<KfdNode> &nodes, Frame &frame) {
   constexpr auto kMemory = process_metric("gpu_memory_bytes");
   constexpr auto kUnits = process_metric("compute_units_used");
+  if (nodes.empty()) return;
+  auto &processes = frame.processes;
   const auto listed = root.list(kProcesses);
-  if (listed.empty()) return;
   const auto space = root.read_link("/proc/self/ns/pid");
   const bool first_namespace = space ? *space == "pid:[4026531836]" : !root.is_machine();
+  // Old kernels do not list KFD's processes, or not by device.
+  bool some_unmatched = !root.exists(kProcesses) ||
+                        std::any_of(nodes.begin(), nodes.end(), [](const KfdNode &node) { return node.gpu_id == 0; });
+  bool some_uncounted = false;
+  const auto from_clients = processes.size();
   for (const auto &name : listed) {
     const auto pid = number_of(name);
     if (!pid) continue;
@@ -184,7 +209,7 @@ void add_compute_processes(const Sysroot &root, const std::vector<KfdNode> &node
     const auto memory = read_sum(root, folder, "vram_{}", nodes, kMemory);
     const auto units = read_sum(root, folder, "stats_{}/cu_occupancy", nodes, kUnits);
     // KFD lists every process for every device: skip those that hold nothing here.
-    if (memory.value_or(0) == 0 && units.value_or(0) == 0) continue;
+    if (memory.value_or(0) == 0 && units.value_or(0) == 0 && !has_queue(root, folder, nodes)) continue;
     auto known = std::find_if(processes.begin(), processes.end(),
                               [&](const ProcessUse &use) { return first_namespace && use.pid == *pid; });
     if (known == processes.end()) {
@@ -195,6 +220,19 @@ void add_compute_processes(const Sysroot &root, const std::vector<KfdNode> &node
     // The graphics driver's count includes what KFD allocated for the same file, so the two must not be added.
     known->row[kMemory] = larger(known->row[kMemory], memory);
     known->row[kUnits] = units;
+    withdraw_engines(known->row);
+    some_uncounted = true;
+    some_unmatched = some_unmatched || !first_namespace;
+  }
+  // One for which no engine has ever worked may be any of KFD's.
+  for (std::size_t i = 0; some_unmatched && i < from_clients; ++i) {
+    if (processes[i].types != 0) continue;
+    withdraw_engines(processes[i].row);
+    some_uncounted = true;
+  }
+  if (!some_uncounted) return;
+  for (const auto id : {device_metric("compute_utilization_percent"), device_metric("copy_utilization_percent")}) {
+    frame.row[id] = Reason::not_supported;
   }
 }
 

@@ -54,7 +54,8 @@ struct NodeMemory {
 NodeMemory read_node_memory(const Sysroot &root, const KfdNode &node);
 
 // Adds what KFD's processes use on the device: to the process that is already listed, if both pids are from the same
-// namespace.
-void add_compute_processes(const Sysroot &root, const std::vector<KfdNode> &nodes, std::vector<ProcessUse> &processes);
+// namespace. The kernel does not count engine time for work sent through KFD: where there may be any, the utilisation
+// of the processes and the engines of the device are unknown.
+void add_compute_processes(const Sysroot &root, const std::vector<KfdNode> &nodes, Frame &frame);
 
 }  // namespace gpulse::amdgpu

@@ -129,12 +129,13 @@ TEST(KfdProcesses, AreMergedWithThoseOfTheGraphicsDriver) {
   use(card, 20, 111, 300, 0);
   use(card, 30, 999, 700, 4);
   use(card, 40, 111, 0, 0);
-  std::vector<ProcessUse> processes(1);
+  Frame frame{Row(Scope::device), std::vector<ProcessUse>(1)};
+  auto &processes = frame.processes;
   processes[0].pid = 10;
   processes[0].own_namespace = true;
   processes[0].types = static_cast<std::uint8_t>(ProcessType::graphics);
   processes[0].row[process_metric("gpu_memory_bytes")] = 6000;
-  add_compute_processes(card.folder().root(), list_nodes(card.folder().root()), processes);
+  add_compute_processes(card.folder().root(), list_nodes(card.folder().root()), frame);
   ASSERT_EQ(processes.size(), 2U) << "30 works elsewhere, 40 holds nothing";
   EXPECT_EQ(processes[0].types, 3);
   EXPECT_EQ(processes[0].row[process_metric("gpu_memory_bytes")], Reading(6000)) << "the larger, not the sum";
@@ -142,6 +143,82 @@ TEST(KfdProcesses, AreMergedWithThoseOfTheGraphicsDriver) {
   EXPECT_EQ(processes[1].pid, 20U);
   EXPECT_FALSE(processes[1].own_namespace);
   EXPECT_EQ(processes[1].row[process_metric("gpu_memory_bytes")], Reading(300));
+}
+
+// A process as the graphics driver tells of it: nothing counted for it, or the work of one engine.
+ProcessUse client(std::uint32_t pid, double render_percent, std::uint8_t types) {
+  ProcessUse use{.pid = pid, .own_namespace = true, .types = types};
+  use.row[process_metric("render_utilization_percent")] = render_percent;
+  use.row[process_metric("compute_utilization_percent")] = 0;
+  use.row[process_metric("gpu_utilization_percent")] = render_percent;
+  return use;
+}
+
+constexpr auto kGraphics = static_cast<std::uint8_t>(ProcessType::graphics);
+
+struct KfdWork : testing::Test {
+  KfdWork() {
+    card.add_node(1, part(0), 111);
+    frame.processes = {client(10, 0, 0), client(20, 30, kGraphics)};
+    frame.row[device_metric("compute_utilization_percent")] = 0;
+    frame.row[device_metric("copy_utilization_percent")] = 0;
+    frame.row[device_metric("render_utilization_percent")] = 30;
+  }
+  void add() { add_compute_processes(card.folder().root(), list_nodes(card.folder().root()), frame); }
+  Reading use_of(std::size_t process) const {
+    return frame.processes[process].row[process_metric("gpu_utilization_percent")];
+  }
+  Reading engine(std::string_view name) const {
+    return frame.row[name == "compute" ? device_metric("compute_utilization_percent")
+                     : name == "copy"  ? device_metric("copy_utilization_percent")
+                                       : device_metric("render_utilization_percent")];
+  }
+
+  FakeCard card{"74A1"};
+  Frame frame{Row(Scope::device), {}};
+};
+
+TEST_F(KfdWork, IsNotCountedAndThereforeUnknown) {
+  use(card, 10, 111, 5000, 0);
+  add();
+  EXPECT_TRUE(use_of(0).is(Reason::not_supported));
+  EXPECT_TRUE(frame.processes[0].row[process_metric("compute_utilization_percent")].is(Reason::not_supported));
+  EXPECT_EQ(use_of(1), Reading(30)) << "a process that only draws";
+  EXPECT_TRUE(engine("compute").is(Reason::not_supported));
+  EXPECT_TRUE(engine("copy").is(Reason::not_supported));
+  EXPECT_EQ(engine("render"), Reading(30));
+}
+
+TEST_F(KfdWork, MayComeFromAQueueWithoutMemory) {
+  card.folder().write("/sys/class/kfd/kfd/proc/10/queues/0/gpuid", "111\n");
+  card.folder().write("/sys/class/kfd/kfd/proc/20/queues/0/gpuid", "999\n");
+  add();
+  EXPECT_TRUE(use_of(0).is(Reason::not_supported));
+  EXPECT_EQ(frame.processes[0].types, static_cast<std::uint8_t>(ProcessType::compute));
+  EXPECT_EQ(use_of(1), Reading(30)) << "its queue is on another device";
+}
+
+TEST_F(KfdWork, OfNobodyLeavesTheCountsAsTheyAre) {
+  card.folder().make_folder("/sys/class/kfd/kfd/proc");
+  add();
+  EXPECT_EQ(use_of(0), Reading(0));
+  EXPECT_EQ(engine("compute"), Reading(0));
+}
+
+TEST_F(KfdWork, IsPossibleWhereTheKernelDoesNotListIt) {
+  add();
+  EXPECT_TRUE(use_of(0).is(Reason::not_supported));
+  EXPECT_EQ(use_of(1), Reading(30));
+  EXPECT_TRUE(engine("compute").is(Reason::not_supported));
+}
+
+TEST_F(KfdWork, OfAnotherNamespaceMayBeAnybodys) {
+  card.folder().link("/proc/self/ns/pid", "pid:[4026532000]");
+  use(card, 4711, 111, 5000, 0);
+  add();
+  ASSERT_EQ(frame.processes.size(), 3U);
+  EXPECT_TRUE(use_of(0).is(Reason::not_supported));
+  EXPECT_EQ(use_of(1), Reading(30));
 }
 
 TEST(KfdTopology, TellsTheLinksBetweenDevices) {

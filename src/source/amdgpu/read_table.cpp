@@ -43,16 +43,16 @@ constexpr std::array kFilled{
     Filled{Field::pcie_replay, device_metric("pcie_replay_total")},
 };
 
-void fill(const Context &in, MetricId id, const std::optional<double> &value) {
+void fill(const Context &in, MetricId id, const std::optional<double> &field) {
   auto &device = in.device;
   if (device.own[id.index]) return;
-  // A sensor whose own file gave nothing useful (0 °C for memory without one) is not replaced from here.
-  if (id == device_metric("temperature_memory_celsius") && !device.sensor(Sensor::memory).empty()) return;
+  const auto value = field ? device.presence.check(id, plausible(id, *field)) : Reading(Reason::not_supported);
   auto &reading = in.frame.row[id];
   // The reason from its own file says more than that the table has no value either.
-  if (!value && !device.from_table[id.index] && !reading.is(Reason::not_sampled)) return;
-  reading = value ? plausible(id, *value) : Reason::not_supported;
-  device.from_table[id.index] = value.has_value();
+  const bool none = value.is(Reason::not_supported);
+  if (none && !device.from_table[id.index] && !reading.is(Reason::not_sampled)) return;
+  reading = value;
+  device.from_table[id.index] = !none;
 }
 
 // Values that only the table has.
@@ -207,7 +207,7 @@ Outcome read_table(const Context &in, const Reader &self) {
   }
   for (const auto &[field, metric] : kFilled) fill(in, metric, (*now)[field]);
   // For a chip without an edge sensor the hotspot is the temperature.
-  if (!(*now)[Field::temperature_edge]) {
+  if ((*now)[Field::temperature_edge].value_or(0) == 0) {
     fill(in, device_metric("temperature_gpu_celsius"), (*now)[Field::temperature_hotspot]);
   }
   fill_power(in, *now);

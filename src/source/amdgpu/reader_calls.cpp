@@ -55,8 +55,8 @@ Reason reason_of(int error) {
 }  // namespace
 
 void put(const Context &in, MetricId id, const Reading &reading) {
-  in.frame.row[id] = reading;
-  in.device.own[id.index] = reading.has_value();
+  auto &known = in.frame.row[id] = in.device.presence.check(id, reading);
+  in.device.own[id.index] = known.has_value();
 }
 
 Outcome refuse(const Context &in, std::span<const MetricId> fills, int error) {
@@ -82,14 +82,6 @@ Outcome read_number(const Context &in, const Reader &self) {
   if (!read_text(in, base, self.file)) return refuse(in, self.info.fills, errno);
   for (const auto id : self.info.fills) put(in, id, sysfs::parse_attribute(in.device.text, id, self.scale));
   return Outcome::ok;
-}
-
-Outcome read_memory_temperature(const Context &in, const Reader &self) {
-  const auto outcome = read_number(in, self);
-  constexpr auto kMetric = device_metric("temperature_memory_celsius");
-  // What cards without a memory sensor report.
-  if (outcome == Outcome::ok && in.frame.row[kMetric] == Reading(0.0)) put(in, kMetric, Reason::not_supported);
-  return outcome;
 }
 
 Outcome read_numa_node(const Context &in, const Reader & /*self*/) {
@@ -303,7 +295,7 @@ Outcome read_processes(const Context &in, const Reader & /*self*/) {
     row[kBusy] = drm::busiest(row[device_metric("render_utilization_percent")],
                               row[device_metric("compute_utilization_percent")]);
   }
-  add_compute_processes(in.root, device.nodes, in.frame.processes);
+  add_compute_processes(in.root, device.nodes, in.frame);
   // If no process can be read, an empty list from KFD does not mean that there are none.
   auto &count = row[device_metric("process_count")];
   if (count || !in.frame.processes.empty()) count = static_cast<double>(in.frame.processes.size());

@@ -14,7 +14,6 @@ Outcome refuse(const Context &in, std::span<const MetricId> fills, int error);
 
 Outcome read_sleep(const Context &in, const Reader &self);
 Outcome read_number(const Context &in, const Reader &self);
-Outcome read_memory_temperature(const Context &in, const Reader &self);
 Outcome read_numa_node(const Context &in, const Reader &self);
 Outcome read_memory(const Context &in, const Reader &self);
 Outcome read_power(const Context &in, const Reader &self);

@@ -52,6 +52,12 @@ struct Memory {
     add(sum.unified, unified);
     add(sum.shared, shared);
   }
+  // A region without a kind is the host's memory where the device has none of its own.
+  Reading system_of(bool integrated) const {
+    Reading sum = system;
+    if (integrated) add(sum, unified);
+    return sum;
+  }
   Reading own(bool integrated) const {
     Reading sum = device;
     add(sum, unified);
@@ -76,7 +82,7 @@ Memory measure(std::span<const RegionCount> regions, bool integrated) {
   return memory;
 }
 
-// The process types, by the engines that have ever worked for the client.
+// The process types, by the engines that have ever worked for the client. Everybody copies: that tells nothing.
 std::uint8_t types_of(const ClientInfo &info) {
   std::uint8_t types = 0;
   for (const auto &engine : info.engines) {
@@ -84,7 +90,9 @@ std::uint8_t types_of(const ClientInfo &info) {
     const bool worked =
         engine.busy_ns.value_or(0) > 0 || engine.cycles.value_or(0) > 0 || engine.percent.value_or(0) > 0;
     if (!number || !worked) continue;
-    const bool compute = kEngineNames[*number].device == device_metric("compute_utilization_percent");
+    const auto metric = kEngineNames[*number].device;
+    if (metric == device_metric("copy_utilization_percent")) continue;
+    const bool compute = metric == device_metric("compute_utilization_percent");
     types |= static_cast<std::uint8_t>(compute ? ProcessType::compute : ProcessType::graphics);
   }
   return types;
@@ -149,7 +157,7 @@ class Clients::Impl {
     write_device(frame, denied > 0);
     sampled_before_ = true;
     return {.device_memory_bytes = total_.device,
-            .system_memory_bytes = total_.system,
+            .system_memory_bytes = total_.system_of(rules_.integrated),
             .clients = clients_.size(),
             .some_denied = denied > 0};
   }
@@ -271,7 +279,7 @@ class Clients::Impl {
     put_engines(use.engines, &EngineName::process, out.row);
     out.row[kUse] = busiest(out.row[kRender], out.row[kCompute]);
     out.row[kMemory] = use.memory.own(rules_.integrated);
-    out.row[kSystemMemory] = use.memory.system;
+    out.row[kSystemMemory] = use.memory.system_of(rules_.integrated);
     out.row[kSharedMemory] = use.memory.shared;
   }
 

@@ -336,6 +336,38 @@ TEST_F(ClientsTest, KnowsTheRegionsOfEveryDriver) {
   }
 }
 
+TEST_F(ClientsTest, AProcessThatOnlyCopiesIsNeitherGraphicsNorCompute) {
+  constexpr auto kGraphics = static_cast<std::uint8_t>(ProcessType::graphics);
+  constexpr auto kComputing = static_cast<std::uint8_t>(ProcessType::compute);
+  struct Case {
+    std::string_view keys;
+    std::uint8_t types;
+  };
+  machine_.start(100, 1);
+  for (const auto &[keys, types] : {
+           Case{"drm-engine-render:\t0 ns\ndrm-engine-copy:\t10640 ns\n", 0},
+           Case{"drm-cycles-bcs:\t655\ndrm-total-cycles-bcs:\t7655183225\n", 0},
+           Case{"drm-engine-dma:\t5 ns\n", 0},
+           Case{"drm-engine-copy:\t5 ns\ndrm-engine-render:\t5 ns\n", kGraphics},
+           Case{"drm-engine-copy:\t5 ns\ndrm-engine-compute:\t5 ns\n", kComputing},
+           Case{"drm-engine-video:\t5 ns\n", kGraphics},
+       }) {
+    machine_.open(100, 7, kRenderNode, client(1, keys));
+    sample(1s);
+    EXPECT_EQ(frame_.processes.at(0).types, types) << keys;
+  }
+}
+
+TEST_F(ClientsTest, ARegionWithoutAKindIsTheHostsWhereTheDeviceHasNoMemory) {
+  machine_.start(100, 1);
+  machine_.open(100, 7, kRenderNode, client(1, "drm-total-memory:\t5 MiB\n"));
+  const auto of_a_card = sample(0s);
+  EXPECT_TRUE(of_a_card.system_memory_bytes.is(Reason::not_supported));
+  EXPECT_TRUE(of_a_card.device_memory_bytes.is(Reason::not_supported));
+  use({.integrated = true, .silent_when_idle = {}});
+  EXPECT_EQ(sample(1s).system_memory_bytes, Reading(5 * kMiB));
+}
+
 TEST_F(ClientsTest, ListsAProcessWhoseDriverTellsNothing) {
   machine_.start(100, 1);
   machine_.open(100, 7, kRenderNode, "pos:\t0\nflags:\t02100002\n");

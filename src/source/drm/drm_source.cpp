@@ -19,6 +19,7 @@
 #include "source/drm/pcie_link.hpp"
 #include "source/sysfs/attribute.hpp"
 #include "source/sysfs/hwmon.hpp"
+#include "source/sysfs/sensor_presence.hpp"
 
 namespace gpulse::drm {
 
@@ -48,6 +49,7 @@ struct Unit {
   std::string devfreq;  // …/devfreq/fde60000.gpu; empty: no clock
   std::string habana;   // folder of that driver's files; empty for other drivers
   PcieLink link;
+  sysfs::SensorPresence presence;
   std::string buffer;
 };
 
@@ -73,8 +75,9 @@ Outcome read_files(const Context &in, const std::string &folder, const std::arra
   bool any = false;
   for (const auto &[metric, file, scale] : rows) {
     const auto path = folder + "/" + std::string(file);
-    in.frame.row[metric] = sysfs::read_attribute(in.root, path, metric, scale, in.unit.buffer);
-    any = any || !in.frame.row[metric].is(Reason::not_supported);
+    const auto reading = sysfs::read_attribute(in.root, path, metric, scale, in.unit.buffer);
+    any = any || !reading.is(Reason::not_supported);
+    in.frame.row[metric] = in.unit.presence.check(metric, reading);
   }
   return any ? Outcome::ok : Outcome::unsupported;
 }

@@ -15,6 +15,7 @@
 #include "source/intel/meters.hpp"
 #include "source/intel/pmu.hpp"
 #include "source/intel/sensors.hpp"
+#include "source/sysfs/sensor_presence.hpp"
 
 namespace gpulse::intel {
 
@@ -29,6 +30,7 @@ struct Device {
   std::vector<EnergyMeter> energy;  // one per sensors.energy
   std::vector<ShareMeter> idle;     // one per gts
   ShareMeter npu_busy;
+  sysfs::SensorPresence presence;
   std::optional<drm::Clients> clients;
   std::optional<PmuMeter> pmu;
   bool pmu_tried = false;

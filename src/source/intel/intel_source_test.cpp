@@ -258,6 +258,40 @@ TEST(IntelSource, MemoryOfGraphicsInTheProcessorIsTheHosts) {
   EXPECT_EQ(watch.frame().processes.at(0).row[process_metric("gpu_memory_bytes")], Reading(8 * 1024 * 1024));
 }
 
+TEST(IntelSource, MemoryOfClientsWithoutAKindIsTheProcessorsOnly) {
+  const IntelMachine machine;
+  machine.add_card(0, "i915", "0000:00:02.0");
+  machine.add_card(1, "i915", "0000:03:00.0");
+  const std::string_view text = "drm-driver: i915\ndrm-client-id: 3\ndrm-total-memory: 157284 KiB\n";
+  machine.add_process(100, 5, "/dev/dri/renderD128", text);
+  machine.add_process(200, 5, "/dev/dri/renderD129", text);
+  Watch watch(machine);
+  watch.read(kStart);
+  EXPECT_EQ(watch.row(0)[device_metric("memory_used_bytes")], Reading(157284 * 1024));
+  EXPECT_EQ(watch.row(0)[device_metric("memory_gtt_used_bytes")], Reading(157284 * 1024));
+  EXPECT_FALSE(watch.row(1)[device_metric("memory_used_bytes")]) << "the card's own, or the host's?";
+}
+
+TEST(IntelSource, SensorThatIsAlwaysAtZeroIsNotThere) {
+  const IntelMachine machine;
+  const auto sensors = machine.add_card(1, "xe", "0000:0b:00.0") + "/device/hwmon/hwmon4";
+  machine.write(sensors + "/name", "xe\n");
+  machine.write(sensors + "/temp2_label", "pkg\n");
+  machine.write(sensors + "/temp2_input", 0);
+  machine.write(sensors + "/in1_label", "pkg\n");
+  machine.write(sensors + "/in1_input", 0);
+  Watch watch(machine);
+  watch.read(kStart);
+  EXPECT_TRUE(watch.row()[device_metric("temperature_gpu_celsius")].is(Reason::not_supported));
+  EXPECT_TRUE(watch.row()[device_metric("voltage_graphics_volts")].is(Reason::not_supported));
+  machine.write(sensors + "/in1_input", 605);
+  watch.read(kStart + 1s);
+  EXPECT_EQ(watch.row()[device_metric("voltage_graphics_volts")], Reading(0.605));
+  machine.write(sensors + "/in1_input", 0);
+  watch.read(kStart + 2s);
+  EXPECT_EQ(watch.row()[device_metric("voltage_graphics_volts")], Reading(0)) << "switched off";
+}
+
 TEST(IntelSource, EngineThatNobodyUsesIsIdleOnceItWasLookedAtTwice) {
   const IntelMachine machine;
   add_xe(machine, 1, "0000:0b:00.0");

@@ -47,19 +47,22 @@ bool all_unsupported(const Row &row, std::span<const MetricId> metrics) {
   return std::all_of(metrics.begin(), metrics.end(), [&](MetricId id) { return row[id].is(Reason::not_supported); });
 }
 
-// When several files fill a metric, the first one that gives a number is used.
+// When several files fill a metric, the first one that gives a number is used. Unsupported when there is no such file.
 Outcome read_files(const Call &in, std::span<const SensorFile> files, std::span<const MetricId> fills,
                    bool zero_is_none) {
   auto &row = in.frame.row;
+  bool any = false;
   for (const auto id : fills) row[id] = Reason::not_supported;
   for (const auto &[path, metric, scale] : files) {
     auto &reading = row[metric];
     if (reading) continue;
-    const auto found = read_file(in, path, metric, scale);
+    auto found = read_file(in, path, metric, scale);
     if (zero_is_none && found.value_or(1) == 0) continue;
+    any = any || !found.is(Reason::not_supported);
+    found = in.device.presence.check(metric, found);
     if (found || reading.is(Reason::not_supported)) reading = found;
   }
-  return all_unsupported(row, fills) ? Outcome::unsupported : Outcome::ok;
+  return any ? Outcome::ok : Outcome::unsupported;
 }
 
 // Fills the utilisation from the best source: the performance counters know all users, the clients' counts only those
