@@ -36,6 +36,15 @@ std::string format_bytes(double bytes) {
   return fmt::format("{:.{}f} {}", bytes, whole ? 0 : 1, kUnits[unit]);
 }
 
+std::string format_number(const Metric &metric, double value) {
+  constexpr std::size_t kMillivolts = 3;
+  auto text = fmt::format("{:.{}f}", value, metric.precision);
+  if (metric.unit != Unit::volts) return text;
+  const auto shortest = text.find('.') + 1 + kMillivolts;
+  while (text.size() > shortest && text.ends_with('0')) text.pop_back();
+  return text;
+}
+
 std::string format_value(const Metric &metric, double value) {
   switch (metric.kind) {
     case Kind::state:
@@ -50,7 +59,8 @@ std::string format_value(const Metric &metric, double value) {
   if (metric.unit == Unit::bytes) return format_bytes(value);
   if (metric.unit == Unit::bytes_per_second) return format_bytes(value) + "/s";
   const auto unit = symbol(metric.unit);
-  return fmt::format("{:.{}f}{}{}", value, metric.precision, unit.empty() || unit.starts_with('/') ? "" : " ", unit);
+  const bool gap = !unit.empty() && !unit.starts_with('/');
+  return fmt::format("{}{}{}", format_number(metric, value), gap ? " " : "", unit);
 }
 
 }  // namespace gpulse

@@ -15,6 +15,10 @@ std::uint64_t set_bits(double value);
 // Words of a state or set value; a bit or number without a word is shown as it is.
 std::vector<std::string> value_words(const Metric &metric, double value);
 
+// The number without a unit, at the metric's precision: "690.7". Voltages have three digits after the point, and more
+// only where the source tells more.
+std::string format_number(const Metric &metric, double value);
+
 // The number alone, at the metric's precision; bytes and rates scaled to a readable unit.
 std::string format_value(const Metric &metric, double value);
 

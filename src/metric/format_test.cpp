@@ -63,5 +63,13 @@ TEST(ValueWords, NoSetIsAnyNumber) {
   }
 }
 
+TEST(Format, VoltagesAreAsFineAsTheSourceTellsThem) {
+  const auto &volts = describe(device_metric("voltage_graphics_volts"));
+  EXPECT_EQ(format_value(volts, 0.63125), "0.63125 V");
+  EXPECT_EQ(format_value(volts, 0.775), "0.775 V");
+  EXPECT_EQ(format_value(volts, 1), "1.000 V");
+  EXPECT_EQ(format_value(volts, 0.0150004), "0.015 V");
+}
+
 }  // namespace
 }  // namespace gpulse

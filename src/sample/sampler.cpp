@@ -18,8 +18,28 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kKeptEvents = 64;
 
+// The first line of /etc/hostname that is not a comment; empty when there is none.
+std::string configured_hostname(const Sysroot &root) {
+  constexpr std::string_view kFile = "/etc/hostname";
+  // An absolute link would lead out of the tree, to the file of this machine.
+  const auto link = root.read_link(kFile);
+  const auto text = root.read(link && link->starts_with('/') ? std::string_view(*link) : kFile, 4096).value_or("");
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto line = trim(next_piece(rest, '\n'));
+    if (!line.empty() && !line.starts_with('#')) return std::string(line);
+  }
+  return {};
+}
+
+// Empty when a recorded machine does not tell its name; never that of the machine on which it is looked at.
 std::string read_hostname(const Sysroot &root) {
-  if (const auto text = root.read("/proc/sys/kernel/hostname", 256)) return std::string(trim(*text));
+  constexpr std::string_view kKernel = "/proc/sys/kernel/hostname";
+  if (!root.is_machine()) {
+    // The kernel answers with the reader's own name where a container looks at its host through /host/proc.
+    auto name = configured_hostname(root);
+    return name.empty() ? std::string(trim(root.read(kKernel, 256).value_or(""))) : name;
+  }
+  if (const auto text = root.read(kKernel, 256)) return std::string(trim(*text));
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
 }

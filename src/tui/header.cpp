@@ -55,9 +55,9 @@ std::vector<Span> machine_spans(const Session &session) {
     spans.push_back({fmt::format(" {} ", term::clean(snapshot.origin, unicode)), Colour::mark});
     spans.push_back({" "});
   }
-  spans.push_back({term::clean(snapshot.hostname, unicode), Colour::bold});
+  spans.push_back({snapshot.hostname.empty() ? "host unknown" : term::clean(snapshot.hostname, unicode), Colour::bold});
   const auto time = has_time(snapshot) ? local_time(snapshot.time, "%a %Y-%m-%d %H:%M:%S") : "time unknown";
-  spans.push_back({(snapshot.hostname.empty() ? "" : "  ") + time});
+  spans.push_back({"  " + time});
   std::set<std::string> drivers;
   for (const auto &device : snapshot.devices) {
     if (device.identity && !device.identity->driver.empty()) {

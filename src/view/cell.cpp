@@ -106,6 +106,8 @@ std::string short_value(const Style &style, const Metric &metric, double value) 
       return short_duration(value);
     case Unit::joules:
       return value >= 1e6 ? fixed(value / 1e6, 1) + "MJ" : fixed(value / 1e3, 1) + "kJ";
+    case Unit::volts:
+      return format_number(metric, value).append(symbol(metric.unit));
     default:
       return fixed(value, metric.precision).append(symbol(metric.unit));
   }

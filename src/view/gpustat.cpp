@@ -216,8 +216,9 @@ std::string header(const Snapshot &snapshot, const GpustatOptions &options, int 
   const Painter paint(options);
   const auto width = static_cast<std::size_t>(name_width == 0 ? kDefaultNameWidth : name_width) + 3;
   const auto driver = gpustat_driver(snapshot);
+  const auto host = term::clean(snapshot.hostname);
   const auto origin = snapshot.origin.empty() ? "" : "  " + term::clean(snapshot.origin);
-  return fmt::format("{}  {}  {}{}\n", paint(kBoldWhite, pad_right(term::clean(snapshot.hostname), width)),
+  return fmt::format("{}  {}  {}{}\n", paint(kBoldWhite, pad_right(host.empty() ? "host unknown" : host, width)),
                      has_time(snapshot) ? local_time(snapshot.time, "%a %b %e %H:%M:%S %Y") : "time unknown",
                      paint(kBoldGrey, driver.empty() ? "None" : term::clean(driver)), origin);
 }

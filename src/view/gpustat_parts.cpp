@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "model/driver_version.hpp"
 #include "view/cell.hpp"
 
 namespace gpulse::view {
@@ -112,7 +113,8 @@ std::string gpustat_driver(const Snapshot &snapshot) {
     if (!source.driver.empty()) return source.driver;
   }
   for (const auto &device : snapshot.devices) {
-    if (device.identity && !device.identity->driver.empty()) return device.identity->driver;
+    if (!device.identity) continue;
+    if (const auto version = driver_version(*device.identity); !version.empty()) return std::string(version);
   }
   return {};
 }

@@ -172,7 +172,7 @@ void write_compact(const Snapshot &snapshot, std::string &out, Only only) {
   json.begin_object();
   json.member("schema", "gpulse/1");
   write_text(json, "time", has_time(snapshot) ? iso8601_utc(snapshot.time) : "");
-  json.member("hostname", snapshot.hostname);
+  write_text(json, "hostname", snapshot.hostname);
   write_text(json, "origin", snapshot.origin);
   if (wants(only, Scope::host)) write_host(json, snapshot, only);
   json.key("devices");

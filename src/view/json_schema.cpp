@@ -232,7 +232,7 @@ void top_members(SchemaWriter &schema) {
     schema.nullable("string");
     schema.json().member("pattern", kTimePattern);
   });
-  schema.plain("hostname", "string");
+  schema.optional("hostname", "string");
   schema.optional("origin", "string");
   schema.reference("host", "host", false);
   schema.list("devices", "device");

@@ -42,9 +42,10 @@ std::string header_line(const Snapshot &snapshot, const Style &style) {
     spans.push_back({style.colour ? fmt::format(" {} ", mark) : fmt::format("[{}]", mark), Colour::mark});
     spans.push_back({" ", Colour::plain});
   }
-  spans.push_back({term::clean(snapshot.hostname, style.unicode), Colour::bold});
+  spans.push_back(
+      {snapshot.hostname.empty() ? "host unknown" : term::clean(snapshot.hostname, style.unicode), Colour::bold});
   const auto time = has_time(snapshot) ? local_time(snapshot.time, "%a %Y-%m-%d %H:%M:%S") : "time unknown";
-  spans.push_back({(snapshot.hostname.empty() ? "" : "  ") + time, Colour::plain});
+  spans.push_back({"  " + time, Colour::plain});
   for (const auto &driver : drivers(snapshot)) {
     spans.push_back({"  " + term::clean(driver, style.unicode), Colour::dim});
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "model/driver_version.hpp"
 #include "model/nvml_error.hpp"
 
 namespace gpulse::view::smi {
@@ -122,8 +123,10 @@ Cell cell(const Device &device, Fact fact) {
       return {device.identity->uuid};
     case Fact::bus_id:
       return {bus_id(device)};
-    case Fact::driver:
-      return device.identity->driver.empty() ? not_available() : Cell{device.identity->driver};
+    case Fact::driver: {
+      const auto version = gpulse::driver_version(*device.identity);
+      return version.empty() ? not_available() : Cell{std::string(version)};
+    }
     case Fact::index:
       return {fmt::format("{}", device.id.index)};
     case Fact::pci_domain:
@@ -185,7 +188,7 @@ Cell stamp_of(const Snapshot &snapshot) { return has_time(snapshot) ? Cell{stamp
 
 std::string driver_version(const Selection &selection) {
   for (const auto *device : selection.devices) {
-    if (!device->identity->driver.empty()) return device->identity->driver;
+    if (const auto version = gpulse::driver_version(*device->identity); !version.empty()) return std::string(version);
   }
   return std::string(kNotAvailable);
 }
