@@ -260,7 +260,7 @@ TREES: dict[str, dict[str, Any]] = {
         "performance_level": "auto",
     },
     "amd-rx7800xt": {
-        "name": "AMD RX 7800 XT [Hellhound / Red Devil]",  # 747E is two products; 148C:2427 tells which
+        "name": "AMD Radeon RX 7800 XT",  # 747E is two products; 148C:2427 tells which
         "gpu_utilization_percent": 2,  # gpu_busy_percent; gpu_metrics says 24
         "temperature_gpu_celsius": 24,
         "temperature_hotspot_celsius": 31,
@@ -287,7 +287,7 @@ TREES: dict[str, dict[str, Any]] = {
         "pcie_link_generation": 4,
     },
     "amd-rx7900xtx": {
-        "name": "AMD NITRO+ RX 7900 XTX Vapor-X",  # 744C is four products; 1DA2:E471 tells which
+        "name": "AMD Radeon RX 7900 XTX",  # 744C is four products; 1DA2:E471 tells which
         "gpu_utilization_percent": 3,
         "temperature_gpu_celsius": 53,  # HW has no file `name`
         "temperature_hotspot_celsius": 61,
@@ -454,11 +454,22 @@ def test_cards_of_several_trees_in_one_machine(tmp_path: Path) -> None:
     assert "41/155W" in screen.out
 
 
-def test_names_without_tables(tmp_path: Path) -> None:
-    root = machine("amd-rx7900xtx", tmp_path)
+# Products as AMD's own pages call them, for what the tree tells of its ids.
+UNTABLED = {
+    "amd-rx7900xtx": "AMD Radeon RX 7900 XT/7900 XTX/7900 GRE/7900M",  # 744C without a revision
+    "amd-rx6900xt": "AMD Radeon RX 6900 XT",  # 73BF revision C0
+    "amd-rx580": "AMD Radeon RX 580 Series",  # 67DF revision E7
+    "amd-vangogh": "AMD Custom GPU 0405",
+    "intel-b580-6.16": "Intel Arc B580",
+}
+
+
+@pytest.mark.parametrize("tree", UNTABLED)
+def test_names_without_tables(tree: str, tmp_path: Path) -> None:
+    root = machine(tree, tmp_path)
     for table in ("libdrm/amdgpu.ids", "hwdata/pci.ids", "misc/pci.ids"):
         path = root / "usr/share" / table
         path.parent.mkdir(exist_ok=True)
         path.write_text("")
     (device,) = devices(root)
-    assert device["name"] == "AMD GPU 1002:744c"
+    assert device["name"] == UNTABLED[tree]

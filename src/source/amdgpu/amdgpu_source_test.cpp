@@ -54,7 +54,7 @@ TEST(AmdCard, IsReadFromItsFiles) {
   EXPECT_EQ(identity.uuid, "GPU-946d7e1ef9b172dd");
   EXPECT_EQ(identity.pci, "0000:03:00.0");
   EXPECT_EQ(identity.vendor, "amd");
-  EXPECT_EQ(identity.name, "AMD GPU 1002:73bf");
+  EXPECT_EQ(identity.name, "AMD Radeon RX 6800/6800 XT / 6900 XT");
   ASSERT_TRUE(sampled.sample());
   expect_the_rest_is_right(sampled);
   EXPECT_EQ(sampled[kHotspot], Reading(61));

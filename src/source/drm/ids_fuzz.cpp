@@ -26,6 +26,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   const std::uint32_t id = data[0] & 0x11U;
   const std::uint32_t other = data[1] & 0x11U;
   require_inside(find_amd_name(text, id, other), text);
+  require_inside(find_amd_name(text, id, std::nullopt), text);
+  // One half names the products, the other the board.
+  const auto half = text.size() / 2;
+  if (narrowed(text.substr(0, half), text.substr(half)).size() > text.size() + 1) std::abort();
   const auto names = find_pci_names(text, id, other, id, other);
   require_inside(names.vendor, text);
   require_inside(names.device, text);

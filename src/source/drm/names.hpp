@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Product names of cards, from tables that other packages install: libdrm's amdgpu.ids, and pci.ids. AMD uses one id
-// for many products, which differ only in their revision.
+// Product names of cards, from libdrm's amdgpu.ids and from pci.ids: those that other packages have installed, and for
+// what they do not know those that are compiled in (data/gpu_names). AMD uses one id for many products, which differ
+// only in their revision.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 
 namespace gpulse::drm {
 
-// The product in the text of amdgpu.ids; empty when it has none.
-std::string_view find_amd_name(std::string_view table, std::uint32_t product, std::uint32_t revision);
+// The product in the text of amdgpu.ids; empty when it has none. Without a revision, the product that all of them are.
+std::string_view find_amd_name(std::string_view table, std::uint32_t product, std::optional<std::uint32_t> revision);
 
 // The names in the text of pci.ids; empty where it has none.
 struct PciNames {
@@ -23,6 +24,10 @@ struct PciNames {
 };
 PciNames find_pci_names(std::string_view table, std::uint32_t vendor, std::uint32_t product, std::uint32_t subvendor,
                         std::uint32_t subproduct);
+
+// Which of the products that share an id ("Radeon RX 7900 XT/7900 XTX") a maker's name of the board tells ("NITRO+ RX
+// 7900 XTX Vapor-X"); empty when it tells none.
+std::string narrowed(std::string_view products, std::string_view board);
 
 // "AMD", "Intel"; the number for less well-known vendors.
 std::string vendor_word(std::uint32_t vendor);
@@ -37,7 +42,8 @@ class Names {
 
  private:
   std::string look_up(const Card &card) const;
-  std::string from_pci_table(const Card &card) const;
+  std::string from_amd_tables(std::uint32_t product, std::optional<std::uint32_t> revision) const;
+  std::string from_pci_tables(const Card &card) const;
   std::optional<std::string> read_table(std::string_view path) const;
 
   Sysroot root_;
