@@ -77,15 +77,6 @@ Return cpu_affinity(const Call &call, std::uint32_t size, unsigned long *set) {
 }
 
 // A setting wins over the scenario's value.
-Return give_setting(const Call &call, const std::atomic<double> &setting, Key key, std::uint32_t *out) {
-  const double set = setting.load(std::memory_order_relaxed);
-  const Return code = call.give(key, out);
-  if (code == Return::success && !std::isnan(set)) {
-    *out = static_cast<std::uint32_t>(set);
-  }
-  return code;
-}
-
 }  // namespace
 
 GPULSE_SIM_TEXT(nvmlDeviceGetName, name)
@@ -185,12 +176,12 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetGspFirmwareMode(Handle device, std::uint32
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetPersistenceMode(Handle device, std::uint32_t *out) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetPersistenceMode, device)
-  return give_setting(call, call.device().settings->persistence, Key::persistence, out);
+  return call.give_setting(call.device().settings->persistence, Key::persistence, out);
 }
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetComputeMode(Handle device, std::uint32_t *out) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetComputeMode, device)
-  return give_setting(call, call.device().settings->compute_mode, Key::compute_mode, out);
+  return call.give_setting(call.device().settings->compute_mode, Key::compute_mode, out);
 }
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetCpuAffinity(Handle device, std::uint32_t size, unsigned long *set) {

@@ -85,6 +85,15 @@ constexpr std::array<std::array<Key, 2>, 2> kSramErrors{
     {{Key::ecc_sram_volatile_corrected, Key::ecc_sram_aggregate_corrected},
      {Key::ecc_sram_volatile_uncorrected, Key::ecc_sram_aggregate_uncorrected}}};
 
+// Errors of one kind since the driver was loaded or ever, unless they were cleared.
+Return count_errors(const Call &call, Key key, std::uint32_t counter, std::uint64_t *out) {
+  const Return code = call.give(key, out);
+  if (code == Return::success && call.device().settings->ecc_cleared[counter].load(std::memory_order_relaxed) > 0) {
+    *out = 0;
+  }
+  return code;
+}
+
 }  // namespace
 
 GPULSE_SIM_NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, std::uint32_t, pcie_gen, 1)
@@ -179,9 +188,9 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetTotalEccErrors(Handle device, std::uint32_
                                                      std::uint64_t *out) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetTotalEccErrors, device)
   GPULSE_SIM_NEED(type < 2 && counter < 2)
-  const Return code = call.give(kDramErrors[type][counter], out);
+  const Return code = count_errors(call, kDramErrors[type][counter], counter, out);
   std::uint64_t sram = 0;
-  if (code == Return::success && call.give(kSramErrors[type][counter], &sram) == Return::success) {
+  if (code == Return::success && count_errors(call, kSramErrors[type][counter], counter, &sram) == Return::success) {
     *out += sram;
   }
   return code;
@@ -193,10 +202,10 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetMemoryErrorCounter(Handle device, std::uin
   GPULSE_SIM_NEED(type < 2 && counter < 2 && location < 8)
   // Turing and newer count only for device memory and SRAM: they are the ones with SRAM keys.
   if (location == 2) {
-    return call.give(kDramErrors[type][counter], out);
+    return count_errors(call, kDramErrors[type][counter], counter, out);
   }
   if (location == 7) {
-    return call.give(kSramErrors[type][counter], out);
+    return count_errors(call, kSramErrors[type][counter], counter, out);
   }
   GPULSE_SIM_NEED(out != nullptr)
   for (const EccCount &count : call.device().ecc_counts) {

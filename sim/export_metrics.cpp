@@ -83,6 +83,12 @@ constexpr std::array kDefaultClocks{Key::default_clock_graphics, Key::default_cl
                                     Key::default_clock_memory};
 constexpr std::array kBoostClocks{Key::boost_clock_graphics, Key::boost_clock_graphics, Key::boost_clock_memory};
 
+Return application_clock(const Call &call, std::uint32_t type, std::uint32_t *out) {
+  GPULSE_SIM_NEED(type < kAppClocks.size())
+  const Settings &settings = *call.device().settings;
+  return call.give_setting(type == 2 ? settings.app_clock_memory : settings.app_clock_graphics, kAppClocks[type], out);
+}
+
 // The current clock, limited by locked clocks.
 Return current_clock(const Call &call, std::uint32_t type, std::uint32_t *out) {
   const Return code = give_clock(call, kClocks, type, out);
@@ -227,7 +233,7 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetClock(Handle device, std::uint32_t type, s
     case 0:
       return current_clock(call, type, out);
     case 1:
-      return give_clock(call, kAppClocks, type, out);
+      return application_clock(call, type, out);
     case 2:
       return give_clock(call, kDefaultClocks, type, out);
     case 3:
@@ -244,7 +250,7 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetMaxCustomerBoostClock(Handle device, std::
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetApplicationsClock(Handle device, std::uint32_t type, std::uint32_t *out) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetApplicationsClock, device)
-  return type == 3 ? Return::not_supported : give_clock(call, kAppClocks, type, out);
+  return type == 3 ? Return::not_supported : application_clock(call, type, out);
 }
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetDefaultApplicationsClock(Handle device, std::uint32_t type, std::uint32_t *out) {

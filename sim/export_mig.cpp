@@ -33,8 +33,9 @@ Return attributes(const Call &call, DeviceAttributes &out) {
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetMigMode(Handle device, std::uint32_t *current, std::uint32_t *pending) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetMigMode, device)
-  const Return code = call.give(Key::mig_mode, current);
-  return code == Return::success ? call.give(Key::mig_pending, pending) : code;
+  const Settings &settings = *call.device().settings;
+  const Return code = call.give_setting(settings.mig_mode, Key::mig_mode, current);
+  return code == Return::success ? call.give_setting(settings.mig_pending, Key::mig_pending, pending) : code;
 }
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetMaxMigDeviceCount(Handle device, std::uint32_t *out) {

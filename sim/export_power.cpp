@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Power, energy, temperature, fans, and the setters that need root.
-#include <unistd.h>
-
+// Power, energy, temperature and fans.
 #include <array>
 
 #include "export.hpp"
@@ -30,25 +28,6 @@ Return fan(const Call &call, std::uint32_t index, Key key, std::uint32_t *out) {
   }
   GPULSE_SIM_NEED(index < static_cast<std::uint32_t>(fans.constant))
   return call.give(key, out);
-}
-
-Return may_set(const Call &call) {
-  using enum Driver::Setters;
-  const Driver::Setters who = call.scenario().driver.setters;
-  const bool allowed = who == anyone || (who == root && geteuid() == 0);
-  return allowed ? Return::success : Return::no_permission;
-}
-
-Return set(const Call &call, Key key, std::atomic<double> &setting, double value) {
-  const Return allowed = may_set(call);
-  if (allowed != Return::success) {
-    return allowed;
-  }
-  if (call.target()[key].code != Return::success) {
-    return call.target()[key].code;
-  }
-  setting.store(value, std::memory_order_relaxed);
-  return Return::success;
 }
 
 }  // namespace
@@ -115,6 +94,9 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetTemperatureThreshold(Handle device, std::u
     return Return::not_supported;
   }
   GPULSE_SIM_NEED(type < kTypes.size())
+  if (kTypes[type] == Key::threshold_acoustic_current) {
+    return call.give_setting(call.device().settings->target_temperature, kTypes[type], out);
+  }
   return call.give(kTypes[type], out);
 }
 
@@ -153,52 +135,4 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetFanSpeedRPM(Handle device, FanSpeedInfo *o
 GPULSE_SIM_EXPORT Return nvmlDeviceGetTargetFanSpeed(Handle device, std::uint32_t index, std::uint32_t *out) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetTargetFanSpeed, device)
   return fan(call, index, Key::fan_target, out);
-}
-
-GPULSE_SIM_EXPORT Return nvmlDeviceSetPersistenceMode(Handle device, std::uint32_t mode) {
-  GPULSE_SIM_BEGIN(nvmlDeviceSetPersistenceMode, device)
-  GPULSE_SIM_NEED(mode <= 1)
-  return set(call, Key::persistence, call.device().settings->persistence, mode);
-}
-
-GPULSE_SIM_EXPORT Return nvmlDeviceSetComputeMode(Handle device, std::uint32_t mode) {
-  GPULSE_SIM_BEGIN(nvmlDeviceSetComputeMode, device)
-  GPULSE_SIM_NEED(mode <= 3 && mode != 1)
-  return set(call, Key::compute_mode, call.device().settings->compute_mode, mode);
-}
-
-GPULSE_SIM_EXPORT Return nvmlDeviceSetPowerManagementLimit(Handle device, std::uint32_t limit_mw) {
-  GPULSE_SIM_BEGIN(nvmlDeviceSetPowerManagementLimit, device)
-  const double watts = limit_mw / 1000.0;
-  const bool bounded = call.target()[Key::power_min_w].supported();
-  GPULSE_SIM_NEED(!bounded || (watts >= call.at(Key::power_min_w) && watts <= call.at(Key::power_max_w)))
-  return set(call, Key::power_limit_w, call.device().settings->power_limit_w, watts);
-}
-
-GPULSE_SIM_EXPORT Return nvmlDeviceSetGpuLockedClocks(Handle device, std::uint32_t low, std::uint32_t high) {
-  GPULSE_SIM_BEGIN(nvmlDeviceSetGpuLockedClocks, device)
-  GPULSE_SIM_NEED(low <= high)
-  return set(call, Key::clock_graphics, call.device().settings->graphics_clock_max, high);
-}
-
-GPULSE_SIM_EXPORT Return nvmlDeviceResetGpuLockedClocks(Handle device) {
-  GPULSE_SIM_BEGIN(nvmlDeviceResetGpuLockedClocks, device)
-  return set(call, Key::clock_graphics, call.device().settings->graphics_clock_max, Settings::kUnset);
-}
-
-GPULSE_SIM_EXPORT Return nvmlDeviceSetMemoryLockedClocks(Handle device, std::uint32_t low, std::uint32_t high) {
-  GPULSE_SIM_BEGIN(nvmlDeviceSetMemoryLockedClocks, device)
-  GPULSE_SIM_NEED(low <= high)
-  return set(call, Key::clock_memory, call.device().settings->memory_clock_max, high);
-}
-
-GPULSE_SIM_EXPORT Return nvmlDeviceResetMemoryLockedClocks(Handle device) {
-  GPULSE_SIM_BEGIN(nvmlDeviceResetMemoryLockedClocks, device)
-  return set(call, Key::clock_memory, call.device().settings->memory_clock_max, Settings::kUnset);
-}
-
-GPULSE_SIM_EXPORT Return nvmlDeviceSetEccMode(Handle device, std::uint32_t mode) {
-  GPULSE_SIM_BEGIN(nvmlDeviceSetEccMode, device)
-  GPULSE_SIM_NEED(mode <= 1)
-  return set(call, Key::ecc_pending, call.device().settings->ecc_pending, mode);
 }

@@ -201,8 +201,12 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetProcessesUtilizationInfo(Handle device, Pr
   return Return::success;
 }
 
-GPULSE_SIM_NUMBER(nvmlDeviceGetAccountingMode, std::uint32_t, accounting_mode, 1)
 GPULSE_SIM_NUMBER(nvmlDeviceGetAccountingBufferSize, std::uint32_t, accounting_buffer, 1)
+
+GPULSE_SIM_EXPORT Return nvmlDeviceGetAccountingMode(Handle device, std::uint32_t *out) {
+  GPULSE_SIM_BEGIN(nvmlDeviceGetAccountingMode, device)
+  return call.give_setting(call.device().settings->accounting, Key::accounting_mode, out);
+}
 
 GPULSE_SIM_EXPORT Return nvmlDeviceGetAccountingPids(Handle device, std::uint32_t *count, std::uint32_t *out) {
   GPULSE_SIM_BEGIN(nvmlDeviceGetAccountingPids, device)
@@ -211,7 +215,8 @@ GPULSE_SIM_EXPORT Return nvmlDeviceGetAccountingPids(Handle device, std::uint32_
     return call.target()[Key::accounting_mode].code;
   }
   std::vector<std::uint32_t> pids;
-  if (call.at(Key::accounting_mode) > 0) {
+  const bool cleared = call.device().settings->accounted_cleared.load(std::memory_order_relaxed) > 0;
+  if (call.at(Key::accounting_mode) > 0 && !cleared) {
     std::ranges::transform(call.device().accounted, std::back_inserter(pids), &Accounted::pid);
     std::ranges::transform(select(call, &Process::compute), std::back_inserter(pids), &Process::pid);
   }

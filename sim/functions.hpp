@@ -214,15 +214,20 @@
   X(nvmlDeviceResetGpuLockedClocks, 410000) \
   X(nvmlDeviceSetMemoryLockedClocks, 470000) \
   X(nvmlDeviceResetMemoryLockedClocks, 470000) \
-  X(nvmlDeviceSetEccMode, 0)
+  X(nvmlDeviceSetEccMode, 0) \
+  X(nvmlDeviceClearAccountingPids, 325000) \
+  X(nvmlDeviceClearEccErrorCounts, 0) \
+  X(nvmlDeviceResetApplicationsClocks, 304000) \
+  X(nvmlDeviceSetAccountingMode, 325000) \
+  X(nvmlDeviceSetApplicationsClocks, 304000) \
+  X(nvmlDeviceSetMigMode, 450000) \
+  X(nvmlDeviceSetTemperatureThreshold, 470000)
 
 #define GPULSE_SIM_STUBS(X) \
   X(nvmlComputeInstanceDestroy, 450000) \
   X(nvmlComputeInstanceGetInfo, 450000) \
   X(nvmlComputeInstanceGetInfo_v2, 450000) \
-  X(nvmlDeviceClearAccountingPids, 325000) \
   X(nvmlDeviceClearCpuAffinity, 325000) \
-  X(nvmlDeviceClearEccErrorCounts, 0) \
   X(nvmlDeviceCreateGpuInstance, 450000) \
   X(nvmlDeviceCreateGpuInstanceWithPlacement, 450000) \
   X(nvmlDeviceDiscoverGpus, 375000) \
@@ -297,12 +302,9 @@
   X(nvmlDeviceReadWritePRM_v1, 580000) \
   X(nvmlDeviceRemoveGpu, 375000) \
   X(nvmlDeviceRemoveGpu_v2, 393000) \
-  X(nvmlDeviceResetApplicationsClocks, 304000) \
   X(nvmlDeviceResetNvLinkErrorCounters, 375000) \
   X(nvmlDeviceResetNvLinkUtilizationCounter, 375000) \
-  X(nvmlDeviceSetAccountingMode, 325000) \
   X(nvmlDeviceSetAPIRestriction, 325000) \
-  X(nvmlDeviceSetApplicationsClocks, 304000) \
   X(nvmlDeviceSetAutoBoostedClocksEnabled, 325000) \
   X(nvmlDeviceSetClockOffsets, 555000) \
   X(nvmlDeviceSetConfComputeUnprotectedMemSize, 470000) \
@@ -317,13 +319,11 @@
   X(nvmlDeviceSetGpuOperationMode, 304000) \
   X(nvmlDeviceSetHostname_v1, 580000) \
   X(nvmlDeviceSetMemClkVfOffset, 470000) \
-  X(nvmlDeviceSetMigMode, 450000) \
   X(nvmlDeviceSetNvlinkBwMode, 470000) \
   X(nvmlDeviceSetNvLinkDeviceLowPowerThreshold, 470000) \
   X(nvmlDeviceSetNvLinkUtilizationControl, 375000) \
   X(nvmlDeviceSetPowerManagementLimit_v2, 470000) \
   X(nvmlDeviceSetPowerMizerMode_v1, 580000) \
-  X(nvmlDeviceSetTemperatureThreshold, 470000) \
   X(nvmlDeviceSetVgpuCapabilities, 384000) \
   X(nvmlDeviceSetVgpuHeterogeneousMode, 384000) \
   X(nvmlDeviceSetVgpuSchedulerState, 384000) \

@@ -64,6 +64,10 @@ struct Settings {
 
   std::atomic<double> persistence{kUnset}, compute_mode{kUnset}, power_limit_w{kUnset}, ecc_pending{kUnset};
   std::atomic<double> graphics_clock_max{kUnset}, memory_clock_max{kUnset};
+  std::atomic<double> app_clock_graphics{kUnset}, app_clock_memory{kUnset};
+  std::atomic<double> mig_mode{kUnset}, mig_pending{kUnset}, accounting{kUnset}, target_temperature{kUnset};
+  std::atomic<double> accounted_cleared{0};
+  std::array<std::atomic<double>, 2> ecc_cleared{0, 0};  // since the driver was loaded, and all
 };
 
 struct Process {

@@ -124,6 +124,16 @@ class Call {
     }
     return number.code;
   }
+  // The same, unless a setter has changed it.
+  template <class T>
+  Return give_setting(const std::atomic<double> &setting, Key key, T *out) const {
+    const Return code = give(key, out);
+    const double set = setting.load(std::memory_order_relaxed);
+    if (code == Return::success && !std::isnan(set)) {
+      *out = static_cast<T>(set);
+    }
+    return code;
+  }
   template <class T>
   [[nodiscard]] T get(Key key, double scale = 1) const {
     return static_cast<T>(std::llround(at(key) * scale));

@@ -58,6 +58,12 @@ def closed(scenario: Scenario) -> Path:
         (["memory-clocks", "3201"], "memory clocks  set to 3201 MHz"),
         (["memory-clocks", "default"], "memory clocks  set to the default"),
         (["ecc", "off"], "ECC mode  on → off, from the next restart of the machine on"),
+        (["mig", "on"], "MIG mode  off → on"),
+        (["accounting", "on"], "accounting mode  off → on"),
+        (["application-clocks", "3201,1500"], "application clocks  set to 3201,1500 MHz"),
+        (["application-clocks", "default"], "application clocks  set to the default"),
+        (["clear-ecc-errors", "volatile"], "volatile ECC error counts cleared"),
+        (["clear-accounting"], "accounted processes forgotten"),
     ],
     ids=" ".join,
 )
@@ -196,6 +202,39 @@ def test_each_device_has_its_line_and_one_failure_is_a_failure(scenario: Scenari
     assert result.code == NO_PERMISSION
     assert len(result.lines) == 3
     assert result.lines[2] + "\n" == TERMINATING
+
+
+def test_a_target_temperature(scenario: Scenario) -> None:
+    path = scenario(
+        machine("anyone", "threshold_acoustic_min = 65\nthreshold_acoustic_current = 83\nthreshold_acoustic_max = 91\n")
+    )
+    result = own("target-temperature", "70", "--yes", scenario=path)
+    assert (result.code, result.out) == (GOOD, "GPU 0  NVIDIA H200  target temperature  83 °C → 70 °C\n")
+    result = own("target-temperature", "99 C", "--yes", scenario=path)
+    assert result.code == USAGE
+    assert only_line(result.err).endswith("a target temperature of 99 °C is not between 65 °C and 91 °C")
+
+
+def test_mig_that_has_to_wait_for_a_reset(scenario: Scenario) -> None:
+    path = scenario(machine("anyone", "mig_activation = 19\n"))
+    result = own("mig", "on", "--yes", scenario=path)
+    assert (result.code, result.err) == (GOOD, "")
+    assert result.out == "GPU 0  NVIDIA H200  MIG mode  off → on, from the next reset or restart on: in use\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "question"),
+    [
+        (["clear-ecc-errors", "aggregate"], "Clear the aggregate ECC error counts of GPU 0 (NVIDIA H200)? [y/N] "),
+        (["clear-accounting"], "Forget the accounted processes of GPU 0 (NVIDIA H200)? [y/N] "),
+        (["mig", "on"], "Set the MIG mode of GPU 0 (NVIDIA H200) from off to on? [y/N] "),
+    ],
+    ids=str,
+)
+def test_the_question_says_what_is_done(free: Path, words: list[str], question: str) -> None:
+    code, shown = on_terminal("n", "set", *words, scenario=free)
+    assert question in shown
+    assert code == FAILURE
 
 
 def test_without_persistence_a_limit_is_soon_forgotten(scenario: Scenario) -> None:

@@ -43,16 +43,17 @@ std::string list_users(const Change &change) {
 
 // Before anything is changed: one device that cannot be changed stops the whole command.
 int refuse_obstacles(const Setting &setting, std::span<const Change> changes) {
-  const auto name = row_of(setting.kind).name;
+  const auto &row = row_of(setting.kind);
   int code = kGood;
   for (const auto &change : changes) {
     if (change.obstacle == Obstacle::out_of_range) {
-      complain(fmt::format("{}: a {} of {} is not between {} and {}", device_label(change.device), name,
+      complain(fmt::format("{}: a {} of {} is not between {} and {}", device_label(change.device), row.name,
                            value_text(setting, change, change.target), value_text(setting, change, change.minimum),
                            value_text(setting, change, change.maximum)));
       code = kUsage;
     } else if (change.obstacle == Obstacle::in_use) {
-      complain(fmt::format("{}: not {}: in use by {}", device_label(change.device), name, list_users(change)));
+      complain(fmt::format("{}: {}: in use by {}", device_label(change.device), action_text(setting, row.action.failed),
+                           list_users(change)));
       code = std::max(code, kFailure);
     }
   }
@@ -71,7 +72,7 @@ int ask(const Setting &setting, std::span<const Change *const> pending, bool all
 
 std::string outcome(const Setting &setting, const Change &change, bool unicode) {
   const auto &row = row_of(setting.kind);
-  if (row.takes == Takes::nothing) return std::string(row.name);
+  if (is_action(row)) return action_text(setting, row.action.done);
   if (change.obstacle == Obstacle::already_set) {
     return fmt::format("{}  {} already", row.name, value_text(setting, change, change.before));
   }
@@ -80,8 +81,9 @@ std::string outcome(const Setting &setting, const Change &change, bool unicode) 
                      value_text(setting, change, change.after));
 }
 
-std::string_view remark(const Setting &setting, const Change &change) {
+std::string remark(const Setting &setting, const Change &change) {
   if (change.obstacle == Obstacle::already_set) return "";
+  if (change.waits) return fmt::format(", from the next reset or restart on: {}", change.waits->what);
   if (row_of(setting.kind).effect == Effect::after_restart) return ", from the next restart of the machine on";
   return change.soon_forgotten ? ", until the driver unloads: persistence mode is off" : "";
 }
@@ -89,8 +91,7 @@ std::string_view remark(const Setting &setting, const Change &change) {
 std::string failure_text(const Setting &setting, const SettingError &error) {
   const auto &row = row_of(setting.kind);
   const bool needs_root = error.failure == SettingFailure::no_permission && ::geteuid() != 0;
-  const auto what =
-      row.takes == Takes::nothing ? fmt::format("not {}", row.name) : fmt::format("{} not changed", row.name);
+  const auto what = is_action(row) ? action_text(setting, row.action.failed) : fmt::format("{} not changed", row.name);
   return fmt::format("{}: {}{}", what, error.what, needs_root ? ": run as root" : "");
 }
 

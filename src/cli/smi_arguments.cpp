@@ -88,9 +88,9 @@ const std::vector<Option> &all_options() {
     std::vector<Option> all(kOptions.begin(), kOptions.end());
     for (const auto &row : control::setting_rows()) {
       for (const auto &[name, full, to_default] : row.smi_options) {
-        const auto takes = row.takes == control::Takes::nothing ? Takes::maybe
-                           : to_default                         ? Takes::nothing
-                                                                : Takes::value;
+        const auto takes = row.only_when_idle                                   ? Takes::maybe
+                           : to_default || row.takes == control::Takes::nothing ? Takes::nothing
+                                                                                : Takes::value;
         all.push_back({name, full, takes, Meaning::setting});
       }
     }

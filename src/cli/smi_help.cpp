@@ -30,8 +30,8 @@ Sections of -d: MEMORY, UTILIZATION, ECC, TEMPERATURE, POWER, CLOCK, COMPUTE, PI
   PAGE_RETIREMENT, ACCOUNTING, ENCODER_STATS, SUPPORTED_GPU_TARGET_TEMP, VOLTAGE, FBC_STATS, ROW_REMAPPER,
   GSP_FIRMWARE_VERSION, POWER_SMOOTHING, POWER_PROFILES
 
-Settings, for root, one at a time, with -i for some GPUs only; a terminal is asked first, a script says --yes
-(gpulse set does the same in words):
+Settings, for root, one at a time, with -i for some GPUs only. They are made at once; only a reset asks, and only at a
+terminal, unless --yes is given (gpulse set does the same in words, and asks):
 )" + control::smi_settings_help() +
          R"(
 gpulse's own: --sysroot DIR, --source NAME, --replay FILE [--columns TITLES], --demo, --wake, as everywhere.

@@ -75,20 +75,17 @@ SmiResult<void> check_users(std::span<const Change> changes) {
       kOther});
 }
 
-// Like nvidia-smi, tells a user without permission so before anything else.
+// Who types nvidia-smi's own words means them. Only somebody at a terminal is asked, and only before a reset, which
+// nothing brings back.
 SmiResult<void> check_confirmed(const Setting &setting, std::span<const Change> changes, const SmiCommand &command) {
+  if (!row_of(setting.kind).only_when_idle || command.yes || changes.empty()) return {};
+  // Without permission there is nothing to ask.
+  if (::geteuid() != 0) return {};
   std::vector<const Change *> pending;
-  for (const auto &change : changes) {
-    if (smi_would_set(setting, change)) pending.push_back(&change);
-  }
-  if (pending.empty() || command.yes) return {};
-  if (::geteuid() != 0) {
-    return std::unexpected(refused(setting, *pending.front(), {.failure = SettingFailure::no_permission}));
-  }
-  const auto what = intention(setting, pending, command.devices.empty() && pending.size() == changes.size());
-  const auto answer = confirm(what + "?");
-  if (answer && *answer) return {};
-  complain(answer ? "nothing was changed" : "not confirmed: --yes would do it: " + what);
+  for (const auto &change : changes) pending.push_back(&change);
+  const auto answer = confirm(intention(setting, pending, command.devices.empty()) + "?");
+  if (!answer || *answer) return {};
+  complain("nothing was changed");
   return std::unexpected(SmiRefusal{"", kBadArgument});
 }
 
@@ -112,10 +109,11 @@ SmiRefusal change_all(const Setting &setting, std::span<Change> changes, const S
     }
     changed = true;
     // nvidia-smi reports the new limit as the device shows it; modes and clocks as they were asked for.
-    if (row_of(setting.kind).takes == Takes::watts) {
+    const auto takes = row_of(setting.kind).takes;
+    if (takes == Takes::watts || takes == Takes::celsius) {
       if (const auto now = feed.again()) read_back(setting, std::span(&change, 1), **now);
     }
-    said.text += smi_done(setting, change, gpu);
+    said.text += smi_done(setting, change, gpu, change.waits ? driver_words(nvml_code(*change.waits)) : "");
   }
   said.text += smi_closing(setting, changed);
   return said;

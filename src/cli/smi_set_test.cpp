@@ -16,12 +16,13 @@ TEST(ParseSmi, TakesTheOptionsOfEverySetting) {
       const bool takes_value = row.takes != control::Takes::nothing && !option.to_default;
       for (const auto typed : {option.name, option.full}) {
         std::vector<std::string_view> arguments{typed};
-        if (takes_value) arguments.emplace_back("1");
+        const std::string_view value = row.takes == control::Takes::clock_pair ? "1,1" : "1";
+        if (takes_value) arguments.emplace_back(value);
         const auto command = parse_smi(arguments);
         ASSERT_TRUE(command) << typed << ": " << command.error().text;
         EXPECT_EQ(command->mode, SmiCommand::Mode::set) << typed;
         EXPECT_EQ(command->setting.option, option.name);
-        EXPECT_EQ(command->setting.value, takes_value ? "1" : "");
+        EXPECT_EQ(command->setting.value, takes_value ? value : "");
         const auto setting = control::parse_smi_setting(command->setting.option, command->setting.value);
         ASSERT_TRUE(setting) << setting.error();
         EXPECT_EQ(setting->kind, row.kind);

@@ -13,11 +13,13 @@ namespace {
 constexpr MetricId kPersistence = device_metric("persistence_mode");
 
 Reading value_of(std::optional<MetricId> id, const Device &device) {
-  return id ? device.row[*id] : Reading(Reason::not_supported);
+  if (!id) return Reason::not_supported;
+  if (describe(*id).scope == Scope::device) return device.row[*id];
+  return device.details != nullptr ? device.details->row[*id] : Reading(Reason::not_supported);
 }
 
 Reading target_of(const Setting &setting, const SettingRow &row, const Device &device) {
-  if (row.takes == Takes::nothing) return Reason::not_supported;
+  if (is_action(row) || row.takes == Takes::clock_pair) return Reason::not_supported;
   return setting.to_default ? value_of(row.default_value, device) : Reading(setting.low);
 }
 
@@ -80,7 +82,8 @@ MetricSet needs_of(const Setting &setting) {
 std::optional<MetricId> metric_of(const Setting &setting, const Device &device) {
   const auto shown_by = row_of(setting.kind).shown_by;
   if (shown_by.empty()) return std::nullopt;
-  const auto found = std::find_if(shown_by.begin(), shown_by.end(), [&](MetricId id) { return bool(device.row[id]); });
+  const auto found =
+      std::find_if(shown_by.begin(), shown_by.end(), [&](MetricId id) { return bool(value_of(id, device)); });
   return found == shown_by.end() ? shown_by.back() : *found;
 }
 
@@ -112,7 +115,12 @@ std::vector<Change> plan(const Setting &setting, const Snapshot &all, std::span<
 }
 
 void apply(const Setting &setting, Change &change, const Sysroot &root) {
-  if (auto done = change_setting(root, *change.device.identity, setting); !done) change.error = done.error();
+  const auto done = change_setting(root, *change.device.identity, setting);
+  if (done) {
+    change.waits = done->waits;
+  } else {
+    change.error = done.error();
+  }
 }
 
 void read_back(const Setting &setting, std::span<Change> changes, const Snapshot &now) {

@@ -34,6 +34,7 @@ struct Change {
   bool soon_forgotten = false;          // the driver keeps the value only while it has users
   std::vector<User> users{};            // of a device that must be idle for the change
   std::optional<SettingError> error{};  // from the driver
+  std::optional<SettingError> waits{};  // made, but not in effect before a reset: why
   Reading after{Reason::not_supported};
 
   // The driver reported success, but the device shows another value.

@@ -20,10 +20,18 @@ constexpr std::array kComputeModes{
     Mode{1, "", "EXCLUSIVE_THREAD"},
 };
 
+constexpr std::array kErrorCounts{
+    Mode{0, "volatile", "VOLATILE", "volatile"},
+    Mode{1, "aggregate", "AGGREGATE", "aggregate"},
+};
+
 constexpr std::array kPersistenceMode{device_metric("persistence_mode")};
 constexpr std::array kComputeMode{device_metric("compute_mode")};
 constexpr std::array kPowerLimit{device_metric("power_limit_requested_watts"), device_metric("power_limit_watts")};
+constexpr std::array kTargetTemperature{detail_metric("temperature_target_celsius")};
 constexpr std::array kEccMode{device_metric("ecc_mode_pending")};
+constexpr std::array kMigMode{device_metric("mig_mode_pending")};
+constexpr std::array kAccountingMode{device_metric("accounting_mode")};
 
 constexpr std::array kPersistenceOptions{SmiOption{"-pm", "--persistence-mode"}};
 constexpr std::array kComputeOptions{SmiOption{"-c", "--compute-mode"}};
@@ -32,7 +40,14 @@ constexpr std::array kGraphicsOptions{SmiOption{"-lgc", "--lock-gpu-clocks"},
                                       SmiOption{"-rgc", "--reset-gpu-clocks", true}};
 constexpr std::array kMemoryOptions{SmiOption{"-lmc", "--lock-memory-clocks"},
                                     SmiOption{"-rmc", "--reset-memory-clocks", true}};
+constexpr std::array kApplicationOptions{SmiOption{"-ac", "--applications-clocks"},
+                                         SmiOption{"-rac", "--reset-applications-clocks", true}};
+constexpr std::array kTemperatureOptions{SmiOption{"-gtt", "--gpu-target-temp"}};
 constexpr std::array kEccOptions{SmiOption{"-e", "--ecc-config"}};
+constexpr std::array kMigOptions{SmiOption{"-mig", "--multi-instance-gpu"}};
+constexpr std::array kAccountingOptions{SmiOption{"-am", "--accounting-mode"}};
+constexpr std::array kEccErrorOptions{SmiOption{"-p", "--reset-ecc-errors"}};
+constexpr std::array kAccountedOptions{SmiOption{"-caa", "--clear-accounted-apps"}};
 constexpr std::array kResetOptions{SmiOption{"-r", "--gpu-reset"}};
 
 constexpr std::string_view kNoPermissionForClocks =
@@ -92,8 +107,8 @@ constexpr std::array kRows{
                 .refused = "Unable to {verb} GPU clocks for GPU {gpu}: {why}",
                 .no_permission = kNoPermissionForClocks,
                 .unsupported = "Setting locked GPU clocks is not supported for GPU {gpu}.",
-                .clock_format = "'gpuClkMin,gpuClkMax' or 'gpuClkVal' e.g. '--lock-gpu-clocks=1500,1500', "
-                                "'--lock-gpu-clocks=1500', or '--lock-gpu-clocks=tdp,unlimited'"},
+                .format = "'gpuClkMin,gpuClkMax' or 'gpuClkVal' e.g. '--lock-gpu-clocks=1500,1500', "
+                          "'--lock-gpu-clocks=1500', or '--lock-gpu-clocks=tdp,unlimited'"},
     },
     SettingRow{
         .kind = SettingKind::memory_clocks,
@@ -106,8 +121,39 @@ constexpr std::array kRows{
                 .refused = "Unable to {verb} memory clocks for GPU {gpu}: {why}",
                 .no_permission = kNoPermissionForClocks,
                 .unsupported = "Setting locked Memory clocks is not supported for GPU {gpu}.",
-                .clock_format = "'memClkMin,memClkMax' or 'memClkVal' e.g. '--lock-memory-clocks=5100,5100' or "
-                                "'--lock-memory-clocks=5100'"},
+                .format = "'memClkMin,memClkMax' or 'memClkVal' e.g. '--lock-memory-clocks=5100,5100' or "
+                          "'--lock-memory-clocks=5100'"},
+    },
+    SettingRow{
+        .kind = SettingKind::application_clocks,
+        .word = "application-clocks",
+        .name = "application clocks",
+        .takes = Takes::clock_pair,
+        .effect = Effect::until_unload,
+        .smi_options = kApplicationOptions,
+        .smi = {.done = "Applications clocks set to \"(MEM {low}, SM {high})\" for GPU {gpu}",
+                .refused = "Unable to {verb} applications clocks for GPU {gpu}: {why}",
+                .no_permission = kNoPermissionForClocks,
+                .unsupported = "Setting applications clocks is not supported for GPU {gpu}.",
+                .invalid = "Specified clock combination \"(MEM {low}, SM {high})\" is not supported for GPU {gpu}. Run "
+                           "'nvidia-smi -q -d SUPPORTED_CLOCKS' to see list of supported clock combinations",
+                .format = "'memory,graphics' e.g. '--applications-clocks=2000,800'"},
+    },
+    SettingRow{
+        .kind = SettingKind::target_temperature,
+        .word = "target-temperature",
+        .name = "target temperature",
+        .takes = Takes::celsius,
+        .shown_by = kTargetTemperature,
+        .minimum = detail_metric("temperature_target_min_celsius"),
+        .maximum = detail_metric("temperature_target_max_celsius"),
+        .effect = Effect::until_unload,
+        .smi_options = kTemperatureOptions,
+        .smi = {.done = "GPU target temperature for GPU {gpu} was set to {after:.0f} C from {before:.0f} C.",
+                .refused = "Failed to set GPU target temperature for GPU {gpu}: {why}",
+                .unsupported = "Setting GPU target temperature is not supported for GPU {gpu}.",
+                .out_of_range = "Provided GPU target temperature {target:.0f} C is not between {minimum:.0f} C and "
+                                "{maximum:.0f} C for GPU {gpu}"},
     },
     SettingRow{
         .kind = SettingKind::ecc,
@@ -123,6 +169,63 @@ constexpr std::array kRows{
                 .already = "ECC support is already {state} for GPU {gpu}."},
     },
     SettingRow{
+        .kind = SettingKind::mig,
+        .word = "mig",
+        .name = "MIG mode",
+        .takes = Takes::mode,
+        .modes = kOnOff,
+        .shown_by = kMigMode,
+        .smi_options = kMigOptions,
+        .smi = {.done = "{state} MIG Mode for GPU {gpu}",
+                .refused = "Unable to {verb} MIG Mode for GPU {gpu}: {why}",
+                .waits = "Warning: MIG mode is in pending {verb} state for GPU {gpu}:{why}\n"
+                         "Reboot the system or try nvidia-smi --gpu-reset to make MIG mode effective on GPU {gpu}",
+                .waits_in_use =
+                    "Warning: MIG mode is in pending {verb} state for GPU {gpu}:{why}\n"
+                    "{gpu} is currently being used by one or more other processes (e.g. CUDA application or a "
+                    "monitoring application such as another instance of nvidia-smi). Please first kill all processes "
+                    "using the device and retry the command or reboot the system to make MIG mode effective."},
+    },
+    SettingRow{
+        .kind = SettingKind::accounting,
+        .word = "accounting",
+        .name = "accounting mode",
+        .takes = Takes::mode,
+        .modes = kOnOff,
+        .shown_by = kAccountingMode,
+        .smi_options = kAccountingOptions,
+        .smi = {.done = "{state} Accounting Mode for GPU {gpu}.",
+                .refused = "Unable to {verb} Accounting Mode for GPU {gpu}: {why}",
+                .already = "Accounting Mode is already {state} for GPU {gpu}."},
+    },
+    SettingRow{
+        .kind = SettingKind::ecc_errors,
+        .word = "clear-ecc-errors",
+        .name = "ECC error counts",
+        .takes = Takes::which,
+        .modes = kErrorCounts,
+        .smi_options = kEccErrorOptions,
+        .smi = {.done = "Reset {state} ECC errors to zero for GPU {gpu}.",
+                .refused = "Unable to reset {state} ECC errors for GPU {gpu}: {why}",
+                .unsupported = "Resetting ECC errors is not supported for GPU {gpu}."},
+        .action = {.intention = "Clear the {which} ECC error counts of {devices}",
+                   .done = "{which} ECC error counts cleared",
+                   .failed = "{which} ECC error counts not cleared"},
+    },
+    SettingRow{
+        .kind = SettingKind::accounted_processes,
+        .word = "clear-accounting",
+        .name = "accounted processes",
+        .takes = Takes::nothing,
+        .smi_options = kAccountedOptions,
+        .smi = {.done = "Cleared Accounted PIDs for GPU {gpu}.",
+                .refused = "Unable to clear Accounted PIDs for GPU {gpu}: {why}",
+                .unsupported = "Clearing Accounted PIDs is not supported for GPU {gpu}."},
+        .action = {.intention = "Forget the accounted processes of {devices}",
+                   .done = "accounted processes forgotten",
+                   .failed = "accounted processes not forgotten"},
+    },
+    SettingRow{
         .kind = SettingKind::reset,
         .word = "reset",
         .name = "reset",
@@ -132,6 +235,7 @@ constexpr std::array kRows{
         .smi = {.done = "GPU {gpu} was successfully reset.",
                 .refused = "Unable to reset GPU {gpu}: {why}",
                 .unsupported = "Resetting GPU {gpu} is not supported."},
+        .action = {.intention = "Reset {devices}", .done = "reset", .failed = "not reset"},
     },
 };
 

@@ -13,7 +13,15 @@
 
 namespace gpulse::control {
 
-enum class Takes : std::uint8_t { mode, watts, clocks, nothing };
+enum class Takes : std::uint8_t {
+  mode,
+  watts,
+  celsius,
+  clocks,      // a range
+  clock_pair,  // of memory and graphics
+  which,       // of several things that the same is done to
+  nothing,
+};
 
 enum class Effect : std::uint8_t {
   lasting,
@@ -33,6 +41,12 @@ struct SmiOption {
   bool to_default = false;
 };
 
+// What `gpulse set` says about something that is done rather than set. {which} is the word of Takes::which.
+struct Action {
+  std::string_view intention;     // "Reset {devices}"
+  std::string_view done, failed;  // "reset", "not reset"
+};
+
 // nvidia-smi's sentences. They may use {gpu}, {why}, {mode}, {state}, {verb}, {low}, {high}, {before}, {after},
 // {target}, {minimum} and {maximum}.
 struct SmiSentences {
@@ -40,8 +54,11 @@ struct SmiSentences {
   std::string_view already = "";        // empty: nvidia-smi sets the value again
   std::string_view no_permission = "";  // empty: the same as `refused`
   std::string_view unsupported = "";    // empty: the same as `refused`
+  std::string_view invalid = "";        // nvidia-smi then carries on with the next device; empty: the same as `refused`
   std::string_view out_of_range = "";
-  std::string_view clock_format = "";  // what to type instead of clocks that cannot be read
+  std::string_view waits = "";         // for a reset; {why} is NVML's reason
+  std::string_view waits_in_use = "";  // the same where the reason is that the device is in use
+  std::string_view format = "";        // what to type instead of clocks that cannot be read
 };
 
 struct SettingRow {
@@ -56,7 +73,13 @@ struct SettingRow {
   bool only_when_idle = false;  // refused while a process uses the device
   std::span<const SmiOption> smi_options = {};
   SmiSentences smi = {};
+  Action action = {};  // empty: a value is set
 };
+
+inline bool has_default(const SettingRow &row) {
+  return row.takes == Takes::watts || row.takes == Takes::clocks || row.takes == Takes::clock_pair;
+}
+inline bool is_action(const SettingRow &row) { return !row.action.intention.empty(); }
 
 std::span<const SettingRow> setting_rows();
 const SettingRow &row_of(SettingKind kind);

@@ -36,10 +36,14 @@ Result<Setting> parse(const SettingRow &row, std::string_view value) {
 Setting example(const SettingRow &row) {
   switch (row.takes) {
     case Takes::mode:
+    case Takes::which:
       return parse(row, row.modes.front().word).value();
     case Takes::watts:
+    case Takes::celsius:
     case Takes::clocks:
       return parse(row, "300").value();
+    case Takes::clock_pair:
+      return parse(row, "3201,1980").value();
     case Takes::nothing:
       break;
   }
@@ -71,10 +75,11 @@ TEST_P(EveryRow, IsComplete) {
   const auto &row = GetParam();
   EXPECT_FALSE(row.word.empty());
   EXPECT_FALSE(row.name.empty());
-  EXPECT_EQ(row.modes.empty(), row.takes != Takes::mode);
+  EXPECT_EQ(row.modes.empty(), row.takes != Takes::mode && row.takes != Takes::which);
+  EXPECT_EQ(is_action(row), row.takes == Takes::nothing || row.takes == Takes::which);
   EXPECT_EQ(row.minimum.has_value(), row.maximum.has_value());
   EXPECT_EQ(row.smi.out_of_range.empty(), !row.minimum);
-  EXPECT_EQ(row.smi.clock_format.empty(), row.takes != Takes::clocks);
+  EXPECT_EQ(row.smi.format.empty(), row.takes != Takes::clocks && row.takes != Takes::clock_pair);
   EXPECT_FALSE(row.smi.done.empty());
   EXPECT_FALSE(row.smi.refused.empty());
   ASSERT_FALSE(row.smi_options.empty());
@@ -89,6 +94,7 @@ TEST_P(EveryRow, CallsItsModesAsTheirMetricDoes) {
   const auto &row = GetParam();
   for (const auto &mode : row.modes) {
     EXPECT_EQ(find_mode(row, mode.value), &mode);
+    if (is_action(row)) continue;
     ASSERT_FALSE(row.shown_by.empty());
     // Words that gpulse set does not offer are nvidia-smi's: EXCLUSIVE_THREAD.
     auto word = mode.word.empty() ? lower(mode.smi_word) : std::string(mode.word);
@@ -112,11 +118,11 @@ TEST_P(EveryRow, ReadsItsOwnWords) {
   }
   const auto setting = example(row);
   EXPECT_EQ(setting.kind, row.kind);
-  if (row.takes == Takes::nothing) return;
+  if (is_action(row)) return;
   auto text = target_text(setting, change_of(setting));
   if (row.takes == Takes::mode) std::replace(text.begin(), text.end(), ' ', '-');
   EXPECT_EQ(parse(row, text).value(), setting) << text;
-  EXPECT_EQ(parse(row, "default").value_or(Setting{}).to_default, row.takes != Takes::mode);
+  EXPECT_EQ(parse(row, "default").value_or(Setting{}).to_default, has_default(row));
 }
 
 TEST_P(EveryRow, IsInBothHelps) {
@@ -158,6 +164,10 @@ TEST_P(EveryRow, HasSentencesThatCanBeFilledIn) {
     EXPECT_THAT(sentence, testing::EndsWith("\n"));
   }
   EXPECT_THAT(smi_refused(setting, change, SettingFailure::failed, "G", "because"), HasSubstr(": because\n"));
+  for (const auto sentence : {row.action.intention, row.action.done, row.action.failed}) {
+    EXPECT_EQ(sentence.empty(), !is_action(row));
+    EXPECT_THAT(action_text(setting, sentence, "G"), testing::Not(HasSubstr("{"))) << sentence;
+  }
 }
 
 }  // namespace

@@ -17,11 +17,16 @@ namespace {
 std::string accepted_values(const SettingRow &row) {
   switch (row.takes) {
     case Takes::mode:
+    case Takes::which:
       break;
     case Takes::watts:
       return "WATTS|default";
+    case Takes::celsius:
+      return "CELSIUS";
     case Takes::clocks:
       return "MHZ|MIN-MAX|default";
+    case Takes::clock_pair:
+      return "MEMORY,GRAPHICS|default";
     case Takes::nothing:
       return "";
   }
@@ -58,6 +63,15 @@ bool parse_watts(std::string_view text, Setting &setting) {
   return watts.has_value();
 }
 
+bool parse_celsius(std::string_view text, Setting &setting) {
+  for (const std::string_view unit : {"°C", "C"}) {
+    if (text.ends_with(unit)) text.remove_suffix(unit.size());
+  }
+  const auto degrees = parse_amount(text, "");
+  if (degrees) setting.low = *degrees;
+  return degrees.has_value();
+}
+
 bool parse_clocks(std::string_view text, Setting &setting) {
   if (text == "default") return setting.to_default = true;
   const auto dash = text.find('-');
@@ -69,14 +83,31 @@ bool parse_clocks(std::string_view text, Setting &setting) {
   return true;
 }
 
+bool parse_clock_pair(std::string_view text, Setting &setting) {
+  if (text == "default") return setting.to_default = true;
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos) return false;
+  const auto memory = parse_amount(text.substr(0, comma), "MHz");
+  const auto graphics = parse_amount(text.substr(comma + 1), "MHz");
+  if (!memory || !graphics) return false;
+  setting.low = *memory;
+  setting.high = *graphics;
+  return true;
+}
+
 bool parse_value(const SettingRow &row, std::string_view text, Setting &setting) {
   switch (row.takes) {
     case Takes::mode:
+    case Takes::which:
       return parse_mode(row, text, setting);
     case Takes::watts:
       return parse_watts(text, setting);
+    case Takes::celsius:
+      return parse_celsius(text, setting);
     case Takes::clocks:
       return parse_clocks(text, setting);
+    case Takes::clock_pair:
+      return parse_clock_pair(text, setting);
     case Takes::nothing:
       return text.empty();
   }
@@ -88,12 +119,6 @@ std::string watts_text(double value) {
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text + " W";
-}
-
-std::string capitalized(std::string_view text) {
-  std::string out(text);
-  if (out.front() >= 'a' && out.front() <= 'z') out.front() = static_cast<char>(out.front() - 'a' + 'A');
-  return out;
 }
 
 std::string devices_text(std::span<const Change *const> changes, bool all) {
@@ -127,6 +152,12 @@ Result<Setting> parse_setting(std::span<const std::string> words) {
       row->takes == Takes::nothing ? "it takes no value" : "it takes " + accepted_values(*row));
 }
 
+std::string action_text(const Setting &setting, std::string_view sentence, std::string_view devices) {
+  const auto *mode = find_mode(row_of(setting.kind), setting.low);
+  return fmt::format(fmt::runtime(sentence), fmt::arg("devices", devices),
+                     fmt::arg("which", mode != nullptr ? mode->word : ""));
+}
+
 std::string device_label(const Device &device) {
   return fmt::format("GPU {} ({})", text(device.id), device.identity->name);
 }
@@ -135,15 +166,18 @@ std::string value_text(const Setting &setting, const Change &change, const Readi
   const auto metric = metric_of(setting, change.device);
   if (!value || !metric) return "?";
   if (row_of(setting.kind).takes == Takes::watts) return watts_text(value.value());
+  if (row_of(setting.kind).takes == Takes::celsius) return fmt::format("{:.0f} °C", value.value());
   std::string text;
   for (const auto &word : value_words(describe(*metric), value.value())) text += (text.empty() ? "" : ", ") + word;
   return text;
 }
 
 std::string target_text(const Setting &setting, const Change &change) {
-  const bool clocks = row_of(setting.kind).takes == Takes::clocks;
+  const auto takes = row_of(setting.kind).takes;
+  const bool clocks = takes == Takes::clocks || takes == Takes::clock_pair;
   if (setting.to_default && (clocks || !change.target)) return "the default";
   if (!clocks) return value_text(setting, change, change.target);
+  if (takes == Takes::clock_pair) return fmt::format("{:.0f},{:.0f} MHz", setting.low, setting.high);
   return setting.low == setting.high ? fmt::format("{:.0f} MHz", setting.low)
                                      : fmt::format("{:.0f}-{:.0f} MHz", setting.low, setting.high);
 }
@@ -151,7 +185,7 @@ std::string target_text(const Setting &setting, const Change &change) {
 std::string intention(const Setting &setting, std::span<const Change *const> changes, bool all) {
   const auto &row = row_of(setting.kind);
   const auto devices = devices_text(changes, all);
-  if (row.takes == Takes::nothing) return fmt::format("{} {}", capitalized(row.name), devices);
+  if (is_action(row)) return action_text(setting, row.action.intention, devices);
   const auto &first = *changes.front();
   const auto to = target_text(setting, first);
   const bool same_everywhere = std::all_of(changes.begin(), changes.end(), [&](const Change *one) {
@@ -165,7 +199,7 @@ std::string intention(const Setting &setting, std::span<const Change *const> cha
 std::string settings_help() {
   std::string out = "Settings:";
   for (const auto &row : setting_rows()) {
-    out += fmt::format("\n  {:<14}{}", row.word, row.takes == Takes::nothing ? "(no value)" : accepted_values(row));
+    out += fmt::format("\n  {:<19}{}", row.word, row.takes == Takes::nothing ? "(no value)" : accepted_values(row));
   }
   return out;
 }

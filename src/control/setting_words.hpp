@@ -14,6 +14,9 @@ namespace gpulse::control {
 // {"power-limit", "300W"}, {"clocks", "1200-1980"}, {"persistence", "on"}, {"reset"}.
 Result<Setting> parse_setting(std::span<const std::string> words);
 
+// A sentence of an Action, filled in.
+std::string action_text(const Setting &setting, std::string_view sentence, std::string_view devices = "");
+
 // "GPU 0 (NVIDIA H200)".
 std::string device_label(const Device &device);
 // "300 W", "on", formatted as the device's metric; "?" for no value.

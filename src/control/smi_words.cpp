@@ -52,7 +52,27 @@ std::expected<Setting, std::string> parse_clocks(const SettingRow &row, std::str
   const auto high = comma == std::string_view::npos ? low : parse_clock(text.substr(comma + 1));
   if (low && high) return Setting{.kind = row.kind, .low = *low, .high = *high};
   return std::unexpected(fmt::format("Specified clocks \"{}\" are not valid. Please format input as {}\n{}", Text(text),
-                                     row.smi.clock_format, kTerminating));
+                                     row.smi.format, kTerminating));
+}
+
+std::expected<Setting, std::string> parse_clock_pair(const SettingRow &row, std::string_view text) {
+  auto rest = text;
+  const auto memory = parse_integer<std::uint32_t>(next_piece(rest, ','));
+  const auto graphics = parse_integer<std::uint32_t>(rest);
+  if (memory && graphics) {
+    return Setting{.kind = row.kind, .low = static_cast<double>(*memory), .high = static_cast<double>(*graphics)};
+  }
+  return std::unexpected(fmt::format("Specified clocks \"{}\" are not valid. Please format input as {}\n{}", Text(text),
+                                     row.smi.format, kTerminating));
+}
+
+std::expected<Setting, std::string> parse_number(const SettingRow &row, std::string_view option,
+                                                 std::string_view text) {
+  const auto number = row.takes == Takes::celsius
+                          ? parse_integer<std::int32_t>(text).transform([](int n) { return double(n); })
+                          : parse_double(text);
+  if (!number) return invalid_value(option, text);
+  return Setting{.kind = row.kind, .low = *number};
 }
 
 std::string clock_text(double value) {
@@ -82,7 +102,9 @@ std::string option_text(const SettingRow &row, const SmiOption &option) {
   auto text = fmt::format("{}, {}", option.name, option.full);
   if (option.to_default || row.takes == Takes::nothing) return text;
   if (row.takes == Takes::watts) return text + "=WATTS";
+  if (row.takes == Takes::celsius) return text + "=CELSIUS";
   if (row.takes == Takes::clocks) return text + "=MIN,MAX";
+  if (row.takes == Takes::clock_pair) return text + "=MEM,SM";
   std::vector<double> values;
   for (const auto &mode : row.modes) {
     if (!mode.word.empty()) values.push_back(mode.value);
@@ -101,12 +123,8 @@ std::expected<Setting, std::string> parse_smi_setting(std::string_view option, s
     Setting setting{.kind = row.kind, .to_default = found->to_default};
     if (setting.to_default || row.takes == Takes::nothing) return setting;
     if (row.takes == Takes::clocks) return parse_clocks(row, value);
-    if (row.takes == Takes::watts) {
-      const auto watts = parse_double(value);
-      if (!watts) return invalid_value(option, value);
-      setting.low = *watts;
-      return setting;
-    }
+    if (row.takes == Takes::clock_pair) return parse_clock_pair(row, value);
+    if (row.takes == Takes::watts || row.takes == Takes::celsius) return parse_number(row, option, value);
     const auto mode = parse_mode(row, option, value);
     if (!mode) return std::unexpected(mode.error());
     setting.low = *mode;
@@ -120,12 +138,19 @@ bool smi_would_set(const Setting &setting, const Change &change) {
 }
 
 bool smi_stops_at(const Setting &setting, SettingFailure failure) {
-  return failure != SettingFailure::not_supported || row_of(setting.kind).takes == Takes::nothing;
+  const auto &row = row_of(setting.kind);
+  if (failure == SettingFailure::invalid) return row.smi.invalid.empty();
+  return failure != SettingFailure::not_supported || row.only_when_idle;
 }
 
-std::string smi_done(const Setting &setting, const Change &change, std::string_view gpu) {
+std::string smi_done(const Setting &setting, const Change &change, std::string_view gpu, std::string_view waits_for) {
   // A reset to the default goes without a word.
   if (setting.to_default) return "";
+  if (change.waits) {
+    const auto &smi = row_of(setting.kind).smi;
+    return fill(change.waits->failure == SettingFailure::in_use ? smi.waits_in_use : smi.waits, setting, change, gpu,
+                waits_for);
+  }
   auto text = fill(row_of(setting.kind).smi.done, setting, change, gpu);
   if (!change.soon_forgotten) return text;
   return text + fmt::format(
@@ -149,6 +174,7 @@ std::string smi_refused(const Setting &setting, const Change &change, SettingFai
   auto sentence = sentences.refused;
   if (failure == SettingFailure::no_permission && !sentences.no_permission.empty()) sentence = sentences.no_permission;
   if (failure == SettingFailure::not_supported && !sentences.unsupported.empty()) sentence = sentences.unsupported;
+  if (failure == SettingFailure::invalid && !sentences.invalid.empty()) sentence = sentences.invalid;
   auto text = fill(sentence, setting, change, gpu, why);
   if (!smi_stops_at(setting, failure)) return text + "Treating as warning and moving on.\n";
   return failure == SettingFailure::not_supported ? text : text + std::string(kTerminating);
@@ -156,7 +182,7 @@ std::string smi_refused(const Setting &setting, const Change &change, SettingFai
 
 std::string smi_closing(const Setting &setting, bool changed) {
   const auto &row = row_of(setting.kind);
-  std::string text = row.takes == Takes::nothing ? "" : "All done.\n";
+  std::string text = row.only_when_idle ? "" : "All done.\n";
   if (changed && row.effect == Effect::after_restart) text += "Reboot required.\n";
   return text;
 }
@@ -181,7 +207,7 @@ std::string smi_settings_help() {
     line += text;
   };
   for (const auto *row : rows) {
-    if (row->takes == Takes::nothing) end_line();
+    if (row->only_when_idle) end_line();
     for (const auto &option : row->smi_options) add(option_text(*row, option));
     if (row->only_when_idle) add("only where nothing runs on the GPU");
   }

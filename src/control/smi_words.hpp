@@ -19,7 +19,9 @@ bool smi_would_set(const Setting &setting, const Change &change);
 // Whether nvidia-smi stops at this device and fails, or carries on with the next.
 bool smi_stops_at(const Setting &setting, SettingFailure failure);
 
-std::string smi_done(const Setting &setting, const Change &change, std::string_view gpu);
+// `waits_for` is NVML's text for the reason why the change waits, where it does.
+std::string smi_done(const Setting &setting, const Change &change, std::string_view gpu,
+                     std::string_view waits_for = "");
 std::string smi_already(const Setting &setting, const Change &change, std::string_view gpu);
 std::string smi_out_of_range(const Setting &setting, const Change &change, std::string_view gpu);
 // `why` is NVML's text for the failure.

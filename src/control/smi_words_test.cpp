@@ -27,6 +27,14 @@ TEST(ParseSmiSetting, TakesNumbersAndWords) {
   EXPECT_EQ(smi("-rgc", ""), (Setting{.kind = graphics_clocks, .to_default = true}));
   EXPECT_EQ(smi("-rmc", ""), (Setting{.kind = memory_clocks, .to_default = true}));
   EXPECT_EQ(smi("-r", ""), (Setting{.kind = reset}));
+  EXPECT_EQ(smi("-ac", "3201,1980"), (Setting{.kind = application_clocks, .low = 3201, .high = 1980}));
+  EXPECT_EQ(smi("-rac", ""), (Setting{.kind = application_clocks, .to_default = true}));
+  EXPECT_EQ(smi("-mig", "ENABLED"), (Setting{.kind = mig, .low = 1}));
+  EXPECT_EQ(smi("-p", "AGGREGATE"), (Setting{.kind = ecc_errors, .low = 1}));
+  EXPECT_EQ(smi("-p", "0"), (Setting{.kind = ecc_errors}));
+  EXPECT_EQ(smi("-am", "0"), (Setting{.kind = accounting}));
+  EXPECT_EQ(smi("-gtt", "85"), (Setting{.kind = target_temperature, .low = 85}));
+  EXPECT_EQ(smi("-caa", ""), (Setting{.kind = accounted_processes}));
 }
 
 TEST(ParseSmiSetting, RefusesAsTheOriginal) {
@@ -36,6 +44,10 @@ TEST(ParseSmiSetting, RefusesAsTheOriginal) {
     EXPECT_FALSE(parse_smi_setting("-lgc", value)) << value;
   }
   EXPECT_FALSE(parse_smi_setting("-pl", "300W"));
+  for (const auto *value : {"", "3201", "3201,", ",1980", "x,1980", "1,2,3"}) {
+    EXPECT_FALSE(parse_smi_setting("-ac", value)) << value;
+  }
+  for (const auto *value : {"", "85.5", "85C", "hot"}) EXPECT_FALSE(parse_smi_setting("-gtt", value)) << value;
 }
 
 }  // namespace

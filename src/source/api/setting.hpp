@@ -21,13 +21,20 @@ enum class SettingKind : std::uint8_t {
   power_limit,
   graphics_clocks,
   memory_clocks,
+  application_clocks,
+  target_temperature,
   ecc,
-  reset,  // stays last
+  mig,
+  accounting,
+  ecc_errors,           // counted so far: cleared
+  accounted_processes,  // known so far: forgotten
+  reset,                // stays last
 };
 inline constexpr std::size_t kSettingKinds = static_cast<std::size_t>(SettingKind::reset) + 1;
 
-// A mode is a number in `low`, the same as in the metric that shows it; a power limit is in watts; clocks are in MHz,
-// from `low` to `high`.
+// A mode is a number in `low`, the same as in the metric that shows it; so is which errors are meant: 0 since the
+// driver was loaded, 1 all. A power limit is in watts, a temperature in degrees Celsius. Clocks are in MHz, from `low`
+// to `high`; those of applications are the memory's and the graphics'.
 struct Setting {
   SettingKind kind = SettingKind::persistence;
   double low = 0, high = 0;
@@ -44,7 +51,11 @@ struct [[nodiscard]] SettingError {
   Text what{};
   std::optional<std::uint16_t> driver_code{};  // the driver's own number for it, if it has one
 };
-using SettingResult = std::expected<void, SettingError>;
+// The driver has taken the setting.
+struct SettingDone {
+  std::optional<SettingError> waits{};  // it takes effect only after a reset, for this reason
+};
+using SettingResult = std::expected<SettingDone, SettingError>;
 
 inline std::unexpected<SettingError> setting_failed(SettingFailure failure, Text what,
                                                     std::optional<std::uint16_t> driver_code = std::nullopt) {

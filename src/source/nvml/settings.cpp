@@ -14,21 +14,27 @@ namespace {
 
 using U32 = Api::U32;
 
+struct Answer {
+  Return code = Return::success;
+  Return waits = Return::success;  // why a change that was made is not yet in effect
+  Answer(Return answer) : code(answer) {}
+};
+
 // How one setting is changed: `apply` makes the call, with NVML's functions by name. They are not part of the Api, so
 // that programs that only read never look them up.
 struct Setter {
   SettingKind kind;
-  Return (*apply)(Api &, const Setter &, Handle, const Setting &);
+  Answer (*apply)(Api &, const Setter &, Handle, const Setting &);
   const char *set;
   const char *reset = nullptr;
 };
 
-Return set_mode(Api &api, const Setter &setter, Handle device, const Setting &setting) {
+Answer set_mode(Api &api, const Setter &setter, Handle device, const Setting &setting) {
   const Function<Return(Handle, U32)> set(api.resolver, setter.set);
   return set(device, static_cast<U32>(setting.low));
 }
 
-Return set_power_limit(Api &api, const Setter &setter, Handle device, const Setting &setting) {
+Answer set_power_limit(Api &api, const Setter &setter, Handle device, const Setting &setting) {
   constexpr double kMilliwatts = 1e3;
   auto limit_mw = static_cast<U32>(std::lround(setting.low * kMilliwatts));
   if (setting.to_default) {
@@ -38,10 +44,29 @@ Return set_power_limit(Api &api, const Setter &setter, Handle device, const Sett
   return set(device, limit_mw);
 }
 
-Return lock_clocks(Api &api, const Setter &setter, Handle device, const Setting &setting) {
+Answer lock_clocks(Api &api, const Setter &setter, Handle device, const Setting &setting) {
   if (setting.to_default) return Function<Return(Handle)>(api.resolver, setter.reset)(device);
   const Function<Return(Handle, U32, U32)> lock(api.resolver, setter.set);
   return lock(device, static_cast<U32>(setting.low), static_cast<U32>(setting.high));
+}
+
+Answer set_mig_mode(Api &api, const Setter &setter, Handle device, const Setting &setting) {
+  auto activation = Return::success;
+  const Function<Return(Handle, U32, Return *)> set(api.resolver, setter.set);
+  Answer answer = set(device, static_cast<U32>(setting.low), &activation);
+  answer.waits = activation;
+  return answer;
+}
+
+Answer set_target_temperature(Api &api, const Setter &setter, Handle device, const Setting &setting) {
+  constexpr U32 kTarget = 5;
+  auto celsius = static_cast<int>(std::lround(setting.low));
+  const Function<Return(Handle, U32, int *)> set(api.resolver, setter.set);
+  return set(device, kTarget, &celsius);
+}
+
+Answer clear(Api &api, const Setter &setter, Handle device, const Setting &) {
+  return Function<Return(Handle)>(api.resolver, setter.set)(device);
 }
 
 constexpr std::array kSetters{
@@ -51,10 +76,17 @@ constexpr std::array kSetters{
     Setter{SettingKind::graphics_clocks, lock_clocks, "nvmlDeviceSetGpuLockedClocks", "nvmlDeviceResetGpuLockedClocks"},
     Setter{SettingKind::memory_clocks, lock_clocks, "nvmlDeviceSetMemoryLockedClocks",
            "nvmlDeviceResetMemoryLockedClocks"},
+    Setter{SettingKind::application_clocks, lock_clocks, "nvmlDeviceSetApplicationsClocks",
+           "nvmlDeviceResetApplicationsClocks"},
+    Setter{SettingKind::target_temperature, set_target_temperature, "nvmlDeviceSetTemperatureThreshold"},
     Setter{SettingKind::ecc, set_mode, "nvmlDeviceSetEccMode"},
+    Setter{SettingKind::mig, set_mig_mode, "nvmlDeviceSetMigMode"},
+    Setter{SettingKind::accounting, set_mode, "nvmlDeviceSetAccountingMode"},
+    Setter{SettingKind::ecc_errors, set_mode, "nvmlDeviceClearEccErrorCounts"},
+    Setter{SettingKind::accounted_processes, clear, "nvmlDeviceClearAccountingPids"},
 };
 
-Return apply(Api &api, const DeviceIdentity &device, const Setting &setting) {
+Answer apply(Api &api, const DeviceIdentity &device, const Setting &setting) {
   const auto setter =
       std::find_if(kSetters.begin(), kSetters.end(), [&](const Setter &one) { return one.kind == setting.kind; });
   if (setter == kSetters.end()) return Return::not_supported;
@@ -79,11 +111,17 @@ SettingFailure failure_of(Return code) {
   }
 }
 
-SettingResult result_of(Return code) {
-  if (code == Return::success) return {};
+SettingError error_of(Return code) {
+  return {failure_of(code), std::string(code_text(code)), static_cast<std::uint16_t>(code)};
+}
+
+SettingResult result_of(const Answer &answer) {
+  if (answer.code == Return::success) {
+    return answer.waits == Return::success ? SettingDone{} : SettingDone{.waits = error_of(answer.waits)};
+  }
   // An old driver that lacks the function does not support the setting.
-  if (code == Return::function_not_found) code = Return::not_supported;
-  return setting_failed(failure_of(code), std::string(code_text(code)), static_cast<std::uint16_t>(code));
+  const bool lacks = answer.code == Return::function_not_found;
+  return std::unexpected(error_of(lacks ? Return::not_supported : answer.code));
 }
 
 }  // namespace
