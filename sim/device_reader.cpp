@@ -146,6 +146,8 @@ void read_mig(Loader &loader, const Node &table, Device &device) {
                          {"slot", id(instance.slot)},
                          {"gi", id(instance.gpu_instance)},
                          {"ci", id(instance.compute_instance)},
+                         {"start", id(instance.start)},
+                         {"part_start", id(instance.part_start)},
                          {"uuid", [&](const Node &n) { instance[Text::uuid] = {Return::success, loader.text(n)}; }},
                          {"memory_total_mib", count(Key::memory_total_mib)},
                          {"memory_used_mib", count(Key::memory_used_mib)},
@@ -163,7 +165,28 @@ void read_mig(Loader &loader, const Node &table, Device &device) {
                          {"sm", [&](const Node &n) { instance.gpm[1] = instance.gpm[2] = loader.value(n); }},
                          {"gpm", [&](const Node &n) { read_gpm(loader, n, instance); }}});
   instance[Text::name] = {Return::success, " MIG " + profile};  // the parent's name goes before it
+  instance.profile = profile;
   device.mig.push_back(std::move(instance));
+}
+
+void read_mig_profile(Loader &loader, const Node &table, Device &device) {
+  MigProfile profile;
+  const auto count = [&](std::uint32_t &target) { return [&](const Node &n) { target = loader.u32(n); }; };
+  loader.members(table, {{"number", count(profile.number)},
+                         {"id", count(profile.id)},
+                         {"name", [&](const Node &n) { profile.name = loader.text(n); }},
+                         {"slices", count(profile.slices)},
+                         {"count", count(profile.count)},
+                         {"memory_mib", count(profile.memory_mib)},
+                         {"sms", count(profile.sms)},
+                         {"copy_engines", count(profile.copy_engines)},
+                         {"decoders", count(profile.decoders)},
+                         {"encoders", count(profile.encoders)},
+                         {"jpegs", count(profile.jpegs)},
+                         {"ofas", count(profile.ofas)},
+                         {"starts", [&](const Node &n) { profile.starts = loader.u32_list(n); }},
+                         {"size", count(profile.size)}});
+  device.mig_profiles.push_back(std::move(profile));
 }
 
 void read_accounted(Loader &loader, const Node &table, Device &device) {
@@ -312,6 +335,7 @@ void read_device_table(Loader &loader, const Node &table, DeviceSpec &spec) {
        {"fields", [&](const Node &n) { read_fields(loader, n, device); }},
        {"supported_memory_clocks", [&](const Node &n) { device.memory_clocks = loader.u32_list(n); }},
        {"supported_graphics_clocks", [&](const Node &n) { device.graphics_clocks = loader.u32_list(n); }},
+       {"mig_profiles", each(read_mig_profile)},
        {"accounted", each(read_accounted)},
        {"retired_pages", each(read_retired_page)},
        {"ecc_counts", each(read_ecc_count)},

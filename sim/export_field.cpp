@@ -13,6 +13,8 @@ using gpulse::nvml::ValueType;
 
 namespace {
 
+constexpr std::uint32_t kRemoteLink = 146;
+
 struct Rule {
   std::uint32_t id;
   ValueType type;
@@ -68,6 +70,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {143, ValueType::u32, Key::remapped_uncorrected},
     {144, ValueType::u32, Key::remapped_pending},
     {145, ValueType::u32, Key::remapped_failure},
+    {146, ValueType::u64, Key::nvlink_links},
     {147, ValueType::u32, Key::nvlink_links},
     {161, ValueType::u64, Key::nvlink_replay_errors},
     {162, ValueType::u64, Key::nvlink_recovery_errors},
@@ -145,6 +148,8 @@ double counter(const Call &call, const Rule &rule, double value, std::uint32_t s
       const bool recorded = target[rule.key].series != nullptr || !rate.supported();
       return recorded ? value : value + std::floor(rate.integral(now) * 1000);
     }
+    case Key::nvlink_links:
+      return rule.id == kRemoteLink ? scope : value;  // the links of two devices have the same numbers
     case Key::nvlink_tx_kibs:
     case Key::nvlink_rx_kibs: {
       const double total = target[rule.key].integral(call.now());
@@ -166,7 +171,7 @@ std::uint32_t link_of(const Rule &rule, std::uint32_t scope) {
 const Number *behind(const Call &call, const Rule &rule, std::uint32_t scope) {
   const Target &target = call.target();
   const bool traffic = rule.key == Key::nvlink_tx_kibs || rule.key == Key::nvlink_rx_kibs;
-  if (traffic || (rule.key == Key::nvlink_speed_mbs && rule.id != 90)) {
+  if (traffic || rule.id == kRemoteLink || (rule.key == Key::nvlink_speed_mbs && rule.id != 90)) {
     const Number &links = target[Key::nvlink_links];
     const std::uint32_t link = link_of(rule, scope);
     return (traffic && link == kAllLinks) || (links.supported() && link < links.constant) ? &target[rule.key] : nullptr;

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The setters. What they change the getters show from then on, until the process ends.
-#include <unistd.h>
-
 #include "export.hpp"
 
 using namespace gpulse::sim;
 
 namespace {
 
-Return may_set(const Call &call) {
-  using enum Driver::Setters;
-  const Driver::Setters who = call.scenario().driver.setters;
-  const bool allowed = who == anyone || (who == root && geteuid() == 0);
-  return allowed ? Return::success : Return::no_permission;
-}
-
 Return set(const Call &call, Key key, std::atomic<double> &setting, double value) {
-  const Return allowed = may_set(call);
-  if (allowed != Return::success) {
-    return allowed;
+  if (!call.may_manage()) {
+    return Return::no_permission;
   }
   if (call.target()[key].code != Return::success) {
     return call.target()[key].code;

@@ -221,12 +221,21 @@
   X(nvmlDeviceSetAccountingMode, 325000) \
   X(nvmlDeviceSetApplicationsClocks, 304000) \
   X(nvmlDeviceSetMigMode, 450000) \
-  X(nvmlDeviceSetTemperatureThreshold, 470000)
+  X(nvmlDeviceSetTemperatureThreshold, 470000) \
+  X(nvmlDeviceGetGpuInstanceProfileInfo, 450000) \
+  X(nvmlDeviceGetGpuInstanceProfileInfoV, 470000) \
+  X(nvmlDeviceGetGpuInstanceRemainingCapacity, 450000) \
+  X(nvmlDeviceGetGpuInstancePossiblePlacements_v2, 450000) \
+  X(nvmlDeviceGetGpuInstances, 450000) \
+  X(nvmlGpuInstanceGetInfo, 450000) \
+  X(nvmlGpuInstanceGetComputeInstanceProfileInfoV, 470000) \
+  X(nvmlGpuInstanceGetComputeInstanceRemainingCapacity, 450000) \
+  X(nvmlGpuInstanceGetComputeInstances, 450000) \
+  X(nvmlComputeInstanceGetInfo_v2, 450000)
 
 #define GPULSE_SIM_STUBS(X) \
   X(nvmlComputeInstanceDestroy, 450000) \
   X(nvmlComputeInstanceGetInfo, 450000) \
-  X(nvmlComputeInstanceGetInfo_v2, 450000) \
   X(nvmlDeviceClearCpuAffinity, 325000) \
   X(nvmlDeviceCreateGpuInstance, 450000) \
   X(nvmlDeviceCreateGpuInstanceWithPlacement, 450000) \
@@ -252,12 +261,7 @@
   X(nvmlDeviceGetGpuFabricInfo, 525000) \
   X(nvmlDeviceGetGpuInstanceById, 450000) \
   X(nvmlDeviceGetGpuInstancePossiblePlacements, 450000) \
-  X(nvmlDeviceGetGpuInstancePossiblePlacements_v2, 450000) \
-  X(nvmlDeviceGetGpuInstanceProfileInfo, 450000) \
   X(nvmlDeviceGetGpuInstanceProfileInfoByIdV, 470000) \
-  X(nvmlDeviceGetGpuInstanceProfileInfoV, 470000) \
-  X(nvmlDeviceGetGpuInstanceRemainingCapacity, 450000) \
-  X(nvmlDeviceGetGpuInstances, 450000) \
   X(nvmlDeviceGetGridLicensableFeatures, 384000) \
   X(nvmlDeviceGetGridLicensableFeatures_v2, 384000) \
   X(nvmlDeviceGetGridLicensableFeatures_v3, 384000) \
@@ -342,11 +346,7 @@
   X(nvmlGpuInstanceGetComputeInstanceById, 450000) \
   X(nvmlGpuInstanceGetComputeInstancePossiblePlacements, 470000) \
   X(nvmlGpuInstanceGetComputeInstanceProfileInfo, 450000) \
-  X(nvmlGpuInstanceGetComputeInstanceProfileInfoV, 470000) \
-  X(nvmlGpuInstanceGetComputeInstanceRemainingCapacity, 450000) \
-  X(nvmlGpuInstanceGetComputeInstances, 450000) \
   X(nvmlGpuInstanceGetCreatableVgpus, 384000) \
-  X(nvmlGpuInstanceGetInfo, 450000) \
   X(nvmlGpuInstanceGetVgpuHeterogeneousMode, 384000) \
   X(nvmlGpuInstanceGetVgpuSchedulerLog, 384000) \
   X(nvmlGpuInstanceGetVgpuSchedulerState, 384000) \

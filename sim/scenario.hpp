@@ -52,6 +52,19 @@ struct Target {
 
 struct MigInstance : Target {
   std::uint32_t slot = 0, gpu_instance = 0, compute_instance = 0;
+  std::string profile;           // "1g.10gb", or "1c.3g.40gb" for a part of one
+  std::uint32_t start = 0;       // of its GPU instance, in slices of memory
+  std::uint32_t part_start = 0;  // within its GPU instance, in slices of compute
+};
+
+// A kind of GPU instance that a device can be split into.
+struct MigProfile {
+  std::uint32_t number = 0;  // by which it is asked for
+  std::uint32_t id = 0, slices = 1, count = 1, memory_mib = 0;
+  std::uint32_t sms = 0, copy_engines = 0, decoders = 0, encoders = 0, jpegs = 0, ofas = 0;
+  std::string name;
+  std::vector<std::uint32_t> starts;  // where it may lie
+  std::uint32_t size = 1;
 };
 
 struct PciAddress {
@@ -98,6 +111,7 @@ struct EccCount {
 
 struct Device : Target {
   std::vector<MigInstance> mig;
+  std::vector<MigProfile> mig_profiles;
   std::vector<Span> lost;
   Span span;
   std::vector<std::uint32_t> memory_clocks, graphics_clocks, links_down;

@@ -289,6 +289,12 @@ void wait_for_wake(std::uint64_t seen, double timeout_s) {
   keep().changed.wait_for(lock, duration, [&] { return keep().generation != seen; });
 }
 
+bool Call::may_manage() const {
+  using enum Driver::Setters;
+  const Driver::Setters who = scenario().driver.setters;
+  return who == anyone || (who == root && geteuid() == 0);
+}
+
 void Call::resolve_mig(std::size_t slot) {
   const auto found = std::ranges::find(device_->mig, slot, &MigInstance::slot);
   if (found == device_->mig.end()) {

@@ -92,6 +92,8 @@ class Call {
   [[nodiscard]] const Target &target() const { return *target_; }
   [[nodiscard]] bool nan() const { return nan_; }
   [[nodiscard]] double now() const { return now_s(); }
+  // Whether the caller may change settings and look into instances.
+  [[nodiscard]] bool may_manage() const;
 
   // A part of this call in the log.
   void log(const char *part, std::uint32_t number) const {

@@ -98,6 +98,12 @@ class Watch {
 
 enum class Phase { discovery, first_sample, watching };
 
+// Asked of split devices only.
+bool of_instances(std::string_view name) {
+  return name.contains("Mig") || name.contains("InstanceId") || name.starts_with("nvmlGpuInstance") ||
+         name.starts_with("nvmlComputeInstance");
+}
+
 class Hang : public testing::Test {
  protected:
   void TearDown() override { sim_clear(); }
@@ -158,9 +164,7 @@ class Hang : public testing::Test {
 
   static void try_all(Phase phase) {
     for (const auto &name : source_functions()) {
-      if (of_the_library(name) || name.contains("Mig") || name.contains("InstanceId") || name.contains("PciBusId")) {
-        continue;  // tested below
-      }
+      if (of_the_library(name) || of_instances(name) || name.contains("PciBusId")) continue;  // tested below
       SCOPED_TRACE(name);
       EXPECT_TRUE(tries(name, Form::newest, phase) || tries(name, Form::older, phase) ||
                   tries(name, Form::wide_rows, phase));
@@ -323,6 +327,26 @@ TEST_F(Hang, OfAnInstanceLeavesItsParentAndTheOthers) {
                        [](const Device &device) { return device.state == DeviceState::ok; });
   }
   EXPECT_TRUE(back);
+}
+
+// What is inside a split device is asked for by a command that shows it.
+TEST_F(Hang, InsideASplitDevice) {
+  for (const auto &name : source_functions()) {
+    if (!name.starts_with("nvmlGpuInstance") && !name.starts_with("nvmlComputeInstance")) continue;
+    SCOPED_TRACE(name);
+    sim_load(
+        "[driver]\nsetters = \"anyone\"\n[[device]]\nprofile = \"h100\"\nmig = [{ profile = \"3g.40gb\", gi = 1, ci = "
+        "0, "
+        "memory_total_mib = 40448, compute_slices = 3 }]\n[[device]]\nprofile = \"h200\"\n");
+    sim_fault(name, 0, -1);
+    const auto sampler = make_sampler_of({detail_metric("compute_instance_count"), kTemperature}, hasty());
+    const auto now = sampler->sample(Pass::everything);
+    ASSERT_GE(now->devices.size(), 2U);
+    EXPECT_GT(sim_calls(name), 0U);
+    EXPECT_EQ(now->devices[0].state, DeviceState::not_responding);
+    EXPECT_EQ(now->devices[1].state, DeviceState::ok);
+    sim_clear();
+  }
 }
 
 }  // namespace

@@ -168,6 +168,8 @@ const std::map<std::string_view, Feeds> kDetailFeeds{
     {"nvmlDeviceGetRetiredPages_v2", {{"retired_page_count"}, true}},
     {"nvmlDeviceGetAccountingPids", {{"accounted_process_count"}}},
     {"nvmlDeviceGetSamples", {{"sample_window_count"}}},
+    {"nvmlDeviceGetNvLinkState", {{"link_count"}}},
+    {"nvmlDeviceGetGpuInstanceProfileInfoV", {{"instance_profile_count"}}},
     {"nvmlDeviceGetTemperatureThreshold", {{"temperature_target_celsius"}}},
     {"nvmlDeviceGetSramEccErrorStatus", {{"ecc_sram_parity_total", "ecc_sram_in_l2_total"}}},
     {"nvmlDeviceGetFieldValues", {{"module_power_limit_requested_watts", "pcie_replay_rollover_total"}}},

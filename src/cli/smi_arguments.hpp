@@ -51,9 +51,11 @@ SmiResult<MonitorCommand> parse_dmon(std::span<const std::string_view> arguments
 SmiResult<MonitorCommand> parse_pmon(std::span<const std::string_view> arguments);
 
 std::string smi_help();
-std::string daemon_words();
 std::string dmon_help();
 std::string pmon_help();
 std::string topo_help();
+std::string nvlink_help();
+std::string mig_help();
+std::string compute_policy_help();
 
 }  // namespace gpulse::cli

@@ -18,6 +18,9 @@ Called nvidia-smi it does so without the word.
              --help-query-gpu and so on list the fields
   gpulse smi dmon, pmon               a line per GPU or process and second (see dmon -h, pmon -h)
   gpulse smi topo -m                  how the GPUs reach each other (see topo -h)
+  gpulse smi nvlink -s                their NVLinks (see nvlink -h)
+  gpulse smi mig -lgip                how they can be split into instances, and are (see mig -h)
+  gpulse smi compute-policy -l        how programs share them
   gpulse smi --parse FILE             what a saved nvidia-smi -q -x or CSV tells, as JSON; - reads the standard input
   gpulse smi --version
 
@@ -37,14 +40,6 @@ terminal, unless --yes is given (gpulse set does the same in words, and asks):
 gpulse's own: --sysroot DIR, --source NAME, --replay FILE [--columns TITLES], --demo, --wake, as everywhere.
 Exit: 0 good, 2 wrong argument, 4 no permission, 6 no such GPU, 9 no driver, 15 a GPU is lost, 255 not understood.
 )";
-}
-
-// nvidia-smi's recorder keeps readings in files of its own; `replay` prints them.
-std::string daemon_words() {
-  return "nvidia-smi daemon and nvidia-smi replay are not there. gpulse records everything by itself:\n"
-         "  gpulse record -o night.gpr        until Ctrl-C; --duration, --interval\n"
-         "  gpulse --replay night.gpr --watch, gpulse top --replay night.gpr, gpulse smi --replay night.gpr dmon -c "
-         "1\n";
 }
 
 std::string dmon_help() {
@@ -92,7 +87,58 @@ std::string topo_help() {
 
     -m, --matrix          all of them, NVLink included
     -mp, --matrix_pci     PCIe only
+    -p2p, --p2pstatus X   who may use whose memory directly: r reading, w writing, n over NVLink, a atomically,
+                          p over PCIe
     -c, --cpu N           the GPUs near processor N
+    -i, --id WHICH        for the following:
+    -n, --nearest_gpus L  the GPUs that one reaches by way of L: 0 its own board, 1 one PCIe switch, 2 several,
+                          3 the same host bridge, 4 another host bridge, 5 another processor
+    -p, --gpu_path        how two GPUs reach each other
+    -C, -M, -gnid         the memory node of the host near one, and the one that it is itself
+    -h, --help            this
+
+)";
+}
+
+std::string nvlink_help() {
+  return R"(
+    gpulse smi nvlink: the NVLinks of each GPU.
+
+    -s, --status          up or not, and how fast
+    -c, --capabilities    what each can do
+    -p, --pcibusid        the device at the other end
+    -R, --remotelinkinfo  that, and the number of the link there
+    -e, --errorcounters   errors since the driver was loaded
+    -gt, --getthroughput X  what has passed over each: d data, r with what the protocol adds
+    -i, --id WHICH        these GPUs: number, UUID or PCI address, several with commas
+    -l, --link N          this link only
+    -h, --help            this
+
+)";
+}
+
+std::string mig_help() {
+  return R"(
+    gpulse smi mig: how GPUs can be split into instances, and how they are.
+
+    -lgip, --list-gpu-instance-profiles    the kinds of GPU instances, and how many more there is room for
+    -lgipp, --list-gpu-instance-possible-placements  where they may lie
+    -lgi, --list-gpu-instances             those that there are (for root)
+    -lcip, --list-compute-instance-profiles  the kinds of compute instances in each of them (for root)
+    -lci, --list-compute-instances         those that there are (for root)
+    -i, --id WHICH        these GPUs: number, UUID or PCI address, several with commas
+    -gi, --gpu-instance-id N  these GPU instances, several with commas
+    -h, --help            this
+
+)";
+}
+
+std::string compute_policy_help() {
+  return R"(
+    gpulse smi compute-policy: how programs share a GPU.
+
+    -l, --list            the time slice that each gets
+    -i, --id WHICH        these GPUs: number, UUID or PCI address, several with commas
     -h, --help            this
 
 )";

@@ -12,6 +12,7 @@ using namespace std::string_view_literals;
 
 inline constexpr std::array kOffOn{"off"sv, "on"sv};
 inline constexpr std::array kNoYes{"no"sv, "yes"sv};
+inline constexpr std::array kTimeslice{"default"sv, "short"sv, "medium"sv, "long"sv};
 inline constexpr std::array kPerformance{"P0"sv, "P1"sv, "P2"sv,  "P3"sv,  "P4"sv,  "P5"sv,  "P6"sv,  "P7"sv,
                                          "P8"sv, "P9"sv, "P10"sv, "P11"sv, "P12"sv, "P13"sv, "P14"sv, "P15"sv};
 inline constexpr std::array kThrottle{"idle"sv,           "application clocks"sv, "power cap"sv,   "hw slowdown"sv,

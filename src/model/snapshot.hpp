@@ -17,6 +17,15 @@
 
 namespace gpulse {
 
+// What a device may do with the memory of another without the host in between: one of these for each kind of access.
+enum class PeerAccess : std::uint8_t { ok, no_chipset, no_device, no_topology, disabled, unsupported, unknown };
+struct PeerStatus {
+  PeerAccess read = PeerAccess::unknown, write = PeerAccess::unknown, atomics = PeerAccess::unknown;
+  PeerAccess links = PeerAccess::unknown, pcie = PeerAccess::unknown;  // by this way
+
+  bool operator==(const PeerStatus &) const = default;
+};
+
 // What does not change while a device is there.
 struct DeviceIdentity {
   Text source;  // "nvml", …
@@ -28,6 +37,7 @@ struct DeviceIdentity {
   Text parent;  // uuid of the device this is an instance of, else empty
   Text label;   // how people call an instance within its parent: "1g.10gb"
   TextRow texts{Scope::device};
+  std::vector<PeerStatus> peers{};  // all devices of its source, in their order; empty unless asked for
 
   bool operator==(const DeviceIdentity &) const = default;
 };

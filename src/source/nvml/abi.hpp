@@ -363,6 +363,15 @@ struct GpuInstanceProfileInfoV3 {
   std::uint32_t capabilities;
 };
 
+struct ComputeInstanceProfileInfoV2 {
+  std::uint32_t version, id, slices, instances, multiprocessors, copy_engines, decoders, encoders, jpegs, ofas;
+  std::array<char, kNameBytes> name;
+};
+
+struct InstancePlacement {
+  std::uint32_t start, size;
+};
+
 struct FabricInfoV2 {
   std::uint32_t version;
   std::array<std::uint8_t, 16> cluster_uuid;
@@ -546,6 +555,9 @@ static_assert(sizeof(GpuInstanceInfo) == 24 && sizeof(ComputeInstanceInfo) == 32
 static_assert(sizeof(GpuInstanceProfileInfo) == 48);
 static_assert(sizeof(GpuInstanceProfileInfoV2) == 152 && version_word<GpuInstanceProfileInfoV2>(2) == 0x02000098);
 static_assert(sizeof(GpuInstanceProfileInfoV3) == 152 && version_word<GpuInstanceProfileInfoV3>(3) == 0x03000098);
+static_assert(sizeof(ComputeInstanceProfileInfoV2) == 136);
+static_assert(version_word<ComputeInstanceProfileInfoV2>(2) == 0x02000088);
+static_assert(sizeof(InstancePlacement) == 8);
 static_assert(sizeof(FabricInfoV2) == 36 && offsetof(FabricInfoV2, health_mask) == 32);
 static_assert(sizeof(FabricInfoV3) == 40 && offsetof(FabricInfoV3, health_summary) == 36);
 static_assert(version_word<FabricInfoV2>(2) == 0x02000024 && version_word<FabricInfoV3>(3) == 0x03000028);
@@ -577,7 +589,8 @@ inline constexpr std::uint32_t kHeldPower = 74, kHeldThermal = 75, kHeldSyncBoos
 inline constexpr std::uint32_t kMemoryTemperature = 82;
 inline constexpr std::uint32_t kNvlinkCount = 91;
 inline constexpr std::uint32_t kPcieReplay = 94, kPcieReplayRollover = 95;
-inline constexpr std::uint32_t kNvlinkDataTx = 138, kNvlinkDataRx = 139;
+inline constexpr std::uint32_t kNvlinkDataTx = 138, kNvlinkDataRx = 139, kNvlinkRawTx = 140, kNvlinkRawRx = 141;
+inline constexpr std::uint32_t kNvlinkSpeedCommon = 90, kNvlinkRemoteLink = 146, kNvlinkSpeed = 164;
 inline constexpr std::uint32_t kPowerAverage = 185, kPowerInstant = 186, kPowerMin = 187, kPowerMax = 188,
                                kPowerDefault = 189, kPowerEnforced = 190, kPowerRequested = 192;
 inline constexpr std::uint32_t kLimitShutdown = 193, kLimitSlowdown = 194, kLimitMemoryMax = 195, kLimitGpuMax = 196;

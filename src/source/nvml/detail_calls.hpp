@@ -8,6 +8,11 @@
 
 namespace gpulse::nvml {
 
+// Of what a reader can tell, only what the command shows is asked for.
+inline bool wanted(const Driver &driver, const Frame &frame, MetricId id) {
+  return driver.wants(id) && frame.is_due(id);
+}
+
 // Identity and place of the device.
 Outcome pci_ids(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome pci_class(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
@@ -29,6 +34,9 @@ Outcome pcie_host_max(const Driver &driver, DeviceData &device, Monotonic now, F
 Outcome supported_clocks(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome retired_page_list(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome accounted_processes(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome links(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome instance_profiles(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
+Outcome device_parts(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 Outcome sample_windows(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame);
 
 }  // namespace gpulse::nvml

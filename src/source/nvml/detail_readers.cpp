@@ -92,6 +92,12 @@ Outcome repairs(const Driver &driver, DeviceData &device, Monotonic, Frame &fram
   return put(frame, detail_metric("repair_channel_pending"), code, status.channel_pending != 0 ? 1 : 0);
 }
 
+// No function of the library tells it. Drivers start with the default, and nothing but nvidia-smi's own program changes
+// it.
+Outcome compute_timeslice(const Driver &, DeviceData &, Monotonic, Frame &frame) {
+  return put(frame, detail_metric("compute_timeslice"), Return::success, 0);
+}
+
 std::vector<Reader> make_identity_readers() {
   return {
       row<detail_metric("pci_device_id"), detail_metric("pci_subsystem_id")>("GetPciInfo", Tier::once, pci_ids),
@@ -159,6 +165,7 @@ std::vector<Reader> make_mode_readers() {
       row<detail_metric("clock_default_memory_mhz")>(
           "GetDefaultApplicationsClock memory", Tier::once,
           typed<&Api::clock_default, 2, detail_metric("clock_default_memory_mhz")>),
+      row<detail_metric("compute_timeslice")>("(no call)", Tier::once, compute_timeslice),
       threshold_row<5, detail_metric("temperature_target_celsius")>("GetTemperatureThreshold target"),
       threshold_row<4, detail_metric("temperature_target_min_celsius")>("GetTemperatureThreshold lowest target"),
       threshold_row<6, detail_metric("temperature_target_max_celsius")>("GetTemperatureThreshold highest target"),
@@ -192,6 +199,13 @@ std::vector<Reader> make_link_and_memory_readers() {
       row<detail_metric("retired_page_count")>("GetRetiredPages list", Tier::slow, retired_page_list),
       row<detail_metric("accounted_process_count")>("GetAccountingPids", Tier::slow, accounted_processes),
       row<detail_metric("sample_window_count")>("GetSamples windows", Tier::slow, sample_windows),
+      row<detail_metric("link_count"), detail_metric("link_capability_count"), detail_metric("link_peer_count"),
+          detail_metric("link_error_count"), detail_metric("link_traffic_count")>("GetNvLink… of each link", Tier::slow,
+                                                                                  links),
+      row<detail_metric("instance_profile_count"), detail_metric("instance_placement_count")>(
+          "GetGpuInstanceProfileInfo", Tier::slow, instance_profiles),
+      row<detail_metric("gpu_instance_count"), detail_metric("compute_instance_count")>("GetGpuInstances", Tier::slow,
+                                                                                        device_parts),
   };
 }
 

@@ -96,7 +96,17 @@ TEST_F(Details, OfAnH200) {
                            {detail_metric("supported_clock_count"), 220},
                            {detail_metric("retired_page_count"), Reason::not_supported},
                            {detail_metric("accounted_process_count"), 0},
-                           {detail_metric("sample_window_count"), 7}});
+                           {detail_metric("sample_window_count"), 7},
+                           {detail_metric("link_count"), Reason::not_supported},
+                           {detail_metric("instance_profile_count"), 7},
+                           {detail_metric("instance_placement_count"), 7 + 7 + 4 + 3 + 2 + 1 + 1},
+                           {detail_metric("gpu_instance_count"), Reason::not_supported},
+                           {detail_metric("compute_instance_count"), Reason::not_supported}});
+  ASSERT_EQ(all.instance_profiles.size(), 7U);
+  EXPECT_EQ(all.instance_profiles[2].name, "1g.35gb");
+  EXPECT_EQ(all.instance_profiles[2].id, 15U);
+  EXPECT_EQ(all.instance_profiles[2].memory_bytes, 33280 * kMib);
+  EXPECT_EQ(all.instance_profiles[2].free, Reading(4));
   EXPECT_EQ(all.texts[detail_metric("chip_identity")], TextReading("0x123456789abcdef0"));
   EXPECT_EQ(all.texts[detail_metric("inforom_oem_version")], TextReading("2.1"));
   EXPECT_EQ(all.texts[detail_metric("inforom_ecc_version")], TextReading("7.16"));
@@ -447,6 +457,62 @@ TEST_F(Details, WhatProcessesDoBringsTheirList) {
   const auto listed = sample(kH200 + process, {process_metric("gpu_memory_bytes")});
   EXPECT_EQ(listed->processes[0].row[process_metric("gpu_memory_bytes")], Reading(5 * kMib));
   EXPECT_EQ(sim_calls("nvmlDeviceGetProcessesUtilizationInfo"), 0U);
+}
+
+TEST_F(Details, OfLinksOneByOne) {
+  const auto &links = details(
+                          "[[device]]\nprofile = \"h100\"\nnvlink_links = 3\nnvlink_down = [1]\nnvlink_tx_kibs = 3\n"
+                          "nvlink_crc_errors = 5\n")
+                          .links;
+  ASSERT_EQ(links.size(), 3U);
+  EXPECT_EQ(links[1].state, Reading(0));
+  EXPECT_EQ(links[2].state, Reading(1));
+  EXPECT_EQ(links[2].bytes_per_second, Reading(26562e6));
+  EXPECT_EQ(links[2].remote_link, Reading(2));
+  EXPECT_EQ(links[2].capabilities[5], Reading(1));
+  EXPECT_EQ(links[2].crc_errors, Reading(5));
+  EXPECT_EQ(links[2].data_tx_bytes, Reading(1000 * 1024));  // a third of all, in 1000 s
+}
+
+TEST_F(Details, OfLinksWithADriverThatKnowsOneSpeedForAll) {
+  const auto &links = details(
+                          "[driver]\ngeneration = 470\n[[device]]\nprofile = \"a100\"\n[device.fields]\n"
+                          "164 = \"not supported\"\n")
+                          .links;
+  ASSERT_FALSE(links.empty());
+  EXPECT_EQ(links[0].bytes_per_second, Reading(25781e6));
+}
+
+TEST_F(Details, OfASplitDevice) {
+  last_ = sample(
+      "[driver]\nsetters = \"anyone\"\n[[device]]\nprofile = \"h100\"\nmig = [{ profile = \"1c.3g.40gb\", gi = 2, "
+      "ci = 1, start = 4, part_start = 2, memory_total_mib = 40448 }]\n",
+      {detail_metric("gpu_instance_count"), detail_metric("compute_instance_count")});
+  ASSERT_FALSE(last_->devices.empty());
+  const auto &parts = last_->devices[0].details->parts;
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].name, "3g.40gb");
+  EXPECT_EQ(parts[0].id, 2U);
+  EXPECT_EQ(parts[0].start, 4U);
+  EXPECT_EQ(parts[0].size, 4U);
+  ASSERT_EQ(parts[0].profiles.size(), 3U);
+  EXPECT_EQ(parts[0].profiles[0].name, "1c.3g.40gb");
+  EXPECT_EQ(parts[0].profiles[0].free, Reading(2));
+  EXPECT_EQ(parts[0].profiles[2].name, "3g.40gb");
+  ASSERT_EQ(parts[0].instances.size(), 1U);
+  EXPECT_EQ(parts[0].instances[0].name, "1c.3g.40gb");
+  EXPECT_EQ(parts[0].instances[0].id, 1U);
+  EXPECT_EQ(parts[0].instances[0].start, 2U);
+}
+
+TEST_F(Details, OfASplitDeviceAreForItsOwner) {
+  last_ = sample(
+      "[driver]\nsetters = \"nobody\"\n[[device]]\nprofile = \"h100\"\nmig = [{ profile = \"3g.40gb\", gi = 2, ci = 0, "
+      "memory_total_mib = 40448 }]\n",
+      {detail_metric("gpu_instance_count")});
+  const auto &details = *last_->devices.at(0).details;
+  EXPECT_TRUE(details.row[detail_metric("gpu_instance_count")].is(Reason::no_permission));
+  EXPECT_TRUE(details.parts.empty());
 }
 
 }  // namespace

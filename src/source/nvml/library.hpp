@@ -228,6 +228,25 @@ struct Api {
   Function<Return(Handle, U32 *, U32 *)> accounting_pids{resolver, "nvmlDeviceGetAccountingPids"};
   Function<Return(Handle, U32, AccountingStats *)> accounting_stats{resolver, "nvmlDeviceGetAccountingStats"};
 
+  Function<Return(Handle, U32, U32, U32 *)> nvlink_capability{resolver, "nvmlDeviceGetNvLinkCapability"};
+  Function<Return(Handle, U32, U32, U64 *)> nvlink_errors{resolver, "nvmlDeviceGetNvLinkErrorCounter"};
+  Function<Return(Handle, Handle, U32, U32 *)> p2p_status{resolver, "nvmlDeviceGetP2PStatus"};
+  Function<Return(Handle, U32, GpuInstanceProfileInfoV2 *)> instance_profile_v{resolver,
+                                                                               "nvmlDeviceGetGpuInstanceProfileInfoV"};
+  Function<Return(Handle, U32, U32 *)> instance_capacity{resolver, "nvmlDeviceGetGpuInstanceRemainingCapacity"};
+  Function<Return(Handle, U32, InstancePlacement *, U32 *)> instance_placements{
+      resolver, "nvmlDeviceGetGpuInstancePossiblePlacements_v2"};
+  Function<Return(Handle, U32, GpuInstance *, U32 *)> gpu_instances{resolver, "nvmlDeviceGetGpuInstances"};
+  Function<Return(GpuInstance, GpuInstanceInfo *)> gpu_instance_info{resolver, "nvmlGpuInstanceGetInfo"};
+  Function<Return(GpuInstance, U32, U32, ComputeInstanceProfileInfoV2 *)> compute_profile_v{
+      resolver, "nvmlGpuInstanceGetComputeInstanceProfileInfoV"};
+  Function<Return(GpuInstance, U32, U32 *)> compute_capacity{resolver,
+                                                             "nvmlGpuInstanceGetComputeInstanceRemainingCapacity"};
+  Function<Return(GpuInstance, U32, ComputeInstance *, U32 *)> compute_instances{resolver,
+                                                                                 "nvmlGpuInstanceGetComputeInstances"};
+  Function<Return(ComputeInstance, ComputeInstanceInfo *)> compute_instance_info{resolver,
+                                                                                 "nvmlComputeInstanceGetInfo_v2"};
+
   Function<Return(Handle, int, FieldValue *)> field_values{resolver, "nvmlDeviceGetFieldValues"};
 
   Function<Return(Handle, GpmSupport *)> gpm_support{resolver, "nvmlGpmQueryDeviceSupport"};

@@ -77,6 +77,8 @@ class NvmlSource final : public Source {
   void find_by_address(Discovery &found);
   bool is_asleep(const PciGpu &gpu) const;
   bool wants_path(MetricId topology) const;
+  // Not among the texts of a device: only a command that shows it asks for it.
+  bool wants_peer_access() const { return options_.only && wants_path(detail_metric("peer_access")); }
   IdentityPtr provisional_identity(const Slot &slot) const;
   IdentityPtr identity_of(std::size_t entity);
   Identified find_unreachable(const Slot &slot, Return code) const;
@@ -313,6 +315,7 @@ std::shared_ptr<const DeviceIdentity> NvmlSource::complete(std::size_t entity) {
   const auto &api = *driver_.api;
   if (wants_path(kTopology)) identity->texts[kTopology] = read_topology(api, peers, entity);
   if (wants_path(kPcieTopology)) identity->texts[kPcieTopology] = read_pcie_topology(api, peers, entity);
+  if (wants_peer_access()) identity->peers = read_peer_access(api, peers, entity);
   return identity;
 }
 
@@ -412,7 +415,7 @@ Discovery NvmlSource::discover() {
   const auto places = slots_.size() * (wants_instances() ? 1 + kMaxInstances : 1);
   devices_.resize(places);
   identities_.resize(places);
-  found.incomplete = wants_path(kTopology) || wants_path(kPcieTopology);
+  found.incomplete = wants_path(kTopology) || wants_path(kPcieTopology) || wants_peer_access();
   if (found.entities.empty()) found.problem = "NVIDIA driver loaded, but it shows no GPU";
   return found;
 }

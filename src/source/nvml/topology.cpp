@@ -111,4 +111,25 @@ std::string read_pcie_topology(const Api &api, std::span<const Peer> peers, std:
   return list_paths(peers, device, [&](const Peer &to) { return pcie_path(api, peers[device], to); });
 }
 
+std::vector<PeerStatus> read_peer_access(const Api &api, std::span<const Peer> peers, std::size_t device) {
+  const auto ask = [&](const Peer &peer, std::uint32_t kind) {
+    auto status = static_cast<std::uint32_t>(PeerAccess::unknown);
+    if (peer.handle == nullptr || api.p2p_status(peers[device].handle, peer.handle, kind, &status) != Return::success) {
+      return PeerAccess::unknown;
+    }
+    return static_cast<PeerAccess>(std::min(status, static_cast<std::uint32_t>(PeerAccess::unknown)));
+  };
+  constexpr std::uint32_t kRead = 0, kWrite = 1, kLinks = 2, kAtomics = 3, kPcie = 4;
+  std::vector<PeerStatus> all(peers.size());
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    if (i == device) continue;
+    all[i] = {.read = ask(peers[i], kRead),
+              .write = ask(peers[i], kWrite),
+              .atomics = ask(peers[i], kAtomics),
+              .links = ask(peers[i], kLinks),
+              .pcie = ask(peers[i], kPcie)};
+  }
+  return all;
+}
+
 }  // namespace gpulse::nvml

@@ -6,7 +6,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "model/snapshot.hpp"
 #include "source/nvml/library.hpp"
 
 namespace gpulse::nvml {
@@ -31,5 +33,8 @@ struct Peer {
 std::string read_topology(const Api &api, std::span<const Peer> peers, std::size_t device);
 // The same without NVLink: "0 X, 1 NODE, 2 SYS".
 std::string read_pcie_topology(const Api &api, std::span<const Peer> peers, std::size_t device);
+
+// What one of the devices may do with the memory of each of the others.
+std::vector<PeerStatus> read_peer_access(const Api &api, std::span<const Peer> peers, std::size_t device);
 
 }  // namespace gpulse::nvml
