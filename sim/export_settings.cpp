@@ -119,6 +119,10 @@ GPULSE_SIM_EXPORT Return nvmlDeviceSetTemperatureThreshold(Handle device, std::u
   GPULSE_SIM_BEGIN(nvmlDeviceSetTemperatureThreshold, device)
   constexpr std::uint32_t kTarget = 5;
   GPULSE_SIM_NEED(celsius != nullptr && type == kTarget)
+  // The driver looks at the board before it looks at the user.
+  if (const Return code = call.target()[Key::threshold_acoustic_current].code; code != Return::success) {
+    return code;
+  }
   const bool bounded = call.target()[Key::threshold_acoustic_min].supported();
   GPULSE_SIM_NEED(!bounded || (*celsius >= call.at(Key::threshold_acoustic_min) &&
                                *celsius <= call.at(Key::threshold_acoustic_max)))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import only_line
 from settings_machine import (
     BUS,
     GOOD,
@@ -138,7 +139,9 @@ def test_another_user_may_not_reset() -> None:
     ids=str,
 )
 def test_who_types_nvidia_smis_words_at_a_terminal_is_not_asked(free: Path, words: list[str], shown: str) -> None:
-    assert on_terminal("n", "smi", *words, scenario=free) == (GOOD, f"n\n{shown}")
+    code, seen = on_terminal("n", "smi", *words, scenario=free)
+    # The terminal shows the answer that nobody waits for, before or after.
+    assert (code, seen.replace("n\n", "", 1) if seen.startswith("n\n") else seen.removesuffix("n\n")) == (GOOD, shown)
 
 
 def test_a_script_resets_without_a_question(free: Path, sysroot: Sysroot) -> None:
@@ -194,7 +197,7 @@ def test_what_a_device_cannot_do_is_a_warning(scenario: Scenario) -> None:
         (["-mig", "1"], f"Unable to enable MIG Mode for GPU {BUS}: Not Supported\n"),
         (["-ac", "3201,1980"], f"Setting applications clocks is not supported for GPU {BUS}.\n"),
         (["-p", "0"], f"Resetting ECC errors is not supported for GPU {BUS}.\n"),
-        (["-gtt", "85"], f"Setting GPU target temperature is not supported for GPU {BUS}.\n"),
+        (["-gtt", "85"], f"GPU Target Temperature Threshold not supported for GPU {BUS}.\n"),
     ):
         result = smi(*words, scenario=path)
         assert (result.code, result.out, result.err) == (GOOD, said + moving_on, "")
@@ -216,7 +219,7 @@ TARGET = "threshold_acoustic_min = 65\nthreshold_acoustic_current = 83\nthreshol
 def test_a_target_temperature_is_read_back_and_kept_in_its_range(scenario: Scenario) -> None:
     path = scenario(machine("anyone", TARGET))
     result = smi("-gtt", "70", scenario=path)
-    expected = f"GPU target temperature for GPU {BUS} was set to 70 C from 83 C.\nAll done.\n"
+    expected = f"GPU Target Temperature Threshold for GPU {BUS} was set to 70 C from 83 C.\nAll done.\n"
     assert (result.code, result.out) == (GOOD, expected)
     result = smi("-gtt", "99", scenario=path)
     assert result.code == 2
@@ -227,6 +230,27 @@ def test_a_target_temperature_is_read_back_and_kept_in_its_range(scenario: Scena
     ("words", "shown"),
     [
         (["-pm", "7"], "Invalid persistence mode: 7\nTerminating early due to previous errors.\n"),
+        (["-e", "9"], "Invalid ECC configuration code: 9\nTerminating early due to previous errors.\n"),
+        (["-mig", "7"], "Invalid MIG Mode: 7\nTerminating early due to previous errors.\n"),
+        (["-p", "7"], "Invalid ECC type: 7\nTerminating early due to previous errors.\n"),
+        (["-am", "7"], "Invalid accounting mode: 7\nTerminating early due to previous errors.\n"),
+        (["-mig", "x"], "ERROR: Option x is invalid for -mig. Please run 'nvidia-smi -h' for help.\n\n"),
+        (
+            ["--multi-instance-gpu=x"],
+            "ERROR: Option x is invalid for --multi-instance-gpu=x. Please run 'nvidia-smi -h' for help.\n\n",
+        ),
+        (["-gtt", "x"], "ERROR: Option x is invalid for -gtt. Please run 'nvidia-smi -h' for help.\n\n"),
+        (
+            ["-ac", "1,1,1"],
+            'Specified clocks "1,1,1" are not valid. Please format input as memClk,smClk e.g. '
+            "--applications-clocks=2000,300\nTerminating early due to previous errors.\n",
+        ),
+        (
+            ["-lmc", "x"],
+            "Specified clocks \"x\" are not valid. Please format input as 'memClkMin,memClkMax' or 'memClkVal' e.g. "
+            "--lock-memory-clocks=5100,5100 or --lock-memory-clocks=5100\n"
+            "Terminating early due to previous errors.\n",
+        ),
         (["-c", "foo"], "ERROR: Option foo is invalid for -c. Please run 'nvidia-smi -h' for help.\n\n"),
         (["-pl", "abc"], "ERROR: Option abc is invalid for -pl. Please run 'nvidia-smi -h' for help.\n\n"),
         (
@@ -243,8 +267,58 @@ def test_nvidia_smi_says_what_is_no_value(free: Path, words: list[str], shown: s
     assert (result.code, result.out, result.err) == (2, shown, "")
 
 
+@pytest.mark.parametrize("words", [["-mig"], ["-mig", "-i", "0"], ["-ac"], ["-p"], ["-gtt"], ["-am"]], ids=" ".join)
+def test_a_setting_without_its_value(free: Path, words: list[str]) -> None:
+    result = smi(*words, scenario=free)
+    shown = f"ERROR: Option {words[0]} is missing its value. Please run 'nvidia-smi -h' for help.\n\n"
+    assert (result.code, result.out) == (255, shown)
+
+
+@pytest.mark.parametrize("words", [["-mig", "7"], ["-am", "0"], ["-ac", "1,1"], ["-p", "0"], ["-gtt", "1"]], ids=" ".join)
+def test_a_device_that_is_not_there_comes_before_a_bad_number(free: Path, words: list[str]) -> None:
+    result = smi(*words, "-i", "7", scenario=free)
+    assert (result.code, result.out) == (6, "No devices were found\n")
+
+
+def test_another_user_is_told_first_what_the_board_cannot_do() -> None:
+    """As on the H200: -ac of clocks that it does not list, and a target that it does not have, are warnings for anybody."""
+    result = as_nobody("smi", "-gtt", "999", text=machine("root"))
+    moving_on = "Treating as warning and moving on.\nAll done.\n"
+    expected = f"GPU Target Temperature Threshold not supported for GPU {BUS}.\n{moving_on}"
+    assert (result.code, result.out) == (GOOD, expected)
+    result = as_nobody("smi", "-ac", "1,1", text=machine("root"))
+    assert (result.code, result.out[:72]) == (GOOD, 'Specified clock combination "(MEM 1, SM 1)" is not supported for GPU 000')
+    result = as_nobody("smi", "-mig", "0", text=machine("root"))
+    expected = f"Unable to disable MIG Mode for GPU {BUS}: Insufficient Permissions\n{TERMINATING}"
+    assert (result.code, result.out) == (NO_PERMISSION, expected)
+    result = as_nobody("smi", "-am", "0", text=machine("root"))
+    assert (result.code, result.out) == (GOOD, f"Accounting Mode is already Disabled for GPU {BUS}.\nAll done.\n")
+
+
+def test_one_setting_at_a_time(free: Path) -> None:
+    """A second one is refused before the first is made, never dropped without a word."""
+    result = smi("-pm", "0", "-pl", "300", scenario=free)
+    expected = "ERROR: Option -pl is not valid for this command. Please run 'nvidia-smi -h' for help.\n\n"
+    assert (result.code, result.out) == (2, expected)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-lmcd", "3201"], ["-rmcd"], ["-cc", "1"], ["--gom=0"], ["-vm", "3"], ["-lgc", "900", "-m", "1"],
+        ["-pl", "300", "-sc", "1"], ["--auto-boost-default=0"], ["--auto-boost-permission=0"], ["-den", "1"],
+        ["--set-hostname=n7"], ["--get-hostname"], ["-t", "1"], ["--debug=log"], ["-col"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_options_without_a_counterpart_are_refused_before_anything_is_done(free: Path, words: list[str]) -> None:
+    result = smi(*words, scenario=free)
+    assert (result.code, result.out) == (255, "")
+    assert only_line(result.err).endswith(" is not offered: use nvidia-smi itself for it")
+
+
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "0"])
 def test_a_limit_that_is_no_power_reaches_no_driver(scenario: Scenario, value: str) -> None:
     # Without a range to check it against.
     path = scenario(machine("anyone", 'power_min_w = "not supported"\npower_max_w = "not supported"\n'))
-    assert smi("-pl", value, scenario=path).code == 2
+    assert smi(f"--power-limit={value}", scenario=path).code == 2

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "cli/output.hpp"
 #include "control/rows.hpp"
 
 namespace gpulse::cli {
@@ -41,6 +42,7 @@ enum class Meaning : std::uint8_t {
   warnings,
   yes,
   setting,
+  refused,
 };
 
 struct Option {
@@ -80,6 +82,25 @@ constexpr std::array kOptions{
     Option{"", "--schema", Takes::value, Meaning::schema},
     Option{"-eow", "--error-on-warning", Takes::nothing, Meaning::warnings},
     Option{"", "--yes", Takes::nothing, Meaning::yes},
+    // Of nvidia-smi, without a counterpart.
+    Option{"-col", "--columns", Takes::nothing, Meaning::refused},
+    Option{"", "--gom", Takes::value, Meaning::refused},
+    Option{"-vm", "--virt-mode", Takes::value, Meaning::refused},
+    Option{"-m", "--mode", Takes::value, Meaning::refused},
+    Option{"-lmcd", "--lock-memory-clocks-deferred", Takes::value, Meaning::refused},
+    Option{"-rmcd", "--reset-memory-clocks-deferred", Takes::nothing, Meaning::refused},
+    Option{"-sc", "--scope", Takes::value, Meaning::refused},
+    Option{"-cc", "--cuda-clocks", Takes::value, Meaning::refused},
+    Option{"-acp", "--applications-clocks-permission", Takes::value, Meaning::refused},
+    Option{"", "--auto-boost-default", Takes::value, Meaning::refused},
+    Option{"", "--auto-boost-permission", Takes::value, Meaning::refused},
+    Option{"-fdm", "--force-driver-model", Takes::value, Meaning::refused},
+    Option{"-dm", "--driver-model", Takes::value, Meaning::refused},
+    Option{"-den", "--dram-encryption", Takes::value, Meaning::refused},
+    Option{"", "--set-hostname", Takes::value, Meaning::refused},
+    Option{"", "--get-hostname", Takes::nothing, Meaning::refused},
+    Option{"-t", "--toggle-led", Takes::value, Meaning::refused},
+    Option{"", "--debug", Takes::value, Meaning::refused},
 };
 
 // The above, and those of the settings.
@@ -120,10 +141,14 @@ SmiResult<std::vector<Given>> read_options(std::span<const std::string_view> arg
                     kOther);
     }
     Given one{&*found, typed, std::nullopt};
+    // What a setting takes never begins with a dash.
+    const auto is_value = [&](std::string_view next) {
+      return found->meaning != Meaning::setting || !next.starts_with('-');
+    };
     if (joined) {
       one.value = typed.substr(name.size() + 1);
     } else if (found->takes == Takes::value) {
-      if (i + 1 >= arguments.size()) {
+      if (i + 1 >= arguments.size() || !is_value(arguments[i + 1])) {
         return refuse(
             fmt::format("ERROR: Option {} is missing its value. Please run 'nvidia-smi -h' for help.\n\n", Text(typed)),
             kOther);
@@ -185,12 +210,15 @@ SmiResult<void> check_combination(std::span<const Given> given, const Purpose *p
     }
     return {};
   }
+  const auto *first = find(given, purpose->meaning);
   for (const auto &one : given) {
     const auto meaning = one.option->meaning;
+    // One setting at a time: a second would be made, or not, behind the user's back.
+    const bool second = meaning == Meaning::setting && &one != first;
     const bool allowed = meaning == purpose->meaning || meaning == Meaning::warnings ||
                          std::find(purpose->allows.begin(), purpose->allows.end(), meaning) != purpose->allows.end();
     const bool warned = meaning == Meaning::warnings && purpose->mode == Mode::list;
-    if (allowed && !warned) continue;
+    if (allowed && !warned && !second) continue;
     return refuse(
         fmt::format("ERROR: Option {} is not valid for this command. Please run 'nvidia-smi -h' for help.\n\n",
                     one.typed),
@@ -254,7 +282,7 @@ SmiResult<void> take(const Given &one, SmiCommand &command) {
       command.kind = one.option->kind;
       break;
     case Meaning::setting:
-      command.setting = {one.option->name, std::string(one.value.value_or(""))};
+      command.setting = {one.option->name, std::string(one.value.value_or("")), one.typed};
       break;
     case Meaning::loop:
     case Meaning::loop_ms: {
@@ -290,6 +318,10 @@ SmiResult<void> take(const Given &one, SmiCommand &command) {
 SmiResult<SmiCommand> parse_smi(std::span<const std::string_view> arguments) {
   const auto given = read_options(arguments);
   if (!given) return std::unexpected(given.error());
+  if (const auto *refused = find(*given, Meaning::refused)) {
+    complain(fmt::format("{} is not offered: use nvidia-smi itself for it", refused->typed));
+    return refuse("", kOther);
+  }
   const auto purpose = std::find_if(kPurposes.begin(), kPurposes.end(),
                                     [&](const Purpose &one) { return find(*given, one.meaning) != nullptr; });
   const auto *chosen = purpose == kPurposes.end() ? nullptr : &*purpose;

@@ -19,6 +19,7 @@ namespace gpulse::cli {
 struct SmiSetting {
   std::string_view option;  // the short form: "-pm"
   std::string value;        // empty where it takes none
+  std::string typed{};      // "--persistence-mode=1"
 };
 
 struct SmiCommand {

@@ -122,11 +122,11 @@ SmiRefusal change_all(const Setting &setting, std::span<Change> changes, const S
 }  // namespace
 
 int run_smi_setting(const SmiCommand &command, const Options &options) {
-  const auto setting = parse_smi_setting(command.setting.option, command.setting.value);
-  if (!setting) return say({setting.error(), kBadArgument});
+  const auto setting = parse_smi_setting(command.setting.option, command.setting.value, command.setting.typed);
+  if (!setting && !setting.error().late) return say({setting.error().text, kBadArgument});
   if (options.demo || !options.replay.empty()) return fail({"a recording has no settings to change"}, kUsage);
   auto reading = feed_options(options);
-  reading.only = needs_of(*setting);
+  reading.only = setting ? needs_of(*setting) : MetricSet{};
   reading.rates = feed::Rates::never;
   const auto feed = open_feed(reading);
   if (!feed) return say({feed.error().line() + "\n", kOther});
@@ -136,6 +136,7 @@ int run_smi_setting(const SmiCommand &command, const Options &options) {
   if ((*snapshot)->devices.empty()) return say(nothing_found(**snapshot));
   if (!selection) return say({"No devices were found\n", kNotFound});
   if (selection->devices.empty()) return say(nothing_found(**snapshot));
+  if (!setting) return say({setting.error().text, kBadArgument});
   std::vector<Device> devices;
   for (const auto *device : selection->devices) devices.push_back(*device);
   auto changes = plan(*setting, **snapshot, devices);

@@ -24,7 +24,7 @@ TEST(ParseSmi, TakesTheOptionsOfEverySetting) {
         EXPECT_EQ(command->setting.option, option.name);
         EXPECT_EQ(command->setting.value, takes_value ? value : "");
         const auto setting = control::parse_smi_setting(command->setting.option, command->setting.value);
-        ASSERT_TRUE(setting) << setting.error();
+        ASSERT_TRUE(setting) << setting.error().text;
         EXPECT_EQ(setting->kind, row.kind);
         EXPECT_EQ(setting->to_default, option.to_default);
       }

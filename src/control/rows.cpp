@@ -64,7 +64,8 @@ constexpr std::array kRows{
         .smi_options = kPersistenceOptions,
         .smi = {.done = "{state} persistence mode for GPU {gpu}.",
                 .refused = "Unable to set persistence mode for GPU {gpu}: {why}",
-                .already = "Persistence mode is already {state} for GPU {gpu}."},
+                .already = "Persistence mode is already {state} for GPU {gpu}.",
+                .mode_name = "persistence mode"},
     },
     SettingRow{
         .kind = SettingKind::compute_mode,
@@ -76,7 +77,8 @@ constexpr std::array kRows{
         .smi_options = kComputeOptions,
         .smi = {.done = "Set compute mode to {mode} for GPU {gpu}.",
                 .refused = "Unable to set compute mode for GPU {gpu}: {why}",
-                .already = "Compute mode is already set to {mode} for GPU {gpu}."},
+                .already = "Compute mode is already set to {mode} for GPU {gpu}.",
+                .mode_name = "compute mode"},
     },
     SettingRow{
         .kind = SettingKind::power_limit,
@@ -121,8 +123,8 @@ constexpr std::array kRows{
                 .refused = "Unable to {verb} memory clocks for GPU {gpu}: {why}",
                 .no_permission = kNoPermissionForClocks,
                 .unsupported = "Setting locked Memory clocks is not supported for GPU {gpu}.",
-                .format = "'memClkMin,memClkMax' or 'memClkVal' e.g. '--lock-memory-clocks=5100,5100' or "
-                          "'--lock-memory-clocks=5100'"},
+                .format = "'memClkMin,memClkMax' or 'memClkVal' e.g. --lock-memory-clocks=5100,5100 or "
+                          "--lock-memory-clocks=5100"},
     },
     SettingRow{
         .kind = SettingKind::application_clocks,
@@ -137,7 +139,7 @@ constexpr std::array kRows{
                 .unsupported = "Setting applications clocks is not supported for GPU {gpu}.",
                 .invalid = "Specified clock combination \"(MEM {low}, SM {high})\" is not supported for GPU {gpu}. Run "
                            "'nvidia-smi -q -d SUPPORTED_CLOCKS' to see list of supported clock combinations",
-                .format = "'memory,graphics' e.g. '--applications-clocks=2000,800'"},
+                .format = "memClk,smClk e.g. --applications-clocks=2000,300"},
     },
     SettingRow{
         .kind = SettingKind::target_temperature,
@@ -149,11 +151,11 @@ constexpr std::array kRows{
         .maximum = detail_metric("temperature_target_max_celsius"),
         .effect = Effect::until_unload,
         .smi_options = kTemperatureOptions,
-        .smi = {.done = "GPU target temperature for GPU {gpu} was set to {after:.0f} C from {before:.0f} C.",
-                .refused = "Failed to set GPU target temperature for GPU {gpu}: {why}",
-                .unsupported = "Setting GPU target temperature is not supported for GPU {gpu}.",
-                .out_of_range = "Provided GPU target temperature {target:.0f} C is not between {minimum:.0f} C and "
-                                "{maximum:.0f} C for GPU {gpu}"},
+        .smi = {.done = "GPU Target Temperature Threshold for GPU {gpu} was set to {after:.0f} C from {before:.0f} C.",
+                .refused = "Unable to set GPU Target Temperature Threshold for GPU {gpu}: {why}",
+                .unsupported = "GPU Target Temperature Threshold not supported for GPU {gpu}.",
+                .out_of_range = "Provided GPU Target Temperature Threshold {target:.0f} C is not between {minimum:.0f} "
+                                "C and {maximum:.0f} C for GPU {gpu}"},
     },
     SettingRow{
         .kind = SettingKind::ecc,
@@ -166,7 +168,8 @@ constexpr std::array kRows{
         .smi_options = kEccOptions,
         .smi = {.done = "{state} ECC support for GPU {gpu}.",
                 .refused = "Unable to {verb} ECC support for GPU {gpu}: {why}",
-                .already = "ECC support is already {state} for GPU {gpu}."},
+                .already = "ECC support is already {state} for GPU {gpu}.",
+                .mode_name = "ECC configuration code"},
     },
     SettingRow{
         .kind = SettingKind::mig,
@@ -184,7 +187,8 @@ constexpr std::array kRows{
                     "Warning: MIG mode is in pending {verb} state for GPU {gpu}:{why}\n"
                     "{gpu} is currently being used by one or more other processes (e.g. CUDA application or a "
                     "monitoring application such as another instance of nvidia-smi). Please first kill all processes "
-                    "using the device and retry the command or reboot the system to make MIG mode effective."},
+                    "using the device and retry the command or reboot the system to make MIG mode effective.",
+                .mode_name = "MIG Mode"},
     },
     SettingRow{
         .kind = SettingKind::accounting,
@@ -196,7 +200,8 @@ constexpr std::array kRows{
         .smi_options = kAccountingOptions,
         .smi = {.done = "{state} Accounting Mode for GPU {gpu}.",
                 .refused = "Unable to {verb} Accounting Mode for GPU {gpu}: {why}",
-                .already = "Accounting Mode is already {state} for GPU {gpu}."},
+                .already = "Accounting Mode is already {state} for GPU {gpu}.",
+                .mode_name = "accounting mode"},
     },
     SettingRow{
         .kind = SettingKind::ecc_errors,
@@ -207,7 +212,8 @@ constexpr std::array kRows{
         .smi_options = kEccErrorOptions,
         .smi = {.done = "Reset {state} ECC errors to zero for GPU {gpu}.",
                 .refused = "Unable to reset {state} ECC errors for GPU {gpu}: {why}",
-                .unsupported = "Resetting ECC errors is not supported for GPU {gpu}."},
+                .unsupported = "Resetting ECC errors is not supported for GPU {gpu}.",
+                .mode_name = "ECC type"},
         .action = {.intention = "Clear the {which} ECC error counts of {devices}",
                    .done = "{which} ECC error counts cleared",
                    .failed = "{which} ECC error counts not cleared"},

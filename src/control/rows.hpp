@@ -59,6 +59,7 @@ struct SmiSentences {
   std::string_view waits = "";         // for a reset; {why} is NVML's reason
   std::string_view waits_in_use = "";  // the same where the reason is that the device is in use
   std::string_view format = "";        // what to type instead of clocks that cannot be read
+  std::string_view mode_name = "";     // of numbers that are no mode: "Invalid ECC type: 7"
 };
 
 struct SettingRow {

@@ -77,6 +77,7 @@ TEST_P(EveryRow, IsComplete) {
   EXPECT_FALSE(row.name.empty());
   EXPECT_EQ(row.modes.empty(), row.takes != Takes::mode && row.takes != Takes::which);
   EXPECT_EQ(is_action(row), row.takes == Takes::nothing || row.takes == Takes::which);
+  EXPECT_EQ(row.smi.mode_name.empty(), row.modes.empty());
   EXPECT_EQ(row.minimum.has_value(), row.maximum.has_value());
   EXPECT_EQ(row.smi.out_of_range.empty(), !row.minimum);
   EXPECT_EQ(row.smi.format.empty(), row.takes != Takes::clocks && row.takes != Takes::clock_pair);

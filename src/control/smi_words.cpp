@@ -23,19 +23,26 @@ struct ClockWord {
 };
 constexpr std::array kClockWords{ClockWord{"tdp", 0xFFFFFF01}, ClockWord{"unlimited", 0xFFFFFF02}};
 
-std::unexpected<std::string> invalid_value(std::string_view option, std::string_view value) {
-  return std::unexpected(
-      fmt::format("ERROR: Option {} is invalid for {}. Please run 'nvidia-smi -h' for help.\n\n", Text(value), option));
+std::unexpected<SmiMistake> invalid_value(std::string_view typed, std::string_view value) {
+  return std::unexpected(SmiMistake{fmt::format(
+      "ERROR: Option {} is invalid for {}. Please run 'nvidia-smi -h' for help.\n\n", Text(value), Text(typed))});
 }
 
-std::expected<double, std::string> parse_mode(const SettingRow &row, std::string_view option, std::string_view text) {
+std::unexpected<SmiMistake> invalid_clocks(const SettingRow &row, std::string_view text) {
+  return std::unexpected(SmiMistake{fmt::format("Specified clocks \"{}\" are not valid. Please format input as {}\n{}",
+                                                Text(text), row.smi.format, kTerminating),
+                                    true});
+}
+
+std::expected<double, SmiMistake> parse_mode(const SettingRow &row, std::string_view typed, std::string_view text) {
   if (const auto number = parse_integer<std::int64_t>(text)) {
     if (const auto *mode = find_mode(row, static_cast<double>(*number))) return mode->value;
-    return std::unexpected(fmt::format("Invalid {}: {}\n{}", row.name, *number, kTerminating));
+    return std::unexpected(
+        SmiMistake{fmt::format("Invalid {}: {}\n{}", row.smi.mode_name, *number, kTerminating), true});
   }
   const auto mode =
       std::find_if(row.modes.begin(), row.modes.end(), [&](const Mode &one) { return one.smi_word == text; });
-  if (mode == row.modes.end()) return invalid_value(option, text);
+  if (mode == row.modes.end()) return invalid_value(typed, text);
   return mode->value;
 }
 
@@ -46,32 +53,29 @@ std::optional<double> parse_clock(std::string_view text) {
   return parse_integer<std::uint32_t>(text);
 }
 
-std::expected<Setting, std::string> parse_clocks(const SettingRow &row, std::string_view text) {
+std::expected<Setting, SmiMistake> parse_clocks(const SettingRow &row, std::string_view text) {
   const auto comma = text.find(',');
   const auto low = parse_clock(text.substr(0, comma));
   const auto high = comma == std::string_view::npos ? low : parse_clock(text.substr(comma + 1));
   if (low && high) return Setting{.kind = row.kind, .low = *low, .high = *high};
-  return std::unexpected(fmt::format("Specified clocks \"{}\" are not valid. Please format input as {}\n{}", Text(text),
-                                     row.smi.format, kTerminating));
+  return invalid_clocks(row, text);
 }
 
-std::expected<Setting, std::string> parse_clock_pair(const SettingRow &row, std::string_view text) {
+std::expected<Setting, SmiMistake> parse_clock_pair(const SettingRow &row, std::string_view text) {
   auto rest = text;
   const auto memory = parse_integer<std::uint32_t>(next_piece(rest, ','));
   const auto graphics = parse_integer<std::uint32_t>(rest);
   if (memory && graphics) {
     return Setting{.kind = row.kind, .low = static_cast<double>(*memory), .high = static_cast<double>(*graphics)};
   }
-  return std::unexpected(fmt::format("Specified clocks \"{}\" are not valid. Please format input as {}\n{}", Text(text),
-                                     row.smi.format, kTerminating));
+  return invalid_clocks(row, text);
 }
 
-std::expected<Setting, std::string> parse_number(const SettingRow &row, std::string_view option,
-                                                 std::string_view text) {
+std::expected<Setting, SmiMistake> parse_number(const SettingRow &row, std::string_view typed, std::string_view text) {
   const auto number = row.takes == Takes::celsius
                           ? parse_integer<std::int32_t>(text).transform([](int n) { return double(n); })
                           : parse_double(text);
-  if (!number) return invalid_value(option, text);
+  if (!number) return invalid_value(typed, text);
   return Setting{.kind = row.kind, .low = *number};
 }
 
@@ -115,7 +119,9 @@ std::string option_text(const SettingRow &row, const SmiOption &option) {
 
 }  // namespace
 
-std::expected<Setting, std::string> parse_smi_setting(std::string_view option, std::string_view value) {
+std::expected<Setting, SmiMistake> parse_smi_setting(std::string_view option, std::string_view value,
+                                                     std::string_view typed) {
+  if (typed.empty()) typed = option;
   for (const auto &row : setting_rows()) {
     const auto found = std::find_if(row.smi_options.begin(), row.smi_options.end(),
                                     [&](const SmiOption &one) { return one.name == option; });
@@ -124,13 +130,13 @@ std::expected<Setting, std::string> parse_smi_setting(std::string_view option, s
     if (setting.to_default || row.takes == Takes::nothing) return setting;
     if (row.takes == Takes::clocks) return parse_clocks(row, value);
     if (row.takes == Takes::clock_pair) return parse_clock_pair(row, value);
-    if (row.takes == Takes::watts || row.takes == Takes::celsius) return parse_number(row, option, value);
-    const auto mode = parse_mode(row, option, value);
+    if (row.takes == Takes::watts || row.takes == Takes::celsius) return parse_number(row, typed, value);
+    const auto mode = parse_mode(row, typed, value);
     if (!mode) return std::unexpected(mode.error());
     setting.low = *mode;
     return setting;
   }
-  return invalid_value(option, value);
+  return invalid_value(typed, value);
 }
 
 bool smi_would_set(const Setting &setting, const Change &change) {

@@ -11,8 +11,14 @@
 
 namespace gpulse::control {
 
-// {"-pl", "300"}, {"-lgc", "1200,1980"}, {"-rgc", ""}; or what nvidia-smi says about a bad value.
-std::expected<Setting, std::string> parse_smi_setting(std::string_view option, std::string_view value);
+// What nvidia-smi says about a bad value; `late`: only when the devices that are meant are there.
+struct SmiMistake {
+  std::string text;
+  bool late = false;
+};
+// {"-pl", "300"}, {"-lgc", "1200,1980"}, {"-rgc", ""}. `typed` is the option as it was typed: "--power-limit=300".
+std::expected<Setting, SmiMistake> parse_smi_setting(std::string_view option, std::string_view value,
+                                                     std::string_view typed = "");
 
 // Whether nvidia-smi would call the driver: some settings it sets again even if they have that value.
 bool smi_would_set(const Setting &setting, const Change &change);

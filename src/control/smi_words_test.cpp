@@ -11,7 +11,7 @@ using enum SettingKind;
 
 Setting smi(std::string_view option, std::string_view value) { return parse_smi_setting(option, value).value(); }
 std::string smi_refusal(std::string_view option, std::string_view value) {
-  return parse_smi_setting(option, value).error();
+  return parse_smi_setting(option, value).error().text;
 }
 
 TEST(ParseSmiSetting, TakesNumbersAndWords) {
