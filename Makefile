@@ -2,9 +2,13 @@
 # The build itself is CMake's (CMakePresets.json).
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test unit e2e clients docs check format bench bench-top fuzz asan tsan clean
+.PHONY: help build run install test unit e2e clients docs check format bench bench-top fuzz asan tsan clean
 
 JOBS ?= $(shell nproc)
+# Where `make install` goes, and the names of other programs that it gives gpulse there: hard links, because some
+# programs resolve symbolic ones and then call gpulse by its own name.
+PREFIX ?= /usr/local
+DROP_INS ?=
 # Some tests mostly wait.
 TEST_JOBS = $(shell expr $(JOBS) + 1)
 # Seconds per fuzzer of `make fuzz`.
@@ -30,6 +34,10 @@ build: ## build/gpulse and the simulator build/sim/libnvidia-ml.so.1
 
 run: build ## build, then show the GPUs of this machine (or the demo where there is none)
 	@tools/show_status.sh
+
+install: build ## into PREFIX (/usr/local); DROP_INS="nvidia-smi gpustat" gives it these names too
+	@install -D -m 755 build/gpulse $(DESTDIR)$(PREFIX)/bin/gpulse
+	@for name in $(DROP_INS); do ln -f $(DESTDIR)$(PREFIX)/bin/gpulse $(DESTDIR)$(PREFIX)/bin/$$name || exit 1; done
 
 test: unit e2e ## all tests: ctest, then pytest
 

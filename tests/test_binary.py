@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Callable
 
 import pytest
 
-from harness import GPULSE, SIM
+from harness import GPULSE, ROOT, SIM
 
 GLIBC = tuple(map(int, platform.libc_ver()[1].split(".")))
 
@@ -49,6 +51,33 @@ def test_it_runs_where_there_is_nothing_else(tmp_path: Path) -> None:
     done = subprocess.run([alone, "--demo", "--json"], env={}, cwd="/", capture_output=True, text=True)
     assert done.returncode == 0
     assert '"origin":"DEMO"' in done.stdout
+
+
+@pytest.mark.parametrize("name", ["nvidia-smi", "gpustat"])
+@pytest.mark.parametrize("give", [os.link, shutil.copy, os.symlink], ids=["hard link", "copy", "symbolic link"])
+def test_it_goes_by_other_programs_names(tmp_path: Path, name: str, give: Callable[..., object]) -> None:
+    """A hard link and a copy keep the name even for a program that resolves links before it calls them."""
+    installed = tmp_path / "gpulse"
+    shutil.copy(GPULSE, installed)
+    give(installed, tmp_path / name)
+    own = subprocess.run([tmp_path / name, "--demo", "-h"], env={}, capture_output=True, text=True)
+    resolved = subprocess.run([os.path.realpath(tmp_path / name), "--demo", "-h"], env={}, capture_output=True, text=True)
+    assert "gpulse smi" in own.stdout if name == "nvidia-smi" else "usage: gpustat" in own.stdout
+    assert (own.stdout == resolved.stdout) == (give is not os.symlink)
+
+
+@pytest.mark.parametrize("words", [["-q", "-x"], ["-L"], ["--query-gpu=name", "--format=csv"]], ids=" ".join)
+def test_called_by_its_own_name_with_nvidia_smis_options_it_says_what_to_do(words: list[str]) -> None:
+    done = subprocess.run([GPULSE, *words], env={}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nvidia-smi's options come after gpulse smi" in done.stderr and "hard link" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_makefile_installs_it_under_those_names(tmp_path: Path) -> None:
+    shown = output("make", "-C", ROOT, "-n", "-o", "build", "install", f"PREFIX={tmp_path}", "DROP_INS=nvidia-smi gpustat")
+    assert f"install -D -m 755 build/gpulse {tmp_path}/bin/gpulse" in shown
+    assert f"ln -f {tmp_path}/bin/gpulse" in shown
 
 
 def exported_symbols(path: Path) -> list[str]:

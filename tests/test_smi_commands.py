@@ -6,6 +6,7 @@ there are links and instances are the lines that people have published.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -258,3 +259,40 @@ def test_other_vendors_gpus_have_neither_links_nor_instances(sysroot: Sysroot) -
         result = gpulse("smi", *line.split(), "--sysroot", root, scenario="single")
         assert result.code == 0, line
     assert gpulse("smi", "compute-policy", "-l", "--sysroot", root, scenario="single").out.count("Timeslice") == 1
+
+
+UNITS = """
+==============NVSMI LOG==============
+
+Timestamp                                              : T
+Driver Version                                         : 580.159.04
+CUDA Version                                           : 13.0
+
+HIC Info                                               : N/A
+Attached Units                                         : 0
+
+"""
+UNITS_XML = """<?xml version="1.0" ?>
+<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_unit_v13.dtd">
+<nvidia_smi_log>
+\t<timestamp>T</timestamp>
+\t<driver_version>580.159.04</driver_version>
+\t<cuda_version>13.0</cuda_version>
+\t<hic_info>
+\t</hic_info>
+\t<attached_units>0</attached_units>
+</nvidia_smi_log>
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "text"), [("-q -u", UNITS), ("-q --unit", UNITS), ("-q -u -x", UNITS_XML), ("-q -x -u", UNITS_XML)]
+)
+def test_there_are_no_units(line: str, text: str) -> None:
+    result = smi(line, "single")
+    assert (re.sub(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", "T", result.out), result.code) == (text, 0)
+
+
+def test_a_unit_that_is_not_there() -> None:
+    result = smi("-q -u -i 0", "single")
+    assert (result.out, result.code) == ("Specified unit index 0 is not valid\n", 2)

@@ -405,7 +405,7 @@ def test_names_with_commas_and_quotes_in_our_own_csv(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["daemon", "replay"])
 def test_the_recorder_of_nvidia_smi_is_answered_with_ours(command: str) -> None:
     result = gpulse("smi", command)
-    assert result.code == 255 and "gpulse record" in result.out
+    assert result.code == 255 and "gpulse record" in result.err
 
 
 def fields_in_help(text: str) -> list[str]:

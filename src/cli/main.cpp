@@ -12,6 +12,7 @@
 #include "cli/command_line.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/smi_arguments.hpp"
 #include "control/setting_words.hpp"
 #include "source/registry.hpp"
 #include "tui/settings.hpp"
@@ -195,6 +196,16 @@ std::optional<int> run_drop_in(std::span<char *> arguments) {
   return std::nullopt;
 }
 
+// A program that resolves a link before it calls it takes away the name that a drop-in goes by.
+constexpr const char *kOfNvidiaSmi =
+    "nvidia-smi's options come after gpulse smi; to be called by its name even by programs that resolve links, gpulse "
+    "needs a hard link or a copy of that name";
+
+bool are_of_nvidia_smi(std::span<char *> arguments) {
+  const std::vector<std::string_view> words(arguments.begin(), arguments.end());
+  return parse_smi(words).has_value();
+}
+
 int parse_and_run(std::span<char *> arguments) {
   if (const auto code = run_drop_in(arguments)) return *code;
   Options options;
@@ -217,7 +228,7 @@ int parse_and_run(std::span<char *> arguments) {
     return kGood;
   }
   if (!outcome.mistake.empty()) {
-    complain(outcome.mistake + ": see gpulse --help");
+    complain(outcome.mistake + ": " + (are_of_nvidia_smi(arguments.subspan(1)) ? kOfNvidiaSmi : "see gpulse --help"));
     return kUsage;
   }
   for (const auto &command : kCommands) {

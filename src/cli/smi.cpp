@@ -17,6 +17,7 @@
 #include "view/smi/log.hpp"
 #include "view/smi/monitor.hpp"
 #include "view/smi/table.hpp"
+#include "view/smi/units.hpp"
 
 namespace gpulse::cli {
 
@@ -31,6 +32,7 @@ MetricSet needs_of(const SmiCommand &command) {
     case SmiCommand::Mode::query:
       return needs_of_query(command.kind, command.fields);
     case SmiCommand::Mode::log:
+      if (command.units) return {device_metric("cuda_version")};
       return needs_of_log(command.log, command.xml);
     case SmiCommand::Mode::version:
       return {device_metric("cuda_version")};
@@ -57,6 +59,7 @@ std::string render(const SmiCommand &command, const Selection &selection, bool f
              query_rows(command.kind, command.fields, selection, command.style);
     }
     case SmiCommand::Mode::log:
+      if (command.units) return unit_log(selection, command.xml);
       return command.xml ? log_xml(selection, command.log) : log_text(selection, command.log);
     case SmiCommand::Mode::version:
       return version_text(selection);

@@ -7,7 +7,6 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "cli/output.hpp"
 #include "control/rows.hpp"
 
 namespace gpulse::cli {
@@ -172,7 +171,7 @@ const Given *find(std::span<const Given> given, Meaning meaning) {
 struct Purpose {
   Meaning meaning;
   Mode mode;
-  std::array<Meaning, 7> allows;
+  std::array<Meaning, 8> allows;
 };
 constexpr std::array kPurposes{
     Purpose{Meaning::help, Mode::help, {}},
@@ -187,8 +186,8 @@ constexpr std::array kPurposes{
             {Meaning::format, Meaning::devices, Meaning::file, Meaning::loop, Meaning::loop_ms, Meaning::warnings}},
     Purpose{Meaning::log,
             Mode::log,
-            {Meaning::xml, Meaning::display, Meaning::devices, Meaning::file, Meaning::loop, Meaning::loop_ms,
-             Meaning::schema}},
+            {Meaning::xml, Meaning::unit, Meaning::display, Meaning::devices, Meaning::file, Meaning::loop,
+             Meaning::loop_ms, Meaning::schema}},
 };
 
 SmiResult<void> check_combination(std::span<const Given> given, const Purpose *purpose) {
@@ -275,6 +274,9 @@ SmiResult<void> take(const Given &one, SmiCommand &command) {
     case Meaning::xml:
       command.xml = true;
       break;
+    case Meaning::unit:
+      command.units = true;
+      break;
     case Meaning::yes:
       command.yes = true;
       break;
@@ -318,10 +320,7 @@ SmiResult<void> take(const Given &one, SmiCommand &command) {
 SmiResult<SmiCommand> parse_smi(std::span<const std::string_view> arguments) {
   const auto given = read_options(arguments);
   if (!given) return std::unexpected(given.error());
-  if (const auto *refused = find(*given, Meaning::refused)) {
-    complain(fmt::format("{} is not offered: use nvidia-smi itself for it", refused->typed));
-    return refuse("", kOther);
-  }
+  if (const auto *refused = find(*given, Meaning::refused)) return not_offered(refused->typed.str());
   const auto purpose = std::find_if(kPurposes.begin(), kPurposes.end(),
                                     [&](const Purpose &one) { return find(*given, one.meaning) != nullptr; });
   const auto *chosen = purpose == kPurposes.end() ? nullptr : &*purpose;
@@ -335,6 +334,9 @@ SmiResult<SmiCommand> parse_smi(std::span<const std::string_view> arguments) {
     return refuse(
         "Invalid combination of input arguments: --display/-d flags can not be combined with -x/--xml-format flags.\n",
         kBadArgument);
+  }
+  if (command.units && !command.devices.empty()) {
+    return refuse(fmt::format("Specified unit index {} is not valid\n", Text(command.devices)), kBadArgument);
   }
   if (command.mode == Mode::query) {
     if (auto read = read_query(*given, command); !read) return std::unexpected(read.error());

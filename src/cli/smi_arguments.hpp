@@ -30,6 +30,7 @@ struct SmiCommand {
   std::optional<std::chrono::milliseconds> loop;
   view::smi::LogStyle log;
   bool xml = false;
+  bool units = false;  // instead of devices
   smi::QueryKind kind = smi::QueryKind::gpu;
   std::vector<const smi::QueryField *> fields;
   view::smi::QueryStyle style;

@@ -12,6 +12,7 @@ namespace gpulse::cli {
 
 int say(const SmiRefusal &refusal) {
   if (auto written = write_out(refusal.text); !written) return fail(written.error());
+  if (!refusal.own.empty()) complain(refusal.own);
   return refusal.code;
 }
 

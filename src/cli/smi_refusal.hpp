@@ -4,6 +4,7 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "model/snapshot.hpp"
@@ -15,12 +16,18 @@ inline constexpr int kBadArgument = 2, kNotFound = 6, kNoDriver = 9, kNoLibrary 
 struct SmiRefusal {
   std::string text;
   int code = 0;
+  std::string own{};  // a line of ours, for the standard error
 };
 template <class T>
 using SmiResult = std::expected<T, SmiRefusal>;
 
 inline std::unexpected<SmiRefusal> refuse(std::string text, int code) {
   return std::unexpected(SmiRefusal{std::move(text), code});
+}
+
+// For what nvidia-smi has and we do not.
+inline std::unexpected<SmiRefusal> not_offered(std::string_view what) {
+  return std::unexpected(SmiRefusal{"", kOther, std::string(what) + " is not offered: use nvidia-smi itself for it"});
 }
 
 // Prints the text, and returns the exit code.

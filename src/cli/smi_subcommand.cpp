@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "cli/output.hpp"
 
 namespace gpulse::cli {
 
@@ -42,10 +41,7 @@ SmiResult<SubArguments> parse_subcommand(std::span<const std::string_view> argum
     if (found == options.end() || (joined && !found->takes_value)) {
       return refuse(fmt::format("Option \"{}\" is not recognized.\n", Text(typed)), kBadArgument);
     }
-    if (found->offer == Offer::no) {
-      complain(fmt::format("{} is not offered: use nvidia-smi itself for it", Text(name)));
-      return refuse("", kOther);
-    }
+    if (found->offer == Offer::no) return not_offered(name);
     GivenOption one{&*found, typed, {}};
     if (joined) {
       one.value = typed.substr(name.size() + 1);
