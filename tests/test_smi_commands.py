@@ -296,3 +296,52 @@ def test_there_are_no_units(line: str, text: str) -> None:
 def test_a_unit_that_is_not_there() -> None:
     result = smi("-q -u -i 0", "single")
     assert (result.out, result.code) == ("Specified unit index 0 is not valid\n", 2)
+
+
+def documented() -> dict[str, bool]:
+    """Each option that docs/drop-in.md lists, by its name or "subcommand name", and whether it is offered."""
+    page = (ROOT / "docs" / "drop-in.md").read_text().split("### Every option of nvidia-smi 580\n")[1].split("\n## ")[0]
+    plain, subcommands = page.split("| subcommand |")
+    offered = {}
+    for row in plain.splitlines():
+        if row.startswith("| `"):
+            names, what = row.strip("| ").split(" | ")
+            for name in re.findall(r"`([^`]+)`", names):
+                offered[name] = not what.startswith("no")
+    for row in subcommands.splitlines():
+        if row.startswith("| `"):
+            name, there, missing, _ = row.strip("|").split(" | ", 3)
+            for cell, is_there in ((there, True), (missing, False)):
+                for option in re.findall(r"`([^`]+)`", cell) or ([""] if cell == "all" else []):
+                    offered[f"{name.strip(' `')} {option}".strip()] = is_there
+    return offered
+
+
+def options_of_nvidia_smi() -> list[list[str]]:
+    """The lines of nvidia-smi 580's own help: (subcommand,) names."""
+    return [line.split() for line in (ROOT / "tests" / "data" / "nvidia_smi_580_options.txt").read_text().splitlines()]
+
+
+def test_the_page_lists_every_option_of_nvidia_smi() -> None:
+    known = documented()
+    for words in options_of_nvidia_smi():
+        command = [] if words[0].startswith("-") else words[:1]
+        name = " ".join([*command, *words[len(command) :][:1]])
+        assert name in known, name
+
+
+@pytest.mark.parametrize("name", documented())
+def test_the_page_says_the_truth(name: str) -> None:
+    """Of what it does not offer the program says so; what it offers it knows."""
+    words = name.split()
+    if words[0] in ("dmon", "pmon", "-l", "--loop", "-lms", "--loop-ms"):
+        return  # they go on and on
+    if name == "--format":
+        words.insert(0, "--query-gpu=name")
+    answers = [gpulse("smi", *words, *value, scenario="single") for value in ([], ["0"])]
+    refused = [result for result in answers if " is not offered: " in result.err]
+    assert bool(refused) == (not documented()[name])
+    for result in refused:
+        assert (result.code, result.out) == (255, "")
+    for result in answers:
+        assert not re.search(rf'Option "?{re.escape(words[-1])}"? is not recognized', result.out)

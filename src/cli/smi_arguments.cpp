@@ -82,6 +82,7 @@ constexpr std::array kOptions{
     Option{"-eow", "--error-on-warning", Takes::nothing, Meaning::warnings},
     Option{"", "--yes", Takes::nothing, Meaning::yes},
     // Of nvidia-smi, without a counterpart.
+    Option{"", "--dtd", Takes::nothing, Meaning::refused},
     Option{"-col", "--columns", Takes::nothing, Meaning::refused},
     Option{"", "--gom", Takes::value, Meaning::refused},
     Option{"-vm", "--virt-mode", Takes::value, Meaning::refused},
