@@ -74,6 +74,15 @@ std::uint32_t tell_sparse_mode(const Scenario &scenario, std::uint32_t object, S
   return 0;
 }
 
+std::uint32_t list_policies(const Scenario &scenario, std::uint32_t object, ComputePolicies *out) {
+  const Device *device = device_of(scenario, object & kPlaceBits);
+  if (out == nullptr || device == nullptr) return kNoObject;
+  const Number &slice = (*device)[Key::timeslice];
+  out->count = slice.supported() ? 1 : 0;
+  out->all[0] = {.kind = kTimeslice, .value = slice.supported() ? static_cast<std::uint32_t>(slice.constant) : 0};
+  return 0;
+}
+
 void allocate(Allocation &one) {
   switch (one.kind) {
     case kClient:
@@ -98,6 +107,8 @@ std::uint32_t answer(const Scenario &scenario, const Control &control) {
       return number_gpu(scenario, parameters_of<GpuNumbers>(control));
     case kChipDetails:
       return describe_chip(scenario, control.object, parameters_of<ChipDetails>(control));
+    case kComputePolicies:
+      return list_policies(scenario, control.object, parameters_of<ComputePolicies>(control));
     case kSparseMode:
       return tell_sparse_mode(scenario, control.object, parameters_of<SparseMode>(control));
     default:

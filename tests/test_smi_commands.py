@@ -129,8 +129,8 @@ def test_gpu_instances() -> None:
 
 
 def test_compute_instances() -> None:
-    assert instances("mig -lci -i 0 -gi 2,11") == [
-        "|   0     11       MIG 1g.10gb          0         0          0:1     |",
+    assert instances("mig -lci -i 0 -gi 2,9") == [
+        "|   0      9       MIG 1g.10gb          0         0          0:1     |",
         "|   0      2       MIG 3g.40gb          2         0          0:3     |",
     ]
 
@@ -183,6 +183,17 @@ def test_instances_are_shown_to_their_owner_only() -> None:
     assert (refused.out, refused.code) == (expected, 4)
     profiles = as_nobody("smi", "mig", "-lgip", text=text)
     assert profiles.code == 0 and "MIG 7g.141gb         0     0/1" in profiles.out
+
+
+@pytest.mark.parametrize(("value", "word"), list(enumerate(["Default", "Short", "Medium", "Long"])))
+def test_the_time_slice_is_the_one_that_was_set(scenario: Scenario, value: int, word: str) -> None:
+    result = smi("compute-policy -l", scenario(H200 + f"timeslice = {value}\n"))
+    assert result.lines[4] == f"|   0   Timeslice       {word:<14}|"
+
+
+def test_a_driver_that_does_not_tell_the_time_slice_has_none(scenario: Scenario) -> None:
+    result = smi("compute-policy -l", scenario(H200 + 'timeslice = "not supported"\n'))
+    assert result.code == 0 and "Timeslice" not in result.out
 
 
 @pytest.mark.parametrize(

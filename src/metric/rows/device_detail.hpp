@@ -655,7 +655,7 @@ inline constexpr Metric kDeviceDetailRows[] = {
      .meaning = "The list itself comes with the details of the device."},
     {.key = "compute_timeslice", .scope = Scope::detail, .kind = Kind::state, .group = Group::modes, .label = "SLICE",
      .help = "How long programs that share the device compute in turn",
-     .meaning = "The driver has no call that tells it: what drivers start with, unless another program has changed it.",
+     .meaning = "Longer slices cost less, shorter ones let others wait less.",
      .words = state_names::kTimeslice},
     {.key = "peer_access", .scope = Scope::detail, .kind = Kind::text, .window = Window::fixed, .group = Group::links,
      .label = "P2P",

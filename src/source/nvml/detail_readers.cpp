@@ -4,6 +4,7 @@
 #include "source/nvml/code.hpp"
 #include "source/nvml/detail_calls.hpp"
 #include "source/nvml/field.hpp"
+#include "source/nvml/kernel_module.hpp"
 #include "source/nvml/reader_rows.hpp"
 
 namespace gpulse::nvml {
@@ -92,10 +93,9 @@ Outcome repairs(const Driver &driver, DeviceData &device, Monotonic, Frame &fram
   return put(frame, detail_metric("repair_channel_pending"), code, status.channel_pending != 0 ? 1 : 0);
 }
 
-// No function of the library tells it. Drivers start with the default, and nothing but nvidia-smi's own program changes
-// it.
-Outcome compute_timeslice(const Driver &, DeviceData &, Monotonic, Frame &frame) {
-  return put(frame, detail_metric("compute_timeslice"), Return::success, 0);
+Outcome compute_timeslice(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+  *frame.find(detail_metric("compute_timeslice")) = read_timeslice(driver, device);
+  return Outcome::ok;
 }
 
 std::vector<Reader> make_identity_readers() {
@@ -165,7 +165,7 @@ std::vector<Reader> make_mode_readers() {
       row<detail_metric("clock_default_memory_mhz")>(
           "GetDefaultApplicationsClock memory", Tier::once,
           typed<&Api::clock_default, 2, detail_metric("clock_default_memory_mhz")>),
-      row<detail_metric("compute_timeslice")>("(no call)", Tier::once, compute_timeslice),
+      row<detail_metric("compute_timeslice")>("compute policies of the kernel module", Tier::slow, compute_timeslice),
       threshold_row<5, detail_metric("temperature_target_celsius")>("GetTemperatureThreshold target"),
       threshold_row<4, detail_metric("temperature_target_min_celsius")>("GetTemperatureThreshold lowest target"),
       threshold_row<6, detail_metric("temperature_target_max_celsius")>("GetTemperatureThreshold highest target"),

@@ -137,4 +137,15 @@ ModuleReadings read_kernel_module(const Driver &driver, const DeviceData &device
   return {read_part_number(*session), read_sparse_mode(*session, driver.major)};
 }
 
+Reading read_timeslice(const Driver &driver, const DeviceData &device) {
+  const auto session = Session::open(driver, device);
+  if (!session) return reason_of(session.error());
+  ComputePolicies policies{};
+  if (!session->ask(kComputePolicies, policies)) return Reason::not_supported;
+  for (std::size_t i = 0; i < policies.all.size() && i < policies.count; ++i) {
+    if (policies.all[i].kind == kTimeslice) return policies.all[i].value;
+  }
+  return Reason::not_supported;
+}
+
 }  // namespace gpulse::nvml

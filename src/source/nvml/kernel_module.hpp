@@ -14,4 +14,7 @@ struct ModuleReadings {
 // The driver must have the device in use, as it has while the library has a handle of it.
 ModuleReadings read_kernel_module(const Driver &driver, const DeviceData &device);
 
+// How long programs that share the device compute in turn: 0 default, 1 short, 2 medium, 3 long.
+Reading read_timeslice(const Driver &driver, const DeviceData &device);
+
 }  // namespace gpulse::nvml

@@ -73,6 +73,19 @@ struct ChipDetails {
 };
 static_assert(sizeof(ChipDetails) == 16);
 
+// How programs that share the device compute in turn.
+inline constexpr std::uint32_t kComputePolicies = 0x20800195;
+
+struct ComputePolicy {
+  std::uint32_t kind, value;
+};
+inline constexpr std::uint32_t kTimeslice = 0;
+struct ComputePolicies {
+  std::uint32_t count;
+  std::array<ComputePolicy, 32> all;
+};
+static_assert(sizeof(ComputePolicies) == 260);
+
 // Not published: what nvidia-smi asks before it prints "Sparse Operation Mode".
 inline constexpr std::uint32_t kSparseMode = 0x20809038;
 

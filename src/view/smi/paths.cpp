@@ -66,9 +66,7 @@ std::string path_text(const Selection &selection, std::uint32_t from, std::uint3
   const auto second = place_of(selection, to);
   const auto word = first && second ? path_between(selection, *first, *second) : "";
   const auto level = std::find_if(kLevels.begin(), kLevels.end(), [&](const Level &one) { return one.word == word; });
-  const auto phrase = level != kLevels.end()   ? std::string(level->phrase)
-                      : word.starts_with("NV") ? fmt::format("by way of a bonded set of {} NVLinks", word.substr(2))
-                                               : std::string("by an unknown path");
+  const std::string_view phrase = level != kLevels.end() ? level->phrase : "by an unknown path";
   return fmt::format("Device {} is connected to device {} {}.\n", from, to, phrase);
 }
 
