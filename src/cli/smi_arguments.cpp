@@ -83,7 +83,7 @@ constexpr std::array kOptions{
     Option{"", "--yes", Takes::nothing, Meaning::yes},
     // Of nvidia-smi, without a counterpart.
     Option{"", "--dtd", Takes::nothing, Meaning::refused},
-    Option{"-col", "--columns", Takes::nothing, Meaning::refused},
+    Option{"-col", "", Takes::nothing, Meaning::refused},  // --columns is an option of ours
     Option{"", "--gom", Takes::value, Meaning::refused},
     Option{"-vm", "--virt-mode", Takes::value, Meaning::refused},
     Option{"-m", "--mode", Takes::value, Meaning::refused},
@@ -133,7 +133,7 @@ SmiResult<std::vector<Given>> read_options(std::span<const std::string_view> arg
     const auto typed = arguments[i];
     const auto name = typed.substr(0, typed.find('='));
     const auto found = std::find_if(options.begin(), options.end(), [&](const Option &option) {
-      return (!option.name.empty() && option.name == name) || option.full == name;
+      return !name.empty() && (option.name == name || option.full == name);
     });
     const bool joined = name.size() < typed.size();
     if (found == options.end() || (joined && found->takes == Takes::nothing)) {
