@@ -83,7 +83,7 @@ Selection SmiSession::take_out_lost(Selection selection) {
   std::erase_if(selection.devices, [&](const Device *device) {
     if (device->state != DeviceState::lost) return false;
     const auto &why = device->row[device_metric("memory_total_bytes")];
-    complaint_ += fmt::format("Unable to determine the device handle for GPU{}: {}: {}\n", device->index,
+    complaint_ += fmt::format("Unable to determine the device handle for GPU{}: {}: {}\n", device->id.index,
                               view::smi::bus_id(*device),
                               why.is(Reason::error) ? view::smi::driver_words(why.code())
                                                     : "GPU is lost.  Reboot the system to recover this GPU");

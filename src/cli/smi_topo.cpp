@@ -51,7 +51,7 @@ SmiRefusal show_near(const Selection &selection, std::uint32_t processor) {
   for (const auto *device : selection.devices) {
     const auto affinity = text_reading(*device, device_metric("cpu_affinity"));
     if (affinity && is_in(affinity.value(), processor))
-      near += fmt::format("{}{}", near.empty() ? "" : ", ", device->index);
+      near += fmt::format("{}{}", near.empty() ? "" : ", ", device->id.index);
   }
   if (near.empty()) return {fmt::format("No GPUs were found to have an affinity with CPU {}.\n\n", processor), kGood};
   return {fmt::format("The GPUs that have an affinity with CPU {} are:\n{}\n\n", processor, near), kGood};
@@ -96,7 +96,7 @@ SmiResult<std::vector<std::uint32_t>> chosen(const Selection &all, std::string_v
   const auto selection = select_devices(*all.snapshot, which);
   if (!selection) return refuse("No devices were found\n", kNotFound);
   std::vector<std::uint32_t> numbers;
-  for (const auto *device : selection->devices) numbers.push_back(device->index);
+  for (const auto *device : selection->devices) numbers.push_back(device->id.index);
   return numbers;
 }
 

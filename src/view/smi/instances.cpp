@@ -55,31 +55,31 @@ std::string profile_row(const Device &device, const InstanceProfile &profile) {
   constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
   // The driver's tool cuts after two digits: 19.625 is 19.62.
   const auto memory = std::floor(profile.memory_bytes / kGib * 100 + 1e-6) / 100;
-  return fmt::format("| {:>3}  MIG {:<14}  {:>2}     {:<9}  {:<9}  {:<5}  {:<5}  {:<4}  {:<4}|\n", device.index,
+  return fmt::format("| {:>3}  MIG {:<14}  {:>2}     {:<9}  {:<9}  {:<5}  {:<5}  {:<4}  {:<4}|\n", device.id.index,
                      profile.name.str(), profile.id, free_of(profile), fmt::format("{:.2f}", memory),
                      profile.peer_to_peer ? "Yes" : "No", profile.processors, profile.decoders, profile.encoders) +
          fmt::format("|{:62} {:<5} {:<5} {:<4}|\n", "", profile.copy_engines, profile.jpegs, profile.ofas);
 }
 
 std::string placement_line(const Device &device, const InstanceProfile &profile) {
-  return fmt::format("GPU {:>2} Profile ID {:>2} {}: {{{}}}:{}\n", device.index, profile.id,
+  return fmt::format("GPU {:>2} Profile ID {:>2} {}: {{{}}}:{}\n", device.id.index, profile.id,
                      profile.starts.size() == 1 ? "Placement " : "Placements", fmt::join(profile.starts, ","),
                      profile.size);
 }
 
 std::string instance_row(const Device &device, const DevicePart &part) {
-  return fmt::format("| {:>3}  MIG {:<16} {:>3}  {:>7}  {:>9}:{:<6}|\n", device.index, part.name.str(), part.profile,
+  return fmt::format("| {:>3}  MIG {:<16} {:>3}  {:>7}  {:>9}:{:<6}|\n", device.id.index, part.name.str(), part.profile,
                      part.id, part.start, part.size);
 }
 
 std::string compute_row(const Device &device, const DevicePart &part, const DeviceInstance &instance) {
-  return fmt::format("| {:>3}  {:>5}       MIG {:<14} {:>3}  {:>8}  {:>9}:{:<6}|\n", device.index, part.id,
+  return fmt::format("| {:>3}  {:>5}       MIG {:<14} {:>3}  {:>8}  {:>9}:{:<6}|\n", device.id.index, part.id,
                      instance.name.str(), instance.profile, instance.id, instance.start, instance.size);
 }
 
 std::string compute_profile_row(const Device &device, const DevicePart &part, const InstanceProfile &profile,
                                 bool whole) {
-  return fmt::format("| {:>3}  {:>5}       MIG {:<14} {:>3}{}     {:<12}  {:<8}  {:<4}  {:<4}  {:<4}|\n", device.index,
+  return fmt::format("| {:>3}  {:>5}       MIG {:<14} {:>3}{}     {:<12}  {:<8}  {:<4}  {:<4}  {:<4}|\n", device.id.index,
                      part.id, profile.name.str(), profile.id, whole ? "*" : " ", free_of(profile), profile.processors,
                      profile.decoders, profile.encoders, profile.ofas) +
          fmt::format("|{:69} {:<5} {:<9} |\n", "", profile.copy_engines, profile.jpegs);
@@ -196,7 +196,7 @@ std::string policy_table(const Selection &selection) {
     const auto slice = reading(*device, detail_metric("compute_timeslice"));
     constexpr std::array<std::string_view, 4> kWords{"Default", "Short", "Medium", "Long"};
     if (!slice || slice.value() >= kWords.size()) continue;
-    rows += fmt::format("| {:>3}   Timeslice       {:<14}|\n", device->index, kWords[std::size_t(slice.value())]) + end;
+    rows += fmt::format("| {:>3}   Timeslice       {:<14}|\n", device->id.index, kWords[std::size_t(slice.value())]) + end;
   }
   return end +
          "| GPU compute policies:               |\n"

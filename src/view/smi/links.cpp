@@ -106,7 +106,7 @@ std::string link_text(const Selection &selection, LinkTable table, std::optional
   std::string out;
   for (const auto *device : selection.devices) {
     if (device->details == nullptr || device->details->links.empty()) continue;
-    out += fmt::format("GPU {}: {} (UUID: {})\n", device->index, device->identity->name, device->identity->uuid);
+    out += fmt::format("GPU {}: {} (UUID: {})\n", device->id.index, device->identity->name, device->identity->uuid);
     for (const auto &link : device->details->links) {
       if (!only || *only == link.number) out += lines_of(link, table);
     }

@@ -29,7 +29,7 @@ constexpr std::array<Level, kPathLevels> kLevels{{
 
 std::optional<std::size_t> place_of(const Selection &selection, std::uint32_t number) {
   for (std::size_t i = 0; i < selection.devices.size(); ++i) {
-    if (selection.devices[i]->index == number) return i;
+    if (selection.devices[i]->id.index == number) return i;
   }
   return std::nullopt;
 }
@@ -55,7 +55,7 @@ std::string nearest_text(const Selection &selection, std::uint32_t device, std::
   std::string near;
   for (std::size_t to = 0; from && to < selection.devices.size(); ++to) {
     if (to == *from || path_between(selection, *from, to) != word) continue;
-    near += fmt::format("{}{}", near.empty() ? "" : ", ", selection.devices[to]->index);
+    near += fmt::format("{}{}", near.empty() ? "" : ", ", selection.devices[to]->id.index);
   }
   if (near.empty()) return fmt::format("Device {} is not connected to other devices {}.\n\n", device, phrase);
   return fmt::format("Device {} is connected {} to device(s): {}\n\n", device, phrase, near);

@@ -51,10 +51,10 @@ MetricSet needs_of_peer_access() { return {detail_metric("peer_access")}; }
 std::string peer_matrix(const Selection &selection, PeerAccess PeerStatus::*kind) {
   const auto &devices = selection.devices;
   std::string out = " \t\x1B[4m";
-  for (const auto *device : devices) out += fmt::format("GPU{}\t", device->index);
+  for (const auto *device : devices) out += fmt::format("GPU{}\t", device->id.index);
   out += "\x1B[0m\n";
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    out += fmt::format(" GPU{}\t", devices[i]->index);
+    out += fmt::format(" GPU{}\t", devices[i]->id.index);
     const auto &peers = devices[i]->identity->peers;
     for (std::size_t j = 0; j < devices.size(); ++j) {
       const auto access = j < peers.size() ? peers[j].*kind : PeerAccess::unknown;
