@@ -202,6 +202,10 @@ bool other_answer(std::string_view key, const Row &row, const Row &base, MetricI
     return row[kReserved].is(Reason::not_supported) && base[kReserved].has_value() && base[id].has_value() &&
            row[id].value() == base[id].value() + base[kReserved].value();
   }
+  if (key == "memory_used_percent") {
+    constexpr auto kUsed = device_metric("memory_used_bytes");
+    return row[id].has_value() && other_answer("memory_used_bytes", row, base, kUsed);
+  }
   return false;
 }
 

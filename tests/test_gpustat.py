@@ -366,5 +366,5 @@ def test_other_vendors(sysroot: Callable[[dict[str, str]], Path]) -> None:
     result = ours(None, "-a", "--gpuname-width", "3", "--sysroot", root, "--source=amdgpu")
     assert (result.code, result.err) == (0, "")
     assert result.lines[1] == (
-        "[0] …df | 44°C,  20 %,  11 % (E:   0 %  D:   0 %),   41 / 155 W |   512 /  4096 MB |"
+        "[0] …90 | 44°C,  20 %,  11 % (E:   0 %  D:   0 %),   41 / 155 W |   512 /  4096 MB |"
     )

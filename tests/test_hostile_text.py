@@ -147,7 +147,7 @@ def from_kernel(folder: Path, texts: list[bytes]) -> tuple[Source, dict[str, str
     for number, text in enumerate(texts):
         device = f"sys/class/drm/card{number}/device"
         place = f"0000:{number:02x}:00.0".encode()
-        write(f"{device}/uevent", b"DRIVER=amdgpu\nPCI_ID=1002:73BF\nPCI_SLOT_NAME=" + place + b"\n")
+        write(f"{device}/uevent", b"DRIVER=amdgpu\nPCI_ID=1002:0001\nPCI_SLOT_NAME=" + place + b"\n")
         write(f"{device}/drm/renderD{128 + number}/dev", f"226:{128 + number}\n".encode())
         for file in ("product_name", "serial_number", "vbios_version"):
             write(f"{device}/{file}", text + b"\n")

@@ -105,7 +105,7 @@ TEST_F(ReplayTest, ClearErrors) {
   EXPECT_THAT(error(), HasSubstr("is not a recording"));
   put("t_s,pstate\n");
   EXPECT_THAT(error(), HasSubstr("holds no sample"));
-  put(std::string(codec::kMagic.begin(), codec::kMagic.end()) + std::string("\x01\0\0\0", 4));
+  put(std::string(codec::kMagic.begin(), codec::kMagic.end()) + std::string("\x02\0\0\0", 4));
   EXPECT_THAT(error(), HasSubstr("holds no sample"));
 }
 

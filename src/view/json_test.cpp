@@ -32,10 +32,11 @@ TEST(Json, StartsAsTheContractSays) {
 }
 
 TEST(Json, TellsWhatADeviceIs) {
-  EXPECT_THAT(json_of(make_snapshot(1)),
-              HasSubstr(R"("devices":[{"index":0,"vendor":"nvidia","uuid":"GPU-00000000-0000","pci":"0000:06:00.0",)"
-                        R"("name":"NVIDIA H200","driver":"580.159.04","parent":null,"label":null,"state":"ok",)"
-                        R"("metrics":{"gpu_utilization_percent":99,)"));
+  EXPECT_THAT(
+      json_of(make_snapshot(1)),
+      HasSubstr(R"("devices":[{"id":"0","index":0,"vendor":"nvidia","uuid":"GPU-00000000-0000","pci":"0000:06:00.0",)"
+                R"("name":"NVIDIA H200","driver":"580.159.04","parent":null,"mig":null,"label":null,"state":"ok",)"
+                R"("metrics":{"gpu_utilization_percent":99,)"));
 }
 
 TEST(Json, GivesNullAndTheReason) {
@@ -83,7 +84,7 @@ TEST(Json, WritesProcessesFlat) {
   EXPECT_THAT(
       json_of(snapshot),
       HasSubstr(
-          R"("processes":[{"pid":560,"device":0,"type":"compute","state":"ok","user":"root",)"
+          R"("processes":[{"pid":560,"device":0,"device_id":"0","type":"compute","state":"ok","user":"root",)"
           R"("name":"python3","program":null,"command":"python3 \"a\\b\" ","container":null,"pod":null,"job":null,)"
           R"("parent":null,)"
           R"("gpu_memory_bytes":118326349004.8,"gpu_utilization_percent":98,)"));

@@ -513,7 +513,7 @@ TEST(IntelSource, NpuTellsItsTimeMemoryAndClock) {
   Watch watch(machine);
   ASSERT_EQ(watch.found().entities.size(), 1U);
   EXPECT_EQ(watch.found().entities[0].identity->uuid, "PCI-0000:00:0b.0");
-  EXPECT_EQ(watch.found().entities[0].identity->name, "Intel NPU");
+  EXPECT_EQ(watch.found().entities[0].identity->name, "Intel Core Ultra 200H/200V Series Processors NPU");
   watch.read(kStart);
   EXPECT_TRUE(watch.row()[kUse].is(Reason::not_sampled));
   machine.write(folder + "/npu_busy_time_us", 5'350'000);

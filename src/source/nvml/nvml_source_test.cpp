@@ -100,7 +100,7 @@ TEST_F(NvmlSource, InstancesAreDevicesWithAParent) {
   EXPECT_EQ(first.row[device_metric("memory_used_bytes")], Reading(20480 * kMib));
   EXPECT_EQ(first.row[device_metric("multiprocessor_count")], Reading(42.0));
   EXPECT_EQ(first.row[device_metric("xid_total")], Reading(Reason::not_supported));
-  EXPECT_EQ(now->devices[6].row[device_metric("memory_used_bytes")], Reading(512 * kMib));
+  EXPECT_EQ(now->devices[4].row[device_metric("memory_used_bytes")], Reading(512 * kMib));
 }
 
 TEST_F(NvmlSource, AnEmptySlotIsNotTheLast) {
@@ -110,6 +110,7 @@ TEST_F(NvmlSource, AnEmptySlotIsNotTheLast) {
   const auto now = sample();
   ASSERT_EQ(now->devices.size(), 3U);
   EXPECT_EQ(now->devices[2].row[device_metric("memory_used_bytes")], Reading(512 * kMib));
+  EXPECT_EQ(text(now->devices[2].id), "0:4") << "as nvidia-smi numbers it";
 }
 
 TEST_F(NvmlSource, ProcessesOfInstancesAreListedOnce) {
