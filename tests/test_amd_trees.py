@@ -432,7 +432,8 @@ def test_mi300x_split_into_partitions(tmp_path: Path) -> None:
     first = {"name": "AMD Instinct MI300X", "uuid": "GPU-e3aa140f9a5f9e31", "pci": "0000:05:00.0"}
     check(whole[0], first | {"architecture": "gfx942", "compute_partition": "CPX", "multiprocessor_count": 304})
     check(whole[1], {"pci": "0000:27:00.0", "uuid": "GPU-2250f807caf2231a"})  # node 10, location_id 9984
-    own = [one for one in parts if one["parent"] == whole[0]["index"]]
+    own = [one for one in parts if one["parent"] == whole[0]["uuid"]]
+    assert [(one["id"], one["index"], one["mig"]) for one in own] == [(f"0:{i}", 0, i) for i in range(8)]
     assert [one["label"] for one in own] == [f"CPX {i}" for i in range(8)]
     # simd_count 152, simd_per_cu 4
     check(own[3], {"multiprocessor_count": 38, "architecture": "gfx942", "uuid": "GPU-e3aa140f9a5f9e31/CPX 3"})

@@ -87,10 +87,53 @@ def test_single_shows_the_numbers_of_its_profile() -> None:
 def test_mig_instances_stand_under_their_parents() -> None:
     # sim/profiles/a100-mig.toml and h100-mig.toml: four and three instances
     devices = gpulse("--json", scenario="mig").json["devices"]
-    whole = [device["index"] for device in devices if device["parent"] is None]
-    assert whole == [0, 1, 2]
-    children = {parent: [d["label"] for d in devices if d["parent"] == parent] for parent in whole}
-    assert children == {0: ["3g.40gb", "2g.20gb", "1g.10gb", "1g.10gb"], 1: ["4g.40gb", "2g.20gb", "1g.10gb"], 2: []}
+    whole = {device["uuid"]: device for device in devices if device["parent"] is None}
+    assert [(one["id"], one["index"], one["mig"]) for one in whole.values()] == [("0", 0, None), ("1", 1, None), ("2", 2, None)]
+    parts = [device for device in devices if device["parent"] is not None]
+    assert [(one["id"], one["index"], one["mig"], one["label"]) for one in parts] == [
+        ("0:0", 0, 0, "3g.40gb"),
+        ("0:1", 0, 1, "2g.20gb"),
+        ("0:2", 0, 2, "1g.10gb"),
+        ("0:3", 0, 3, "1g.10gb"),
+        ("1:0", 1, 0, "4g.40gb"),
+        ("1:1", 1, 1, "2g.20gb"),
+        ("1:2", 1, 2, "1g.10gb"),
+    ]
+    assert all(whole[one["parent"]]["index"] == one["index"] for one in parts)
+
+
+def test_an_instance_goes_by_one_name_everywhere() -> None:
+    """As each view shows it, and as -i takes it."""
+    chosen = gpulse("--json", "-i", "0:1", scenario="mig").json
+    assert [(one["id"], one["label"]) for one in chosen["devices"]] == [("0:1", "2g.20gb")]
+    assert [(one["pid"], one["device"], one["device_id"]) for one in chosen["processes"]] == [(4102, 0, "0:1")]
+    assert "0:1  └ 2g.20gb" in gpulse("-i", "0:1", scenario="mig").out
+    rows = gpulse("--csv", "--fields", "id,index,parent,mig", "-i", "0:1", scenario="mig").csv
+    whole = gpulse("--json", "-i", "0", "--fast", scenario="mig").json["devices"][0]
+    assert rows == [{"id": "0:1", "index": "0", "parent": whole["uuid"], "mig": "1"}]
+    assert "MIG 2g.20gb     Device  1:" in gpulse("smi", "-L", scenario="mig").out
+    for wrong in ("0:9", "0:", ":1", "0:1:2", "9:0"):
+        assert gpulse("-i", wrong, scenario="mig").code == 1, wrong
+
+
+def test_memory_in_use_is_a_share_too() -> None:
+    document = gpulse("--json", scenario="eight").json
+    for row in [document["host"], *(device["metrics"] for device in document["devices"])]:
+        share = 100 * row["memory_used_bytes"] / row["memory_total_bytes"]
+        assert row["memory_used_percent"] == pytest.approx(share, abs=0.001)
+    named = gpulse("--json", "--fields", "memory_used_percent,host.memory_used_percent", scenario="eight").json
+    assert set(named["devices"][0]["metrics"]) == {"memory_used_percent"}
+    assert named["devices"][0]["metrics"] == {"memory_used_percent": document["devices"][0]["metrics"]["memory_used_percent"]}
+    assert set(named["host"]) == {"memory_used_percent", "unavailable"} and named["host"]["memory_used_percent"] > 0
+
+
+def test_csv_takes_readings_of_the_host() -> None:
+    rows = gpulse("--csv", "--fields", "id,host.cpu_percent,host.memory_used_percent", scenario="eight").csv
+    assert [row["id"] for row in rows] == [str(i) for i in range(8)]
+    assert len({row["host.memory_used_percent"] for row in rows}) == 1 and float(rows[0]["host.cpu_percent"]) >= 0
+    # Nothing of a device: one line for each sample.
+    assert len(gpulse("--csv", "--fields", "time,host.load_1m", scenario="eight").csv) == 1
+    assert gpulse("--csv", "--fields", "process.pid", scenario="eight").code == 2
 
 
 def test_on_a_terminal_or_not_json_is_one_line() -> None:

@@ -79,7 +79,7 @@ def test_a_selector_works_in_every_format(three: Path) -> None:
 def test_choosing_a_gpu_keeps_its_instances() -> None:
     # sim/profiles/a100-mig.toml has four instances.
     devices = gpulse("--json", "-i", "0", scenario="mig").json["devices"]
-    assert [device["parent"] for device in devices] == [None, 0, 0, 0, 0]
+    assert [device["id"] for device in devices] == ["0", "0:0", "0:1", "0:2", "0:3"]
 
 
 def test_csv_has_the_fields_asked_for_in_their_order(three: Path) -> None:

@@ -139,7 +139,7 @@ def test_what_we_write_in_its_form_reads_back(name: str, tmp_path: Path) -> None
     log.write_text(gpulse("smi", "-q", "-x", scenario=scenario).out)
     document = parse(log).json
     live = gpulse("--json", scenario=scenario).json
-    assert [one["index"] for one in document["devices"]] == [one["index"] for one in live["devices"]]
+    assert [one["id"] for one in document["devices"]] == [one["id"] for one in live["devices"]]
     compared = 0
     for found, expected in zip(document["devices"], live["devices"]):
         assert found["parent"] == expected["parent"] and found["pci"] == expected["pci"]
@@ -158,8 +158,8 @@ def test_what_we_write_in_its_form_reads_back(name: str, tmp_path: Path) -> None
             assert value == other, key
             compared += 1
     assert compared > 70
-    assert [(one["device"], one["pid"]) for one in document["processes"]] == [
-        (one["device"], one["pid"]) for one in live["processes"]
+    assert [(one["device_id"], one["pid"]) for one in document["processes"]] == [
+        (one["device_id"], one["pid"]) for one in live["processes"]
     ]
 
 

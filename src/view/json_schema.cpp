@@ -172,13 +172,15 @@ void core_members(SchemaWriter &schema) {
 
 void device_members(SchemaWriter &schema) {
   static constexpr std::array<std::string_view, 4> kStates{"ok", "asleep", "lost", "not responding"};
+  schema.plain("id", "string");
   schema.plain("index", "integer");
   schema.plain("vendor", "string");
   schema.plain("uuid", "string");
   schema.optional("pci", "string");
   schema.plain("name", "string");
   schema.optional("driver", "string");
-  schema.optional("parent", "integer");
+  schema.optional("parent", "string");
+  schema.optional("mig", "integer");
   schema.optional("label", "string");
   schema.member("state", [&] { schema.one_of(kStates); });
   schema.member("metrics", [&] { schema.object([&] { metrics(schema, Scope::device, false); }); });
@@ -190,6 +192,7 @@ void process_members(SchemaWriter &schema) {
   static constexpr std::array<std::string_view, 3> kStates{"ok", "gone", "host pid"};
   schema.plain("pid", "integer");
   schema.plain("device", "integer");
+  schema.plain("device_id", "string");
   schema.plain("type", "string");
   schema.member("state", [&] { schema.one_of(kStates); });
   metrics(schema, Scope::process, true);
