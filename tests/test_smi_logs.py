@@ -31,7 +31,7 @@ def read(path: Path) -> dict[str, Any]:
     assert (result.code, result.err) == (0, "")
     document = result.json
     assert document["origin"] == "LOG"
-    assert document["hostname"] == ""
+    assert document["hostname"] is None
     assert document["host"]["cpu_percent"] is None and document["host"]["unavailable"]["cpu_percent"] == "not supported"
     document["devices"] = [one | one["metrics"] | one["info"] for one in document["devices"]]
     return document
