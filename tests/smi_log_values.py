@@ -260,9 +260,11 @@ LOGS: dict[str, tuple[str | None, list[dict[str, Any]]]] = {
             },
             *(
                 {
-                    "index": 1 + n,
+                    "id": f"0:{n}",
+                    "index": 0,
+                    "mig": n,
                     "uuid": f"MIG-GPU-513536b6-7d19-9063-b049-1e69664bb298/{3 + n}/0",
-                    "parent": 0,
+                    "parent": "GPU-513536b6-7d19-9063-b049-1e69664bb298",
                     "label": f"{3 + n}/0",
                     "pci": "0000:01:00.0",
                     "memory_total_bytes": 19968 * MIB,

@@ -113,7 +113,7 @@ def test_an_instance_goes_by_one_name_everywhere() -> None:
     assert rows == [{"id": "0:1", "index": "0", "parent": whole["uuid"], "mig": "1"}]
     assert "MIG 2g.20gb     Device  1:" in gpulse("smi", "-L", scenario="mig").out
     for wrong in ("0:9", "0:", ":1", "0:1:2", "9:0"):
-        assert gpulse("-i", wrong, scenario="mig").code == 1, wrong
+        assert gpulse("-i", wrong, scenario="mig").code == 2, wrong
 
 
 def test_memory_in_use_is_a_share_too() -> None:

@@ -113,7 +113,7 @@ def test_our_own_h200() -> None:
 
 def test_a_log_in_every_view() -> None:
     log = OURS / "read_xml_corpus" / "h200_load.xml"
-    assert gpulse("--replay", log, TZ="UTC").out.startswith("[LOG] Sun 2026-11-15 02:31:18  nvidia 580.159.04\n")
+    assert gpulse("--replay", log, TZ="UTC").out.startswith("[LOG] host unknown  Sun 2026-11-15 02:31:18  nvidia 580.159.04\n")
     table = gpulse("--replay", log, "--csv", "--fields", "index,power.draw,utilization.gpu").csv
     assert [list(row.values()) for row in table] == [["0", "692.7", "84"]]
 
