@@ -152,6 +152,6 @@ def test_a_field_has_a_value_alone_if_it_has_one_among_all(profile: str, scenari
 
 def test_a_line_per_instance_also_when_a_field_has_nothing_to_do_with_them() -> None:
     every = gpulse("--csv", scenario="mig").csv
-    named = gpulse("--csv", "--fields", "index,power.draw", scenario="mig").csv
+    named = gpulse("--csv", "--fields", "id,power.draw", scenario="mig").csv
     assert len(every) > 1
-    assert [row["index"] for row in named] == [row["index"] for row in every]
+    assert [row["id"] for row in named] == [row["id"] for row in every]

@@ -77,6 +77,7 @@ def test_a_jetson_without_the_driver_library(sysroot: Sysroot) -> None:
         "clock_max_sm_mhz": 1020,
         "memory_total_bytes": 7800000 * 1024,
         "memory_used_bytes": 3000000 * 1024,
+        "memory_used_percent": 38.462,  # 3 of 7.8
         "memory_free_bytes": 4800000 * 1024,
         "memory_gtt_used_bytes": 900000 * 1024,
         "temperature_gpu_celsius": 50.781,

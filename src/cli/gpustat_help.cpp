@@ -100,7 +100,8 @@ std::string gpustat_help() {
     text += fmt::format("  {:<33} {}\n", names, option.help);
   }
   text +=
-      "\ngpulse's own options are understood as well: --source, --sysroot, --replay, --columns, --demo, --wake; see gpulse "
+      "\ngpulse's own options are understood as well: --source, --sysroot, --replay, --columns, --demo, --wake; see "
+      "gpulse "
       "--help.\n";
   return text;
 }

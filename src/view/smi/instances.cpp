@@ -79,9 +79,9 @@ std::string compute_row(const Device &device, const DevicePart &part, const Devi
 
 std::string compute_profile_row(const Device &device, const DevicePart &part, const InstanceProfile &profile,
                                 bool whole) {
-  return fmt::format("| {:>3}  {:>5}       MIG {:<14} {:>3}{}     {:<12}  {:<8}  {:<4}  {:<4}  {:<4}|\n", device.id.index,
-                     part.id, profile.name.str(), profile.id, whole ? "*" : " ", free_of(profile), profile.processors,
-                     profile.decoders, profile.encoders, profile.ofas) +
+  return fmt::format("| {:>3}  {:>5}       MIG {:<14} {:>3}{}     {:<12}  {:<8}  {:<4}  {:<4}  {:<4}|\n",
+                     device.id.index, part.id, profile.name.str(), profile.id, whole ? "*" : " ", free_of(profile),
+                     profile.processors, profile.decoders, profile.encoders, profile.ofas) +
          fmt::format("|{:69} {:<5} {:<9} |\n", "", profile.copy_engines, profile.jpegs);
 }
 
@@ -196,7 +196,8 @@ std::string policy_table(const Selection &selection) {
     const auto slice = reading(*device, detail_metric("compute_timeslice"));
     constexpr std::array<std::string_view, 4> kWords{"Default", "Short", "Medium", "Long"};
     if (!slice || slice.value() >= kWords.size()) continue;
-    rows += fmt::format("| {:>3}   Timeslice       {:<14}|\n", device->id.index, kWords[std::size_t(slice.value())]) + end;
+    rows +=
+        fmt::format("| {:>3}   Timeslice       {:<14}|\n", device->id.index, kWords[std::size_t(slice.value())]) + end;
   }
   return end +
          "| GPU compute policies:               |\n"
