@@ -159,7 +159,7 @@ Result<void> XmlLog::add_device(pugi::xml_node gpu) {
 void XmlLog::add_instances(pugi::xml_node gpu, const DeviceIdentity &parent, std::uint32_t index) {
   std::set<std::uint32_t> numbers;
   for (const auto node : gpu.child("mig_devices").children("mig_device")) {
-    auto number = parse_integer<std::uint32_t>(text_or(node, "index", "")).value_or(0);
+    auto number = parse_integer<std::uint32_t>(trim(child_text(node, "index").value_or(""))).value_or(0);
     while (!numbers.insert(number).second) ++number;
     Instance instance{.gpu_instance = text_or(node, "gpu_instance_id", "?"),
                       .compute_instance = text_or(node, "compute_instance_id", "?"),
