@@ -13,7 +13,7 @@ namespace gpulse {
 template <class T>
 class SharedVector {
  public:
-  using value_type = T;
+  using value_type = T;  // NOLINT(readability-identifier-naming): as the library's containers call it
 
   SharedVector() = default;
   SharedVector(std::initializer_list<T> all) : SharedVector(std::vector<T>(all)) {}

@@ -42,7 +42,7 @@ std::optional<DeviceId> parse_device_id(std::string_view text) {
   if (!index) return std::nullopt;
   if (colon == std::string_view::npos) return DeviceId{*index};
   const auto instance = parse_integer<std::uint32_t>(text.substr(colon + 1));
-  return instance ? std::optional(DeviceId{*index, *instance}) : std::nullopt;
+  return instance ? std::optional(DeviceId{*index, instance}) : std::nullopt;
 }
 
 std::string_view word(DeviceState state) {

@@ -173,7 +173,7 @@ class OwnCsv {
     device.id.index = static_cast<std::uint32_t>(now_->devices.size());
     if (const auto index = parse_integer<std::uint32_t>(cell(cells, "index"))) device.id.index = *index;
     if (const auto id = parse_device_id(cell(cells, "id"))) device.id = *id;
-    if (const auto mig = parse_integer<std::uint32_t>(cell(cells, "mig"))) device.id.instance = *mig;
+    if (const auto mig = parse_integer<std::uint32_t>(cell(cells, "mig"))) device.id.instance = mig;
     const auto state = cell(cells, "state");
     for (const auto one : {DeviceState::asleep, DeviceState::lost, DeviceState::not_responding}) {
       if (word(one) == state) device.state = one;

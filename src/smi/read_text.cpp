@@ -171,7 +171,7 @@ class TextLog {
   }
 
   void add_entry(const Line &line) {
-    auto &list = above_.back();
+    const auto list = above_.back();
     above_.push_back(list);  // entries have lines that are indented further
     if (!line.value) return;
     switch (list.list) {

@@ -41,6 +41,7 @@ constexpr std::array kTableMetrics{
     device_metric("bar1_used_bytes"),
     detail_metric("gpu_instance_id"),
     detail_metric("copy_engine_count"),
+    detail_metric("ecc_sram_uncorrected_volatile_total"),
 };
 
 // The value, "N/A" if the device does not have it, or "ERR!".
@@ -131,7 +132,7 @@ void add_instances(const Selection &selection, std::string &out) {
           device->id.index, part(detail_metric("gpu_instance_id")), part(detail_metric("compute_instance_id")),
           *instance->id.instance, cell_text(*instance, device_metric("memory_used_bytes"), mib),
           cell_text(*instance, device_metric("memory_total_bytes"), mib), part(device_metric("multiprocessor_count")),
-          part(device_metric("ecc_uncorrected_volatile_total")), part(detail_metric("copy_engine_count")),
+          part(detail_metric("ecc_sram_uncorrected_volatile_total")), part(detail_metric("copy_engine_count")),
           part(detail_metric("encoder_count")), part(detail_metric("decoder_count")), part(detail_metric("ofa_count")),
           part(detail_metric("jpeg_count")));
       out += fmt::format("|{:18}|  {:>17} / {:>8}    |{:11}|{:23}|\n", "",
