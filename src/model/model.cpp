@@ -40,9 +40,11 @@ std::optional<DeviceId> parse_device_id(std::string_view text) {
   const auto colon = text.find(':');
   const auto index = parse_integer<std::uint32_t>(text.substr(0, colon));
   if (!index) return std::nullopt;
-  if (colon == std::string_view::npos) return DeviceId{*index};
-  const auto instance = parse_integer<std::uint32_t>(text.substr(colon + 1));
-  return instance ? std::optional(DeviceId{*index, instance}) : std::nullopt;
+  DeviceId id;
+  id.index = *index;
+  if (colon == std::string_view::npos) return id;
+  id.instance = parse_integer<std::uint32_t>(text.substr(colon + 1));
+  return id.instance ? std::optional(id) : std::nullopt;
 }
 
 std::string_view word(DeviceState state) {
