@@ -144,7 +144,7 @@ Result<void> XmlLog::add_device(pugi::xml_node gpu) {
   const auto capability = child_text(root_.child("vgpu_driver_capability"), "heterogenous_multivGPU");
   if (capability) details->told.emplace(kVgpuDriverCapability, short_text(*capability));
   for (const auto name : kNewerVersions) {
-    const auto version = child_text(root_, name.data());
+    const auto version = child_text(root_, std::string(name).c_str());
     if (version) details->told.emplace(name, short_text(*version));
   }
   if (is_lost(gpu)) device.state = DeviceState::lost;
