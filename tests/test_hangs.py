@@ -154,6 +154,20 @@ def test_smi_says_that_the_driver_does_not_answer(arguments: list[str], tmp_path
     assert result.out.startswith("The driver does not answer: ")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "call"), [("nvlink -s", "nvmlDeviceGetNvLinkState"), ("mig -lgi", "nvmlDeviceGetGpuInstances")]
+)
+def test_a_list_of_nothing_is_not_that_of_a_gpu_that_hangs(arguments: str, call: str, tmp_path: Path) -> None:
+    devices = '[[device]]\nprofile = "h100"\ncount = 2\n'
+    some = gpulse("smi", *arguments.split(), scenario=write(tmp_path, "some", devices + hang(call)))
+    assert some.code == 255
+    first, rest = some.out.split("\n", 1)
+    assert first.startswith("The driver does not answer for GPU1: ") and rest, "the other is shown"
+    alone = gpulse("smi", *arguments.split(), scenario=write(tmp_path, "all", devices + hang(call, "all")))
+    assert (alone.code, alone.out.count("\n")) == (255, 2)
+    assert alone.out.startswith("The driver does not answer for GPU0: ")
+
+
 def stop_time(command: list[str], env: dict[str, str], number: signal.Signals, folder: Path) -> float:
     with subprocess.Popen(
         [GPULSE, *command], env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -138,10 +138,13 @@ std::vector<std::uint32_t> numbers_in(std::string_view list) {
 int show(const SubArguments &arguments, const Options &options, const MetricSet &needs, const auto &text) {
   auto session = SmiSession::open(options, needs);
   if (!session) return say(session.error());
-  const auto selection = session->look(std::string(arguments.value("--id")));
+  auto selection = session->look(std::string(arguments.value("--id")));
   if (!selection) return say(selection.error());
+  const bool silent = session->take_out_silent(*selection);
+  if (silent && selection->devices.empty()) return say({session->complaint(), kOther});
   auto shown = text(*selection);
   shown.text = session->complaint() + shown.text;
+  if (silent) shown.code = kOther;
   return say(shown);
 }
 

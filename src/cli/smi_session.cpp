@@ -92,4 +92,14 @@ Selection SmiSession::take_out_lost(Selection selection) {
   return selection;
 }
 
+bool SmiSession::take_out_silent(Selection &selection) {
+  const auto is_silent = [&](const Device *device) {
+    if (device->state != DeviceState::not_responding) return false;
+    complaint_ +=
+        fmt::format("The driver does not answer for GPU{}: {}\n", device->id.index, view::smi::bus_id(*device));
+    return true;
+  };
+  return std::erase_if(selection.devices, is_silent) > 0;
+}
+
 }  // namespace gpulse::cli

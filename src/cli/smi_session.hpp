@@ -36,7 +36,10 @@ class SmiSession {
   int look(const std::string &which,
            const std::function<std::optional<int>(const SmiResult<view::smi::Selection> &)> &show);
   SmiResult<view::smi::Selection> look(const std::string &which = "");
-  // What is to be said of devices that are gone; empty when all are there.
+  // For commands that could not tell a device that does not respond from one that has nothing to list. True when there
+  // was one.
+  bool take_out_silent(view::smi::Selection &selection);
+  // What is to be said of devices that were taken out; empty when all are there.
   const std::string &complaint() const { return complaint_; }
 
  private:

@@ -39,11 +39,13 @@ InstanceProfile profile_of(const Info &info) {
 Return read_placements(const Api &api, Handle handle, InstanceProfile &profile) {
   std::uint32_t count = 0;
   auto code = api.instance_placements(handle, profile.id, nullptr, &count);
-  std::vector<InstancePlacement> places(std::min(count, kMaxInstances));
-  if (code == Return::success && !places.empty()) {
+  if (code == Return::success && count > kMaxInstances) code = Return::insufficient_size;
+  std::vector<InstancePlacement> places(kMaxInstances);
+  if (code == Return::success && count > 0) {
     code = api.instance_placements(handle, profile.id, places.data(), &count);
   }
   if (code != Return::success) return code;
+  places.resize(std::min(count, kMaxInstances));
   for (const auto &place : places) {
     profile.starts.push_back(place.start);
     profile.size = place.size;
