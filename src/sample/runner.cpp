@@ -120,7 +120,6 @@ bool Runner::report(SourceReport &report) {
   if (is_quiet()) return false;
   const std::lock_guard lock(core_->mutex);
   const auto now = monotonic_now();
-  start_workers(core_->supervise(now));
   report.entities.clear();
   core_->status.devices = 0;
   for (const auto &entity : core_->entities) {
