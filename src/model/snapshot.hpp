@@ -88,6 +88,8 @@ struct Process {
   std::shared_ptr<const TextRow> texts;
   // As the kernel has them, not safe to print; null where /proc does not tell, and in a recording.
   std::shared_ptr<const std::vector<std::string>> arguments{};
+  // Its pids in the pid namespaces below ours, the innermost last; empty: it lives in ours, and in a recording.
+  std::vector<std::uint32_t> inner_pids{};
 };
 // "compute", "graphics", "compute+graphics", "mps", …
 std::string type_word(std::uint8_t types);

@@ -52,6 +52,7 @@ void fuzz_machine(std::string_view text) {
 void fuzz_process(std::string_view text) {
   if (const auto stat = gpulse::parse_process_stat(text)) require(stat->name.size() < text.size());
   parse_status_user(text);
+  require(parse_status_inner_pids(text).size() <= 32);
   parse_command(text);
   parse_arguments(text);
   parse_resident_pages(text);

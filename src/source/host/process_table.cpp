@@ -134,6 +134,7 @@ struct ProcessTable::Entry {
   Reading threads;
   std::shared_ptr<const TextRow> texts;
   std::shared_ptr<const std::vector<std::string>> arguments;
+  std::vector<std::uint32_t> inner_pids;
 
   // No CPU time used since then: it is the same process, and has not changed anything itself.
   bool has_rested(std::chrono::nanoseconds cpu, Monotonic now) const {
@@ -158,6 +159,7 @@ struct ProcessTable::Entry {
     process.start_ticks = start_ticks.value_or(0);
     process.texts = texts;
     process.arguments = arguments;
+    process.inner_pids = inner_pids;
     process.row[process_metric("cpu_percent")] = cpu_percent;
     process.row[process_metric("host_memory_bytes")] = memory_bytes;
     process.row[process_metric("running_seconds")] = running_seconds;
@@ -297,7 +299,7 @@ void ProcessTable::read_texts(Entry &entry, std::uint32_t pid, const ProcessStat
   auto texts = std::make_shared<TextRow>(Scope::process);
   const std::string name(stat.name);
   (*texts)[kName] = name;
-  (*texts)[kUser] = read_user(folder);
+  (*texts)[kUser] = read_status(entry, folder);
   const bool readable = root_.read_into(text_, folder + "/cmdline", kMaxArguments);
   const std::string_view line = readable ? std::string_view(text_) : std::string_view();
   entry.arguments = std::make_shared<const std::vector<std::string>>(parse_arguments(line));
@@ -320,9 +322,11 @@ TextReading ProcessTable::read_name(std::uint32_t pid) {
   return stat ? TextReading(stat->name) : TextReading(Reason::error);
 }
 
-TextReading ProcessTable::read_user(const std::string &folder) {
+TextReading ProcessTable::read_status(Entry &entry, const std::string &folder) {
+  entry.inner_pids.clear();
   // The folder of a process that may not be traced belongs to root, so ask its status first.
   if (root_.read_into(text_, folder + "/status")) {
+    entry.inner_pids = parse_status_inner_pids(text_);
     if (const auto user = parse_status_user(text_)) return users_.name(*user);
   }
   struct stat owner{};

@@ -24,10 +24,10 @@ class ProcessTable {
   explicit ProcessTable(Sysroot root);
   ~ProcessTable();
 
-  // Fills the process's texts, the flags `foreign` and `gone`, its start, and the host's part of its row (CPU, memory,
-  // age, parent, niceness, threads). CPU is the use since the previous look-up; look-ups less than 20 ms apart give the
-  // same answer. `own_namespace`: the pid was found in our /proc, not given by a driver. `name`: what the driver calls
-  // it, for processes that /proc does not show.
+  // Fills the process's texts, the flags `foreign` and `gone`, its start and inner pids, and the host's part of its row
+  // (CPU, memory, age, parent, niceness, threads). CPU is the use since the previous look-up; look-ups less than 20 ms
+  // apart give the same answer. `own_namespace`: the pid was found in our /proc, not given by a driver. `name`: what
+  // the driver calls it, for processes that /proc does not show.
   void look_up(Process &process, Monotonic now, bool own_namespace = false, const std::string &name = {});
 
   // Forgets processes that were not looked up since `since`.
@@ -45,7 +45,8 @@ class ProcessTable {
   Reading running_seconds(std::uint64_t start_ticks, Monotonic now);
   void read_texts(Entry &entry, std::uint32_t pid, const ProcessStat &stat);
   TextReading read_name(std::uint32_t pid);
-  TextReading read_user(const std::string &folder);
+  // Fills the inner pids; returns the user.
+  TextReading read_status(Entry &entry, const std::string &folder);
   void read_placement(const std::string &folder, TextRow &texts);
 
   Sysroot root_;

@@ -109,6 +109,30 @@ TEST_F(ProcessTableTest, TellsOfItsStartItsParentAndItsThreads) {
   EXPECT_EQ(number(process, "threads"), Reading(12.0));
 }
 
+TEST_F(ProcessTableTest, TellsThePidsInsideOfAContainer) {
+  EXPECT_EQ(look_up().inner_pids, std::vector<std::uint32_t>{}) << "a kernel that does not tell";
+  now += 1s;
+  put("python3", "S", 1000, 2000);
+  folder.write("/proc/560/status", "Name:\tpython3\nUid:\t1000\t1000\t1000\t1000\nNSpid:\t560\t31\t1\n");
+  const auto inside = look_up();
+  EXPECT_EQ(inside.inner_pids, (std::vector<std::uint32_t>{31, 1}));
+  EXPECT_EQ(told(inside, "user"), "ann");
+  now += 1s;
+  folder.remove("/proc/560");
+  const auto gone = look_up();
+  EXPECT_TRUE(gone.gone);
+  EXPECT_EQ(gone.inner_pids, inside.inner_pids) << "kept, as its name is";
+}
+
+TEST_F(ProcessTableTest, AReusedPidHasNoneOfTheInnerPidsBefore) {
+  folder.write("/proc/560/status", "Uid:\t1000\t1000\t1000\t1000\nNSpid:\t560\t31\n");
+  EXPECT_EQ(look_up().inner_pids, std::vector<std::uint32_t>{31});
+  now += 1s;
+  put("python3", "S", 1000, 2000);
+  folder.remove("/proc/560/status");
+  EXPECT_TRUE(look_up().inner_pids.empty());
+}
+
 TEST_F(ProcessTableTest, TheParentsNameIsReadOnceAndAgainForAnotherParent) {
   folder.write("/proc/1/stat", parent_stat(1, "systemd"));
   folder.write("/proc/417/stat", parent_stat(417, "torchrun"));
@@ -308,10 +332,12 @@ TEST_F(ProcessTableTest, AnotherNamespaceIsNotLookedInto) {
   Process process;
   process.pid = 560;
   process.row[process_metric("gpu_memory_bytes")] = 5.0;
+  process.inner_pids = {31};
   inner.look_up(process, now);
   EXPECT_TRUE(process.foreign);
   EXPECT_FALSE(process.gone);
   EXPECT_EQ(process.start_ticks, 0U);
+  EXPECT_TRUE(process.inner_pids.empty());
   EXPECT_EQ(told(process, "name"), "<no permission>");
   expect_numbers(process, Reason::no_permission);
   EXPECT_EQ(number(process, "gpu_memory_bytes"), Reading(5.0));

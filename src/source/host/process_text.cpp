@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kIdDigits = 64;
 constexpr std::size_t kShownDigits = 12;
+constexpr std::size_t kDeepestNamespace = 32;  // the kernel's own limit
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.size() <= 20 &&
@@ -159,6 +160,22 @@ std::optional<std::uint32_t> parse_status_user(std::string_view text) {
     return parse_integer<std::uint32_t>(next_word(line));
   }
   return std::nullopt;
+}
+
+std::vector<std::uint32_t> parse_status_inner_pids(std::string_view text) {
+  while (!text.empty()) {
+    auto line = next_piece(text, '\n');
+    if (next_word(line) != "NSpid:") continue;
+    next_word(line);
+    std::vector<std::uint32_t> pids;
+    for (auto word = next_word(line); !word.empty(); word = next_word(line)) {
+      const auto pid = parse_integer<std::uint32_t>(word);
+      if (!pid || pids.size() == kDeepestNamespace) return {};
+      pids.push_back(*pid);
+    }
+    return pids;
+  }
+  return {};
 }
 
 std::string find_user(std::string_view passwd, std::uint32_t user) {

@@ -23,6 +23,8 @@ std::vector<std::string> parse_arguments(std::string_view text);
 
 // The effective user of /proc/PID/status.
 std::optional<std::uint32_t> parse_status_user(std::string_view text);
+// The pids that /proc/PID/status has beyond that of /proc's own namespace, the innermost last.
+std::vector<std::uint32_t> parse_status_inner_pids(std::string_view text);
 
 // Name of a user in the text of /etc/passwd, empty if it is not there.
 std::string find_user(std::string_view passwd, std::uint32_t user);

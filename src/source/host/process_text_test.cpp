@@ -30,6 +30,26 @@ TEST(ParseStatusUser, Effective) {
   EXPECT_EQ(parse_status_user("Uid:\t1000\n"), std::nullopt);
 }
 
+TEST(ParseStatusInnerPids, AllButTheFirst) {
+  using Pids = std::vector<std::uint32_t>;
+  EXPECT_EQ(parse_status_inner_pids("Name:\tx\nNStgid:\t9\t8\nNSpid:\t560\t12\t1\nNSpgid:\t7\t6\n"), (Pids{12, 1}));
+  EXPECT_EQ(parse_status_inner_pids("NSpid:\t560\n"), Pids{}) << "lives in /proc's own namespace";
+  EXPECT_EQ(parse_status_inner_pids("NSpid:\t560\t4294967295"), Pids{4294967295U});
+  EXPECT_EQ(parse_status_inner_pids("Name:\tNSpid:\t1\t2\n"), Pids{}) << "a name";
+  EXPECT_EQ(parse_status_inner_pids("Name:\tx\n"), Pids{}) << "before Linux 4.1";
+}
+
+TEST(ParseStatusInnerPids, NonsenseIsNone) {
+  using Pids = std::vector<std::uint32_t>;
+  for (const auto *line : {"NSpid:", "NSpid:\t560\tx", "NSpid:\t560\t12\t-1", "NSpid:\t560\t4294967296"}) {
+    EXPECT_EQ(parse_status_inner_pids(line), Pids{}) << line;
+  }
+  std::string deep = "NSpid:\t560";
+  for (int i = 0; i < 32; ++i) deep += "\t7";
+  EXPECT_EQ(parse_status_inner_pids(deep), Pids(32, 7));
+  EXPECT_EQ(parse_status_inner_pids(deep + "\t7"), Pids{}) << "deeper than the kernel nests";
+}
+
 TEST(FindUser, ThirdField) {
   constexpr auto kPasswd = "root:x:0:0::/root:/bin/sh\nbroken\nann:x:1000:1000::/home/ann:/bin/sh\n";
   EXPECT_EQ(find_user(kPasswd, 1000), "ann");
@@ -225,6 +245,7 @@ TEST(ProcessParsers, AnyTextIsSafe) {
                                 "machine-",
                                 "\\x2d",
                                 "Uid:",
+                                "NSpid:",
                                 "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 ",
                                 "SLURM_JOB_ID=",
                                 std::string(1, '\0')};
@@ -236,6 +257,7 @@ TEST(ProcessParsers, AnyTextIsSafe) {
     }
     parse_process_stat(text);
     parse_status_user(text);
+    parse_status_inner_pids(text);
     parse_cgroup(text);
     parse_environment_job(text);
     find_user(text, 1);
