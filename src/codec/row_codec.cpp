@@ -69,7 +69,7 @@ std::uint64_t decode_bits(WireReader &in) {
   return changed;
 }
 
-void encode_reading(WireWriter &out, std::uint64_t gap, const Reading &before, const Reading &now) {
+void encode_change(WireWriter &out, std::uint64_t gap, const Reading &before, const Reading &now) {
   const auto entry = [&](std::size_t form) { out.varint((gap << kFormBits) | form); };
   if (!now.has_value()) {
     entry(now.code() == 0 ? kReason : kReasonCode);
@@ -87,7 +87,7 @@ void encode_reading(WireWriter &out, std::uint64_t gap, const Reading &before, c
   encode_bits(out, bits(now) ^ bits(before));
 }
 
-Reading decode_reading(WireReader &in, std::size_t form, const Reading &before) {
+Reading decode_change(WireReader &in, std::size_t form, const Reading &before) {
   if (form < kScales.size()) {
     const auto difference = in.signed_varint();
     const auto number = static_cast<std::int64_t>(static_cast<std::uint64_t>(base_of(before, kScales[form])) +
@@ -104,6 +104,14 @@ Reading decode_reading(WireReader &in, std::size_t form, const Reading &before) 
 
 }  // namespace
 
+void encode_reading(WireWriter &out, const Reading &reading) { encode_change(out, 0, Reason::not_supported, reading); }
+
+Reading decode_reading(WireReader &in) {
+  const auto form = in.u8();
+  const Reading decoded = decode_change(in, form, Reason::not_supported);
+  return in.failed() ? Reading(Reason::not_supported) : decoded;
+}
+
 void encode_row(WireWriter &out, std::span<const Reading> before, std::span<const Reading> now) {
   std::uint64_t changed = 0;
   for (std::size_t i = 0; i < now.size(); ++i) changed += identical(before[i], now[i]) ? 0U : 1U;
@@ -111,7 +119,7 @@ void encode_row(WireWriter &out, std::span<const Reading> before, std::span<cons
   std::size_t next = 0;
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (identical(before[i], now[i])) continue;
-    encode_reading(out, i - next, before[i], now[i]);
+    encode_change(out, i - next, before[i], now[i]);
     next = i + 1;
   }
 }
@@ -129,7 +137,7 @@ bool decode_row(WireReader &in, std::span<Reading> row, std::span<const std::uin
     // What is not in today's table is read past; its numbers are differences to something not kept.
     Reading unknown = Reason::not_supported;
     Reading &reading = slot < row.size() ? row[slot] : unknown;
-    const Reading decoded = decode_reading(in, entry & ((1U << kFormBits) - 1), reading);
+    const Reading decoded = decode_change(in, entry & ((1U << kFormBits) - 1), reading);
     if (in.failed()) return false;
     reading = decoded;
   }

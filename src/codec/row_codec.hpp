@@ -25,6 +25,10 @@ inline bool identical(std::span<const Reading> a, std::span<const Reading> b) {
 // Both rows have the same size.
 void encode_row(WireWriter &out, std::span<const Reading> before, std::span<const Reading> now);
 
+// One that stands alone, in the same forms. Whatever the bytes are, what comes back is a legal reading.
+void encode_reading(WireWriter &out, const Reading &reading);
+Reading decode_reading(WireReader &in);
+
 // Where a slot of the recording lies in today's table.
 inline constexpr std::uint16_t kNoSlot = 0xFFFF;
 

@@ -91,6 +91,36 @@ TEST(RowCodec, SmallChangesAreSmall) {
   EXPECT_LE(bytes_for(96.08123456789012, 96.08199456789012), 9);  // only the bytes that differ
 }
 
+TEST(RowCodec, AReadingAlone) {
+  for (const Reading reading : {Reading(0.0), Reading(-0.0), Reading(510.488), Reading(0.1 + 0.2), Reading(1e300),
+                                Reading(Reason::not_sampled), Reading(Reason::error, 999)}) {
+    WireWriter out;
+    encode_reading(out, reading);
+    WireReader in(out.view());
+    EXPECT_TRUE(identical(decode_reading(in), reading));
+    EXPECT_TRUE(in.at_end() && !in.failed());
+  }
+}
+
+TEST(RowCodec, AReadingFromOutsideIsLegal) {
+  const auto decode = [](std::initializer_list<std::uint8_t> bytes, bool good) {
+    WireWriter out;
+    for (const auto byte : bytes) out.u8(byte);
+    WireReader in(out.view());
+    const auto reading = decode_reading(in);
+    EXPECT_EQ(in.failed(), !good);
+    return reading;
+  };
+  const Reading none = Reason::not_supported;
+  EXPECT_TRUE(identical(decode({0x00, 4}, true), 2.0));
+  EXPECT_TRUE(identical(decode({0x0A, 0x06, 0xF0, 0x7F}, true), Reason::out_of_range)) << "infinity";
+  EXPECT_TRUE(identical(decode({0x0A, 0x04, 0x70, 0x67, 0xFC, 0xFF}, true), Reason::out_of_range)) << "a reason's mark";
+  EXPECT_TRUE(identical(decode({0x08, 10}, false), none)) << "no such reason";
+  EXPECT_TRUE(identical(decode({0x09, 8, 0x80, 0x80, 0x04}, false), none)) << "a code of 17 bits";
+  EXPECT_TRUE(identical(decode({0x17, 0}, false), none)) << "no such form";
+  EXPECT_TRUE(identical(decode({}, false), none));
+}
+
 TEST(RowCodec, RejectsNonsense) {
   const auto slots = straight(4);
   const auto rejects = [&](std::initializer_list<std::uint8_t> bytes) {

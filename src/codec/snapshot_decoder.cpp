@@ -4,6 +4,7 @@
 
 #include "codec/snapshot_codec.hpp"
 #include "codec/snapshot_parts.hpp"
+#include "codec/text_row_codec.hpp"
 
 namespace gpulse::codec {
 
@@ -80,20 +81,7 @@ void SnapshotDecoder::row(WireReader &in, Row &row) {
 }
 
 void SnapshotDecoder::texts(WireReader &in, TextRow &row, Scope scope) {
-  for (const auto slot : slots_.texts_of(scope)) {
-    const auto form = in.u8();
-    TextReading text;
-    if (form == 0) {
-      text = TextReading(string(in));
-    } else if (form <= static_cast<unsigned>(kLastReason) + 1U) {
-      const auto code = in.count(0xFFFF);
-      text = TextReading(static_cast<Reason>(form - 1), static_cast<std::uint16_t>(code));
-    } else {
-      in.fail();
-    }
-    if (in.failed()) return;
-    if (slot < row.texts().size()) row.texts()[slot] = std::move(text);
-  }
+  decode_texts(in, row, slots_.texts_of(scope), [&] { return string(in); });
 }
 
 std::shared_ptr<const DeviceIdentity> SnapshotDecoder::identity(WireReader &in) {

@@ -6,6 +6,7 @@
 
 #include "codec/snapshot_codec.hpp"
 #include "codec/snapshot_parts.hpp"
+#include "codec/text_row_codec.hpp"
 
 namespace gpulse::codec {
 
@@ -177,15 +178,7 @@ void SnapshotEncoder::string(WireWriter &out, const std::string &text) {
 }
 
 void SnapshotEncoder::texts(WireWriter &out, const TextRow &row) {
-  for (const auto &text : row.texts()) {
-    if (text.has_value()) {
-      out.u8(0);
-      string(out, text.value());
-    } else {
-      out.u8(static_cast<std::uint8_t>(static_cast<unsigned>(text.reason()) + 1U));
-      out.varint(text.code());
-    }
-  }
+  encode_texts(out, row, [&](const std::string &text) { string(out, text); });
 }
 
 void SnapshotEncoder::identity(WireWriter &out, const DeviceIdentity *identity) {
