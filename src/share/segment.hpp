@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's side and the readers' side of the file that holds the newest samples.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+
+#include "base/clock.hpp"
+#include "codec/snapshot_codec.hpp"
+#include "share/past.hpp"
+#include "share/place.hpp"
+#include "share/slots.hpp"
+
+namespace gpulse::share {
+
+// A file mapped into memory.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(void *memory, std::size_t bytes) : memory_(memory), bytes_(bytes) {}
+  Mapping(Mapping &&other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Mapping &operator=(Mapping &&other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  Mapping(const Mapping &) = delete;
+  Mapping &operator=(const Mapping &) = delete;
+  ~Mapping();
+
+  std::span<Word> words() const { return {static_cast<Word *>(memory_), bytes_ / sizeof(Word)}; }
+
+ private:
+  void *memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// Publishes snapshots in a folder. What does not fit makes it begin a larger file, which takes the place of the other.
+class Publisher {
+ public:
+  // The folder must be prepared and its lock held.
+  explicit Publisher(std::string folder) : folder_(std::move(folder)) {}
+  Publisher(Publisher &&) = default;
+  Publisher &operator=(Publisher &&) = delete;
+  Publisher(const Publisher &) = delete;
+  Publisher &operator=(const Publisher &) = delete;
+  // Readers see at once that nothing more comes.
+  ~Publisher();
+
+  Result<void> publish(const SnapshotPtr &snapshot, std::chrono::nanoseconds interval);
+  std::uint64_t bytes() const { return layout_.bytes; }
+
+ private:
+  Result<void> begin(const Room &room);
+  void set_state(SegmentState state);
+
+  std::string folder_;
+  Mapping mapping_;
+  Layout layout_{};
+  std::uint64_t started_ = 0;
+  std::optional<PastWriter> past_;
+  codec::SnapshotEncoder encoder_;
+  codec::WireWriter bytes_;
+  std::uint64_t number_ = 0;
+  std::uint64_t identities_ = 0;
+  std::vector<std::shared_ptr<const DeviceIdentity>> known_;
+};
+
+// What a reader got, and how old it is.
+struct Taken {
+  SnapshotPtr snapshot;
+  std::uint64_t number = 0;
+  std::chrono::nanoseconds age{0};
+};
+
+class SegmentReader {
+ public:
+  // An error says in one line what is wrong with the place; it has no more to say where there is simply no agent.
+  static Result<SegmentReader> open(const Place &place);
+  // The first place that has a fresh one. `problem` gets what is wrong with one that is there but cannot be used.
+  static std::optional<SegmentReader> find(std::string &problem);
+
+  // The newest sample; an error where it is stale, torn or damaged.
+  Result<Taken> latest() const;
+  // Why the newest sample is not to be shown as that of now; nothing while all is well.
+  Result<void> check() const;
+  // Waits for a sample with a greater number. False: a stop was asked for, or the time is over.
+  bool wait_beyond(std::uint64_t number, Monotonic until, const std::stop_token &stop) const;
+
+  std::vector<PastSample> past() const { return read_past(mapping_.words(), layout_, *slots_); }
+  std::chrono::nanoseconds interval() const;
+  const Layout &layout() const { return layout_; }
+  const Place &place() const { return place_; }
+  // One reading, by the device's position in the snapshot. None: the agent has no such metric or device, or no sample.
+  std::optional<Reading> device_reading(std::size_t device, MetricId metric) const;
+
+ private:
+  SegmentReader(Place place, Mapping mapping, const Layout &layout, std::shared_ptr<const codec::SlotMap> slots)
+      : place_(std::move(place)), mapping_(std::move(mapping)), layout_(layout), slots_(std::move(slots)) {}
+
+  Place place_;
+  Mapping mapping_;
+  Layout layout_;
+  std::shared_ptr<const codec::SlotMap> slots_;
+};
+
+}  // namespace gpulse::share
