@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 
@@ -106,6 +108,24 @@ bool write_all(int fd, std::string_view text) noexcept {
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
+}
+
+bool write_without_signal(int fd, std::string_view text) noexcept {
+  sigset_t broken_pipe;
+  sigset_t before;
+  ::sigemptyset(&broken_pipe);
+  ::sigaddset(&broken_pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+  const bool good = write_all(fd, text);
+  const int why = errno;
+  if (!good && why == EPIPE) {
+    // The signal goes to the thread that wrote; taken here, it is not pending any more.
+    constexpr timespec kNow{};
+    (void)::sigtimedwait(&broken_pipe, nullptr, &kNow);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = why;
+  return good;
 }
 
 Result<void> replace_file(const std::string &path, std::string_view text) {

@@ -17,6 +17,8 @@ Result<std::string> read_small_file(const std::string &path);
 
 // Writes everything, else false with errno.
 bool write_all(int fd, std::string_view text) noexcept;
+// The same, but a reader that is gone is EPIPE and no signal, which would end the program.
+bool write_without_signal(int fd, std::string_view text) noexcept;
 
 // Puts the text in place of the file's, all of it or nothing: a full disk does not cost the old one. A link is
 // followed, an existing file keeps its mode and owner, a new one gets those of any new file.

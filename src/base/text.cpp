@@ -142,6 +142,13 @@ std::string printable(std::string_view text) {
   return safe;
 }
 
+std::string_view first_bytes(std::string_view text, std::size_t most) {
+  constexpr auto kContinues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+  if (text.size() <= most) return text;
+  while (most > 0 && kContinues(text[most])) --most;
+  return text.substr(0, most);
+}
+
 Text::Text(std::string text) : value_(is_plain(text) ? std::move(text) : printable(text)) {}
 
 std::string lower(std::string_view text) {

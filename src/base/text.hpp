@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,6 +46,9 @@ std::vector<std::string_view> split_words(std::string_view text);
 // Text from outside as one line of valid UTF-8 that shows what it holds: bad bytes become U+FFFD; control characters,
 // line separators, and what turns the writing direction or cannot be seen become a space.
 std::string printable(std::string_view text);
+
+// As many whole characters of a printable() text as go into so many bytes.
+std::string_view first_bytes(std::string_view text, std::size_t most);
 
 // A printable() text, whatever it was made from. All that views and messages get from outside is of this type, so that
 // no source needs to think of it and no view can leak what a terminal or a parser would act on.

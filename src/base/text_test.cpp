@@ -146,6 +146,14 @@ TEST(Printable, JoinersStayWhereTheyJoin) {
   EXPECT_EQ(printable("ro\u200Dot\u200C\uFE0F"), "ro ot  ");
 }
 
+TEST(Text, IsCutBetweenCharacters) {
+  EXPECT_EQ(first_bytes("aä€", 6), "aä€");
+  EXPECT_EQ(first_bytes("aä€", 5), "aä");
+  EXPECT_EQ(first_bytes("aä€", 3), "aä");
+  EXPECT_EQ(first_bytes("aä€", 2), "a");
+  EXPECT_EQ(first_bytes("€", 2), "");
+}
+
 TEST(Text, IsPrintableWhateverItIsMadeFrom) {
   const std::string hostile = "a\x1b[2Jb\n";
   for (const auto &text : {Text(hostile), Text(std::string_view(hostile)), Text(hostile.c_str())}) {

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <condition_variable>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,21 +31,7 @@ Result<void> write_out(std::string_view text) {
   return {};
 }
 
-bool tell(std::string_view text) noexcept {
-  sigset_t broken_pipe;
-  sigset_t before;
-  ::sigemptyset(&broken_pipe);
-  ::sigaddset(&broken_pipe, SIGPIPE);
-  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
-  const bool good = write_all(STDERR_FILENO, text);
-  if (!good && errno == EPIPE) {
-    // The signal goes to the thread that wrote; taken here, it is not pending any more.
-    constexpr timespec kNow{};
-    (void)::sigtimedwait(&broken_pipe, nullptr, &kNow);
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return good;
-}
+bool tell(std::string_view text) noexcept { return write_without_signal(STDERR_FILENO, text); }
 
 void complain(std::string_view line) { tell(fmt::format("gpulse: {}\n", printable(line))); }
 
