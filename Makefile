@@ -9,6 +9,8 @@ JOBS ?= $(shell nproc)
 # programs resolve symbolic ones and then call gpulse by its own name.
 PREFIX ?= /usr/local
 DROP_INS ?=
+# yes installs the services of the agent too: the machine's with its user, and that of any user.
+SYSTEMD ?= no
 # Some tests mostly wait.
 TEST_JOBS = $(shell expr $(JOBS) + 1)
 # Seconds per fuzzer of `make fuzz`.
@@ -22,6 +24,7 @@ CMAKE_ARGS ?=
 
 CONFIGURE = cmake --log-level=WARNING -DGPULSE_WERROR=$(WERROR) $(CMAKE_ARGS) --preset
 BUILD = cmake --build
+PROGRAM = build/gpulse
 PYTHON = .venv/bin/python
 
 help: ## this list
@@ -35,9 +38,10 @@ build: ## build/gpulse and the simulator build/sim/libnvidia-ml.so.1
 run: build ## build, then show the GPUs of this machine (or the demo where there is none)
 	@tools/show_status.sh
 
-install: build ## into PREFIX (/usr/local); DROP_INS="nvidia-smi gpustat" gives it these names too
-	@install -D -m 755 build/gpulse $(DESTDIR)$(PREFIX)/bin/gpulse
+install: build ## into PREFIX (/usr/local); DROP_INS="nvidia-smi gpustat": by these names too; SYSTEMD=yes: the agent's services
+	@install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/gpulse
 	@for name in $(DROP_INS); do ln -f $(DESTDIR)$(PREFIX)/bin/gpulse $(DESTDIR)$(PREFIX)/bin/$$name || exit 1; done
+	@[ "$(SYSTEMD)" = no ] || tools/install_services.sh "$(DESTDIR)" "$(PREFIX)"
 
 test: unit e2e ## all tests: ctest, then pytest
 
