@@ -18,7 +18,8 @@ struct FlagOption {
   std::string_view name;
   bool Options::*target;
 };
-constexpr std::array kFlags{FlagOption{"--demo", &Options::demo}, FlagOption{"--wake", &Options::wake}};
+constexpr std::array kFlags{FlagOption{"--demo", &Options::demo}, FlagOption{"--wake", &Options::wake},
+                            FlagOption{"--no-agent", &Options::no_agent}};
 
 bool take_flag(std::string_view argument, Options &options) {
   for (const auto &[name, target] : kFlags) {

@@ -11,7 +11,8 @@
 
 namespace gpulse::cli {
 
-// Takes --source, --sysroot, --replay, --columns, --demo and --wake out of the arguments, and gives the rest:
+// Takes --source, --sysroot, --replay, --columns, --demo, --wake and --no-agent out of the arguments, and gives the
+// rest:
 // "--sysroot DIR" or
 // "--sysroot=DIR", always in full.
 Result<std::vector<std::string_view>> take_own_options(std::span<char *> arguments, Options &options);

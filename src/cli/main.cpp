@@ -37,6 +37,7 @@ void add_machine(OptionList &list, Options &options) {
         return known ? std::string() : "\"" + name + "\" is not one of " + names;
       });
   list.text("--sysroot", options.sysroot, "read /sys and /proc below this folder").value_name("DIR");
+  list.flag("--no-agent", options.no_agent, "read the GPUs here, even where an agent does (also: GPULSE_AGENT=off)");
   list.flag("--wake", options.wake, "read also GPUs that are asleep, which wakes them");
 }
 
@@ -104,6 +105,27 @@ void add_record(OptionList &list, Options &options) {
   list.number("--count", options.count, "stop after so many samples", kCounts).value_name("N");
 }
 
+void add_serve(OptionList &list, Options &options) {
+  add_machine(list, options);
+  list.text("--replay", options.replay, "publish a recording instead, in a folder of its own").value_name("FILE");
+  list.flag("--demo", options.demo, "publish the recording shipped with gpulse, in a folder of its own");
+  list.duration("--interval", options.interval, "time between samples (1s)", 10ms);
+  list.duration("--fastest", options.fastest, "the least time between samples that a reader may ask for (100ms)", 10ms);
+  list.footer(
+      "One agent per machine, or per user, reads the GPUs; every other gpulse takes its samples from memory.\n"
+      "Runs until SIGTERM; SIGHUP reads the configuration again ([serve] in config.toml).\n"
+      "GPULSE_AGENT=DIR names another folder than /run/gpulse or the user's own.");
+}
+
+void add_agent(OptionList &list, Options &options) {
+  list.positional("request", options.request, "status, release TIME or resume").value_name("WHAT");
+  list.flag("--json", options.json, "status as JSON");
+  list.footer(
+      "  gpulse agent status         who reads the GPUs for everybody, how often, for whom, at what cost\n"
+      "  gpulse agent release 60s    let go of the drivers for so long: for a reset, a MIG change, an update\n"
+      "  gpulse agent resume         take them up again now");
+}
+
 void add_explain(OptionList &list, Options &options) {
   list.positional("topic", options.topic, "a metric by any of its names, or: xid N").value_name("METRIC|xid N");
   list.flag("--all", options.all, "every metric, a line each");
@@ -125,7 +147,7 @@ void add_set(OptionList &list, Options &options) {
 
 std::string default_config() {
   const auto folder = config_folder();
-  return folder.empty() ? folder : folder + "/config.toml";
+  return (folder.empty() ? "/etc/gpulse" : folder) + "/config.toml";
 }
 
 struct Command {
@@ -156,6 +178,8 @@ constexpr std::array kCommands{
             run_record},
     Command{"doctor", "why is my GPU not seen, which readings are missing, what gpulse costs", add_everywhere,
             run_doctor},
+    Command{"serve", "the agent: reads the GPUs once, for every program of the machine", add_serve, run_serve},
+    Command{"agent", "ask the agent: status, release TIME, resume", add_agent, run_agent},
     Command{"explain", "what a metric or a driver error means", add_explain, run_explain},
     Command{"set", "change a setting: power limit, clocks, modes; or reset a GPU", add_set, run_set},
 };
@@ -206,9 +230,7 @@ bool are_of_nvidia_smi(std::span<char *> arguments) {
   return parse_smi(words).has_value();
 }
 
-int parse_and_run(std::span<char *> arguments) {
-  if (const auto code = run_drop_in(arguments)) return *code;
-  Options options;
+CommandLine::Outcome parse_own(std::span<char *> arguments, Options &options) {
   // Never taken apart: that would only delay the end.
   auto &line = *new CommandLine("What your GPUs are really doing.", "gpulse " GPULSE_VERSION, default_config());
   auto list = line.options();
@@ -222,7 +244,13 @@ int parse_and_run(std::span<char *> arguments) {
     if (std::ranges::any_of(arguments, meant)) command.add_options(own, options);
   }
   for (const auto &drop_in : kDropIns) line.add_other(drop_in.word, drop_in.help);
-  const auto outcome = line.parse(arguments);
+  return line.parse(arguments);
+}
+
+int parse_and_run(std::span<char *> arguments) {
+  if (const auto code = run_drop_in(arguments)) return *code;
+  Options options;
+  const auto outcome = parse_own(arguments, options);
   if (!outcome.text.empty()) {
     if (auto written = write_out(outcome.text); !written) return fail(written.error());
     return kGood;
@@ -231,6 +259,12 @@ int parse_and_run(std::span<char *> arguments) {
     complain(outcome.mistake + ": " + (are_of_nvidia_smi(arguments.subspan(1)) ? kOfNvidiaSmi : "see gpulse --help"));
     return kUsage;
   }
+  options.read_again = [arguments]() -> Result<Options> {
+    Options now;
+    const auto again = parse_own(arguments, now);
+    if (!again.mistake.empty()) return failure(again.mistake);
+    return now;
+  };
   for (const auto &command : kCommands) {
     if (command.name == outcome.command) return command.run(options);
   }

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "base/result.hpp"
 
 namespace gpulse::cli {
 
@@ -20,6 +23,7 @@ struct Options {
   std::string columns;  // of the CSV to replay, if it has no titles
   bool demo = false;
   bool wake = false;
+  bool no_agent = false;
   double speed = 1;
   std::optional<std::chrono::nanoseconds> at;
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
@@ -42,6 +46,12 @@ struct Options {
   std::string settings_file, theme, filter, sort, rows;
   bool readonly = false, no_mouse = false, no_plots = false, no_processes = false;
 
+  // gpulse serve, gpulse agent
+  std::chrono::nanoseconds fastest = std::chrono::milliseconds(100);
+  std::vector<std::string> request;
+  // What the command line and the configuration say now.
+  std::function<Result<Options>()> read_again = {};
+
   // gpulse explain
   std::vector<std::string> topic;
   bool all = false, markdown = false, schema = false;
@@ -57,6 +67,8 @@ int run_top(const Options &options);
 int run_record(const Options &options);
 int run_doctor(const Options &options);
 int run_explain(const Options &options);
+int run_serve(const Options &options);
+int run_agent(const Options &options);
 int run_set(const Options &options);
 // What is in a log of nvidia-smi, as JSON, a line per moment; "-" is the standard input.
 int run_parse(const std::string &file, const std::string &columns);

@@ -15,6 +15,12 @@ constexpr const char *kWaiting = "waiting for the driver to answer …";
 
 std::string readable_name(const std::string &file) { return file == "-" ? "the standard input" : file; }
 
+// An agent reads this machine as it is, and everything of it.
+bool may_use_agent(const Options &options) {
+  const bool here = options.replay.empty() && !options.demo && options.sysroot.empty() && options.source == "auto";
+  return here && !options.no_agent && !options.wake;
+}
+
 }  // namespace
 
 feed::Options feed_options(const Options &options) {
@@ -26,6 +32,8 @@ feed::Options feed_options(const Options &options) {
           .wake = options.wake,
           .interval = options.interval,
           .window = options.window,
+          .agent = may_use_agent(options),
+          .notice = [](const std::string &line) { complain(line); },
           .speed = options.speed,
           .at = options.at};
 }

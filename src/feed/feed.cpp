@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "feed/agent_feed.hpp"
 #include "feed/live_feed.hpp"
 #include "feed/replay_feed.hpp"
 
@@ -44,6 +45,7 @@ Result<void> Feed::run(const std::stop_token &stop) {
 
 Result<std::unique_ptr<Feed>> open(const Options &options, const std::stop_token &stop) {
   if (options.demo || !options.replay.empty()) return open_replay(options, stop);
+  if (options.agent) return open_agent(options);
   return open_live(options);
 }
 

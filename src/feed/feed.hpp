@@ -47,9 +47,20 @@ struct Options {
   bool either_limit = false;           // as in SourceOptions
   bool all_each_time = false;          // read each time, however seldom it would be otherwise
   bool continuous = false;             // samples are taken for a while: listen for events, let go of idle GPUs
+  Tier rest = Tier::slow;              // how often what is not in focus is read
+  bool agent = false;                  // take those of the machine's agent, where there is one
+  bool for_everybody = false;          // the samples are shown to every user of the machine
+  std::function<void(const std::string &)> notice = {};  // told what the user should know of while it goes on
   // Of a recording
   double speed = 1;
   std::optional<std::chrono::nanoseconds> at = {};  // where to begin, from its start
+};
+
+// The agent whose samples a feed hands on.
+struct AgentInfo {
+  std::string folder;
+  std::uint64_t pid = 0;
+  std::chrono::nanoseconds interval{0}, age{0};
 };
 
 using Subscriber = std::function<void(const SnapshotPtr &)>;
@@ -89,6 +100,12 @@ class Feed {
   virtual std::string warning() const { return {}; }
   // What somebody looks at from now on, as Sampler::focus.
   virtual void focus(const MetricSet & /*set*/) {}
+  // The time between samples from now on; not while another thread takes one.
+  virtual void set_interval(std::chrono::nanoseconds /*interval*/) {}
+  // Samples of the past minute or so that others took, the oldest first; none where nobody did.
+  virtual std::vector<SnapshotPtr> past() { return {}; }
+  // None: this program calls the drivers itself.
+  virtual std::optional<AgentInfo> agent() const { return std::nullopt; }
   // What the calls to the drivers cost; nothing of a recording.
   virtual std::vector<CostReport> costs() const { return {}; }
 

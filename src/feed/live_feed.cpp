@@ -42,7 +42,9 @@ class Machine {
  public:
   Machine(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root, const Options &options,
           const RunnerOptions &deadlines)
-      : options_(options), sampler_(std::move(sources), root, with_options(deadlines, options)) {}
+      : options_(options),
+        interval_(options.interval),
+        sampler_(std::move(sources), root, with_options(deadlines, options)) {}
 
   Sampler &sampler() { return sampler_; }
 
@@ -71,6 +73,12 @@ class Machine {
     return unless_stopped(sampler_.sample(Pass::everything, stop), stop);
   }
 
+  void set_interval(std::chrono::nanoseconds interval) {
+    interval_ = interval;
+    if (due_) due_ = std::min(*due_, monotonic_now() + interval);
+    sampler_.set_tick(interval);
+  }
+
   // When the next of next() takes its sample.
   Monotonic due() const { return due_.value_or(Monotonic::min()); }
 
@@ -78,16 +86,16 @@ class Machine {
   Result<SnapshotPtr> next(const std::stop_token &stop, bool here) {
     if (!due_) {
       auto first = once(stop);
-      due_ = monotonic_now() + options_.interval;
+      due_ = monotonic_now() + interval_;
       return first;
     }
     if (!sleep_until(*due_, stop)) return SnapshotPtr{};
     // A device that is slow today must not hold back the others.
-    const auto time_limit = std::max<std::chrono::nanoseconds>(options_.interval / 2, 50ms);
+    const auto time_limit = std::max<std::chrono::nanoseconds>(interval_ / 2, 50ms);
     const auto pass = options_.all_each_time ? Pass::everything : Pass::scheduled;
     auto sample = here ? sampler_.sample_here(pass, time_limit, stop) : sampler_.sample_within(pass, time_limit, stop);
     if (sample == nullptr) return sample;
-    due_ = next_turn(*due_, options_.interval, monotonic_now());
+    due_ = next_turn(*due_, interval_, monotonic_now());
     return unless_stopped(std::move(sample), stop);
   }
 
@@ -95,6 +103,8 @@ class Machine {
   static RunnerOptions with_options(RunnerOptions deadlines, const Options &options) {
     deadlines.tick = options.interval;
     deadlines.only = options.only;
+    deadlines.for_everybody = options.for_everybody;
+    deadlines.rest = options.rest;
     return deadlines;
   }
 
@@ -113,6 +123,7 @@ class Machine {
   }
 
   const Options options_;
+  std::chrono::nanoseconds interval_;
   Sampler sampler_;
   std::optional<Monotonic> due_;  // none before the first of next()
 };
@@ -173,6 +184,7 @@ class LiveFeed final : public Feed {
   Result<SnapshotPtr> next(const std::stop_token &stop) override { return machine_->next(stop, false); }
   Result<void> follow(const std::stop_token &stop, const std::function<bool(const SnapshotPtr &)> &take) override;
   void focus(const MetricSet &set) override { machine_->sampler().focus(set); }
+  void set_interval(std::chrono::nanoseconds interval) override { machine_->set_interval(interval); }
   std::vector<CostReport> costs() const override { return machine_->sampler().costs(); }
 
  private:

@@ -19,9 +19,18 @@ class MetricSet {
     for (const auto id : ids) add(id);
   }
 
+  static MetricSet all() {
+    MetricSet set;
+    for (std::uint16_t i = 0; i < kMetricCount; ++i) set.add(MetricId{i});
+    return set;
+  }
+
   void add(MetricId id) { words_[id.index / kBits] |= bit(id); }
   void add(std::span<const MetricId> ids) {
     for (const auto id : ids) add(id);
+  }
+  void add(const MetricSet &other) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
   }
   void add_roles(Scope scope, std::initializer_list<Role> roles) {
     for (const auto role : roles) {
@@ -37,6 +46,7 @@ class MetricSet {
     for_each(scope, [&](MetricId) { any = true; });
     return any;
   }
+  bool operator==(const MetricSet &) const = default;
   // Calls visit(id) for those of the scope, in table order.
   template <class Visit>
   void for_each(Scope scope, Visit visit) const {

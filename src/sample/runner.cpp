@@ -146,6 +146,11 @@ bool Runner::report(SourceReport &report) {
   return true;
 }
 
+void Runner::set_tick(std::chrono::nanoseconds tick) {
+  const std::lock_guard lock(core_->mutex);
+  core_->tick = tick;
+}
+
 void Runner::focus(std::shared_ptr<const MetricSet> set) {
   const std::lock_guard lock(core_->mutex);
   core_->focus(std::move(set));

@@ -36,6 +36,10 @@ struct RunnerOptions {
   std::chrono::nanoseconds tick = std::chrono::seconds(1);
   // Only readers that fill one of these are called; without it, all but those of details.
   std::optional<MetricSet> only{};
+  // How often what is not in focus is read.
+  Tier rest = Tier::slow;
+  // What is read is for every user of the machine: nothing that only some may see.
+  bool for_everybody = false;
 };
 
 // A copy of what a source knows at one moment.
@@ -94,7 +98,8 @@ class Runner {
   // read since then does not respond. True when the status has changed.
   bool report(SourceReport &report);
   std::vector<CostReport> costs() const;
-  // See Sampler::focus.
+  // See Sampler::set_tick and Sampler::focus.
+  void set_tick(std::chrono::nanoseconds tick);
   void focus(std::shared_ptr<const MetricSet> set);
 
  private:

@@ -129,7 +129,7 @@ void Runner::Core::advance() {
     }
   }
   stage = Stage::none;
-  for (const auto reader : wanted_readers) costs[reader].update_tier(options.tick, entities.size());
+  for (const auto reader : wanted_readers) costs[reader].update_tier(tick, entities.size());
   for (auto &event : source->take_events()) {
     if (events.size() < kMaxEvents) events.push_back(std::move(event));
   }

@@ -71,7 +71,7 @@ struct Runner::Core {
   using Lock = std::unique_lock<std::mutex>;
 
   Core(std::shared_ptr<Source> s, std::shared_ptr<host::ProcessTable> p, const RunnerOptions &o)
-      : source(std::move(s)), process_table(std::move(p)), options(o), prompt(source->is_prompt()) {
+      : source(std::move(s)), process_table(std::move(p)), options(o), prompt(source->is_prompt()), tick(o.tick) {
     status.name = std::string(source->name());
     for (const auto &info : source->readers()) {
       if (wants(info)) wanted_readers.push_back(costs.size());
@@ -136,6 +136,7 @@ struct Runner::Core {
   std::mutex mutex;
   std::condition_variable asked, done;
   bool stopping = false;
+  std::chrono::nanoseconds tick;                 // between two samples
   std::vector<std::shared_ptr<Worker>> workers;  // without those that were left behind
 
   Stage stage = Stage::none;

@@ -30,8 +30,8 @@ void Runner::Core::focus(std::shared_ptr<const MetricSet> set) {
   in_focus = std::move(set);
   for (auto &cost : costs) {
     const auto fills = cost.info().fills;
-    cost.focus(in_focus == nullptr || fills.empty() || in_focus->contains_any(fills));
-    cost.update_tier(options.tick, entities.size());
+    cost.focus(in_focus == nullptr || fills.empty() || in_focus->contains_any(fills), options.rest);
+    cost.update_tier(tick, entities.size());
   }
 }
 

@@ -52,6 +52,8 @@ void Runner::Core::publish(Entity &entity, DeviceState state, Monotonic now) {
   if (state == DeviceState::ok && process_table != nullptr) {
     listed.reserve(entity.frame.processes.size());
     for (const auto &use : entity.frame.processes) {
+      // It was found in files that only its owner may read.
+      if (options.for_everybody && use.own_namespace) continue;
       Process process{.pid = use.pid,
                       .device = {},
                       .types = use.types,
@@ -112,7 +114,7 @@ void Runner::Core::read_entity(Worker &self, Pass what) {
   for (const auto i : due) {
     self.begin_call(before);
     auto &turn = entity->turns[i];
-    const bool full = focus == nullptr || turn.is_full_due(begun);
+    const bool full = focus == nullptr || turn.is_full_due(options.rest, begun);
     if (focus != nullptr) entity->frame.due = full ? nullptr : focus.get();
     const auto outcome = source->read(*entity->place, i, before, entity->frame);
     if (self.left_behind) {

@@ -50,7 +50,8 @@ Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &ro
     : options_(options),
       wants_self_(!options.only || options.only->contains_any(Scope::self)),
       hostname_(read_hostname(root)),
-      processes_(std::make_shared<host::ProcessTable>(root)) {
+      processes_(std::make_shared<host::ProcessTable>(
+          root, options.for_everybody ? host::Audience::everybody : host::Audience::self)) {
   for (auto &source : sources) runners_.push_back(std::make_unique<Runner>(std::move(source), processes_, options));
   reports_.resize(runners_.size());
 }
@@ -242,6 +243,10 @@ SnapshotPtr Sampler::sample(Pass pass, const std::stop_token &stop) {
 void Sampler::focus(const MetricSet &set) {
   const auto shared = std::make_shared<const MetricSet>(with_inputs(set));
   for (auto &runner : runners_) runner->focus(shared);
+}
+
+void Sampler::set_tick(std::chrono::nanoseconds tick) {
+  for (auto &runner : runners_) runner->set_tick(tick);
 }
 
 std::vector<CostReport> Sampler::costs() const {

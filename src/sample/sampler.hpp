@@ -34,9 +34,12 @@ class Sampler {
   bool is_held(std::chrono::nanoseconds time) const;
   void replace();
 
-  // Says what is shown from now on. Everything else is read every ten seconds, unless reading it is nearly free. Never
-  // waits for a driver.
+  // Says what is shown from now on. Everything else is read as seldom as RunnerOptions::rest says, unless reading it is
+  // nearly free. Never waits for a driver.
   void focus(const MetricSet &set);
+
+  // How long it is between two samples from now on, by which what a reader may cost is judged.
+  void set_tick(std::chrono::nanoseconds tick);
 
   std::vector<CostReport> costs() const;
 

@@ -6,6 +6,7 @@
 // not. What is not shown anywhere is read slowly, unless it is nearly free.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -24,6 +25,8 @@ enum class Pass : std::uint8_t {
   fast,        // those of Tier::tick, without the extra ones
 };
 
+std::chrono::nanoseconds period(Tier tier);
+
 // The mean cost of one reader's calls over all entities, and the tier that follows from it.
 class ReaderCost {
  public:
@@ -33,11 +36,14 @@ class ReaderCost {
   // Moves the reader down, or back up when it has become cheap again. `tick`: the time between two samples; `entities`:
   // how many the reader is called for in each.
   void update_tier(std::chrono::nanoseconds tick, std::size_t entities);
-  // Whether anything it fills is shown; takes effect with the next update_tier().
-  void focus(bool in_focus) { in_focus_ = in_focus; }
+  // Whether anything it fills is shown, and how often it is read if not; takes effect with the next update_tier().
+  void focus(bool in_focus, Tier rest) {
+    in_focus_ = in_focus;
+    rest_ = rest;
+  }
 
   const ReaderInfo &info() const { return *info_; }
-  Tier tier() const { return deferred_ ? Tier::slow : earned(); }
+  Tier tier() const { return deferred_ ? std::max(rest_, earned()) : earned(); }
   bool slowed() const { return earned() > info_->tier; }
   std::chrono::nanoseconds mean() const { return std::chrono::nanoseconds(static_cast<std::int64_t>(mean_ns_)); }
   std::uint64_t calls() const { return calls_; }
@@ -48,6 +54,7 @@ class ReaderCost {
   const ReaderInfo *info_;
   std::optional<Tier> tier_;
   bool in_focus_ = true;
+  Tier rest_ = Tier::slow;
   bool deferred_ = false;  // not in focus, and not nearly free
   double mean_ns_ = 0;
   std::uint64_t calls_ = 0;
@@ -64,7 +71,7 @@ struct ReaderTurn {
 
   bool due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now) const;
   // Whether a reading at `now` is for everything, and not only for what is in focus.
-  bool is_full_due(Monotonic now) const { return last_full == kNever || now - last_full >= kSlowPeriod; }
+  bool is_full_due(Tier rest, Monotonic now) const { return last_full == kNever || now - last_full >= period(rest); }
   void note(Outcome outcome, bool full, Monotonic now) {
     last = now;
     read_once = true;
@@ -75,7 +82,5 @@ struct ReaderTurn {
     }
   }
 };
-
-std::chrono::nanoseconds period(Tier tier);
 
 }  // namespace gpulse

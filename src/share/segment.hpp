@@ -73,7 +73,7 @@ class Publisher {
 
 // What a reader got, and how old it is.
 struct Taken {
-  SnapshotPtr snapshot;
+  std::shared_ptr<Snapshot> snapshot;  // nobody else's
   std::uint64_t number = 0;
   std::chrono::nanoseconds age{0};
 };

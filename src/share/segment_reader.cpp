@@ -151,7 +151,7 @@ Result<Taken> SegmentReader::latest() const {
   if (!decoder.decode(in) || !codec::decode_live_parts(in, decoder.current()))
     return failure(fmt::format("{}/{} is damaged", place_.folder, kSegmentFile));
   return Taken{
-      .snapshot = std::make_shared<const Snapshot>(std::move(decoder.current())), .number = copy->number, .age = *age};
+      .snapshot = std::make_shared<Snapshot>(std::move(decoder.current())), .number = copy->number, .age = *age};
 }
 
 bool SegmentReader::wait_beyond(std::uint64_t number, Monotonic until, const std::stop_token &stop) const {

@@ -30,6 +30,9 @@ constexpr std::size_t kMaxArguments = 1U << 17U;
 constexpr std::size_t kMaxEnvironment = 1U << 18U;
 // Beyond this many processes their files are not kept open, because the number of open files is limited.
 constexpr std::size_t kMaxKept = 128;
+// How long after /proc is mounted with other options that is noticed at most.
+constexpr auto kMountHolds = std::chrono::seconds(1);
+constexpr std::size_t kMaxMounts = 1U << 20U;
 
 constexpr auto kUser = process_metric("user");
 constexpr auto kName = process_metric("name");
@@ -169,26 +172,37 @@ struct ProcessTable::Entry {
   }
 };
 
-ProcessTable::ProcessTable(Sysroot root)
+ProcessTable::ProcessTable(Sysroot root, Audience audience)
     : root_(std::move(root)),
+      audience_(audience),
       sees_host_pids_(is_first_pid_namespace(root_)),
       has_clocks_(is_own_proc(root_)),
       users_(root_) {}
 
 ProcessTable::~ProcessTable() = default;
 
+// Whether users cannot look at each other's processes.
+bool ProcessTable::is_hidden_from_others(Monotonic now) {
+  if (!hidden_at_ || now - *hidden_at_ >= kMountHolds) {
+    hidden_ = !root_.read_into(text_, "/proc/self/mountinfo", kMaxMounts) || hides_processes(text_);
+    hidden_at_ = now;
+  }
+  return hidden_;
+}
+
 void ProcessTable::look_up(Process &process, Monotonic now, bool own_namespace, const std::string &name) {
-  if (!sees_host_pids_ && !own_namespace) {
+  const bool foreign = !sees_host_pids_ && !own_namespace;
+  const std::lock_guard lock(mutex_);
+  if (foreign || (audience_ == Audience::everybody && is_hidden_from_others(now))) {
     static const auto kForeign = all_texts(Reason::no_permission);
     Entry stranger;
     stranger.texts = kForeign;
     stranger.set_numbers(Reason::no_permission);
     stranger.answer(process);
-    process.foreign = true;
-    if (!name.empty()) process.texts = only_name(*process.texts, name);
+    process.foreign = foreign;
+    if (foreign && !name.empty()) process.texts = only_name(*process.texts, name);
     return;
   }
-  const std::lock_guard lock(mutex_);
   auto &entry = entries_[process.pid];
   if (!entry) entry = std::make_unique<Entry>();
   entry->seen = std::max(entry->seen, now);
@@ -198,6 +212,23 @@ void ProcessTable::look_up(Process &process, Monotonic now, bool own_namespace, 
   }
   entry->answer(process);
   if (!name.empty() && process.texts && !(*process.texts)[kName]) process.texts = only_name(*process.texts, name);
+}
+
+void ProcessTable::add_private(Process &process) {
+  const std::lock_guard lock(mutex_);
+  const auto folder = fmt::format("/proc/{}", process.pid);
+  if (process.texts == nullptr || !root_.read_into(text_, folder + "/environ", kMaxEnvironment)) return;
+  if (parse_environment_job(text_).empty()) return;
+  auto texts = std::make_shared<TextRow>(*process.texts);
+  read_placement(folder, *texts);
+  process.texts = std::move(texts);
+}
+
+bool ProcessTable::has_started(std::uint32_t pid, std::uint64_t start_ticks) {
+  const std::lock_guard lock(mutex_);
+  if (!root_.read_piece(stat_text_, fmt::format("/proc/{}/stat", pid))) return false;
+  const auto stat = parse_process_stat(stat_text_);
+  return stat && stat->start_ticks == start_ticks;
 }
 
 void ProcessTable::forget_unseen(Monotonic since) {
@@ -345,7 +376,8 @@ void ProcessTable::read_placement(const std::string &folder, TextRow &texts) {
   } else {
     none = errno_reason(errno);
   }
-  if (placement.job.empty() && root_.read_into(text_, folder + "/environ", kMaxEnvironment)) {
+  if (placement.job.empty() && audience_ == Audience::self &&
+      root_.read_into(text_, folder + "/environ", kMaxEnvironment)) {
     placement.job = parse_environment_job(text_);
   }
   if (placement.job.empty()) placement.job = std::move(placement.unit);

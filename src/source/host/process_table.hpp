@@ -19,9 +19,13 @@
 
 namespace gpulse::host {
 
+// For whom the answers are: whoever runs this program, or everybody on the machine. What only a process's owner may
+// read is left out then, and everything where /proc is mounted with hidepid.
+enum class Audience : std::uint8_t { self, everybody };
+
 class ProcessTable {
  public:
-  explicit ProcessTable(Sysroot root);
+  explicit ProcessTable(Sysroot root, Audience audience = Audience::self);
   ~ProcessTable();
 
   // Fills the process's texts, the flags `foreign` and `gone`, its start and inner pids, and the host's part of its row
@@ -29,6 +33,11 @@ class ProcessTable {
   // apart give the same answer. `own_namespace`: the pid was found in our /proc, not given by a driver. `name`: what
   // the driver calls it, for processes that /proc does not show.
   void look_up(Process &process, Monotonic now, bool own_namespace = false, const std::string &name = {});
+
+  // Adds what an answer for everybody leaves out and we may see: a job that is told in the process's environment.
+  void add_private(Process &process);
+  // Whether the process of this pid in our /proc has started then.
+  bool has_started(std::uint32_t pid, std::uint64_t start_ticks);
 
   // Forgets processes that were not looked up since `since`.
   void forget_unseen(Monotonic since);
@@ -48,8 +57,10 @@ class ProcessTable {
   // Fills the inner pids; returns the user.
   TextReading read_status(Entry &entry, const std::string &folder);
   void read_placement(const std::string &folder, TextRow &texts);
+  bool is_hidden_from_others(Monotonic now);
 
   Sysroot root_;
+  Audience audience_;
   bool sees_host_pids_;
   bool has_clocks_;   // a pid of /proc can be given to clock_gettime()
   std::mutex mutex_;  // guards everything below
@@ -57,6 +68,8 @@ class ProcessTable {
   Users users_;
   std::optional<double> uptime_seconds_;
   std::optional<Monotonic> uptime_at_;
+  bool hidden_ = false;
+  std::optional<Monotonic> hidden_at_;
   std::string stat_text_;  // buffers are kept, so that a look-up of a known process allocates little
   std::string text_;
 };

@@ -216,4 +216,24 @@ std::string parse_environment_job(std::string_view text) {
   return {};
 }
 
+bool hides_processes(std::string_view mountinfo) {
+  bool hides = false;
+  while (!mountinfo.empty()) {
+    // 24 30 0:22 / /proc rw,nosuid shared:12 - proc proc rw,hidepid=invisible
+    auto line = next_piece(mountinfo, '\n');
+    const auto behind = line.find(" - ");
+    if (behind == std::string_view::npos) continue;
+    auto kind = line.substr(behind + 3);
+    for (int i = 0; i < 4; ++i) next_word(line);
+    if (next_word(line) != "/proc" || next_word(kind) != "proc") continue;
+    next_word(kind);
+    // The last one lies over the others.
+    hides = false;
+    for (const auto option : split(next_word(kind), ',')) {
+      hides = hides || (option.starts_with("hidepid=") && option != "hidepid=0" && option != "hidepid=off");
+    }
+  }
+  return hides;
+}
+
 }  // namespace gpulse::host

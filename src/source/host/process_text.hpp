@@ -41,4 +41,7 @@ Placement parse_cgroup(std::string_view text);
 // Number of the Slurm job in /proc/PID/environ, empty if there is none.
 std::string parse_environment_job(std::string_view text);
 
+// Whether /proc/self/mountinfo says that users do not see each other's processes in /proc: it is mounted with hidepid.
+bool hides_processes(std::string_view mountinfo);
+
 }  // namespace gpulse::host

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "base/log.hpp"
+#include "cli/output.hpp"
+#include "cli/session.hpp"
+#include "serve/agent.hpp"
+
+namespace gpulse::cli {
+
+namespace {
+
+serve::Limits limits_of(const Options &options) {
+  return {.interval = options.interval, .fastest = std::min(options.fastest, options.interval)};
+}
+
+// What is not this machine as it is must not be taken for it: it gets a folder that nobody looks into unasked.
+Result<share::Place> place_of(const Options &options) {
+  const bool whole = options.source == "auto" && options.sysroot.empty() && options.replay.empty() && !options.demo;
+  auto place = share::place_to_serve();
+  if (whole || place.trust == share::Trust::named) return place;
+  std::string folder = "/tmp/gpulse-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) return failure("no folder in /tmp can be made");
+  return share::Place{.folder = folder, .trust = share::Trust::named};
+}
+
+void read_again(const Options &options, serve::Agent &agent, const ServiceManager &manager) {
+  static_cast<void>(manager.reloading());
+  if (const auto now = options.read_again()) {
+    agent.set_limits(limits_of(*now));
+    log_line(LogLevel::notice, "the configuration was read again");
+  } else {
+    log_line(LogLevel::error, now.error().line() + ": the configuration stays as it was");
+  }
+  static_cast<void>(manager.ready());
+}
+
+}  // namespace
+
+int run_serve(const Options &options) {
+  if (share::is_off()) return fail({"GPULSE_AGENT=off means that there is to be no agent"});
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
+  // Before any other thread is started: they inherit it.
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  auto place = place_of(options);
+  if (!place) return fail(place.error());
+  auto reading = feed_options(options);
+  reading.agent = false;
+  reading.notice = {};
+  reading.continuous = true;
+  reading.instances = true;
+  reading.for_everybody = true;
+  reading.rest = Tier::second;
+  auto agent =
+      serve::Agent::open({.feed = reading, .limits = limits_of(options), .place = *place, .version = GPULSE_VERSION});
+  if (!agent) return fail(agent.error());
+  const auto manager = ServiceManager::from_environment();
+  log_line(LogLevel::info, fmt::format("publishes in {}, every {:g} s", place->folder,
+                                       std::chrono::duration<double>(options.interval).count()));
+  const std::stop_source stop;
+  std::thread([&, stop]() mutable {
+    for (int signal = 0; ::sigwait(&signals, &signal) == 0 && signal == SIGHUP;) read_again(options, **agent, manager);
+    static_cast<void>(manager.stopping());
+    stop.request_stop();
+  }).detach();
+  const auto done = (*agent)->run(stop.get_token(), manager);
+  // Readers are told that nothing more comes.
+  agent->reset();
+  if (place->folder.starts_with("/tmp/gpulse-")) ::rmdir(place->folder.c_str());
+  return done ? kGood : fail(done.error());
+}
+
+}  // namespace gpulse::cli

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feed/agent_feed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "feed/live_feed.hpp"
+#include "feed/own_view.hpp"
+#include "share/connection.hpp"
+#include "share/segment.hpp"
+
+namespace gpulse::feed {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// How often to look for an agent that is not there, or to ask one again for its rate.
+constexpr auto kLookAgain = 5s;
+// An agent that was started anew is there again within this time.
+constexpr auto kRestart = 1500ms;
+
+std::string interval_words(std::chrono::nanoseconds interval) {
+  return fmt::format("{:g} s", std::chrono::duration<double>(interval).count());
+}
+
+class AgentFeed final : public Feed {
+ public:
+  explicit AgentFeed(const Options &options) : options_(options) {}
+
+  // Why this program has to read by itself.
+  Result<void> attach();
+  Result<void> poll(const Error &why);
+
+  bool is_live() const override { return true; }
+  Result<SnapshotPtr> once(const std::stop_token &stop) override;
+  Result<SnapshotPtr> again(const std::stop_token &stop) override;
+  Result<SnapshotPtr> next(const std::stop_token &stop) override;
+  Result<void> follow(const std::stop_token &stop, const std::function<bool(const SnapshotPtr &)> &take) override;
+  std::string warning() const override { return warning_; }
+  void focus(const MetricSet &set) override;
+  std::vector<SnapshotPtr> past() override;
+  std::optional<AgentInfo> agent() const override;
+  std::vector<CostReport> costs() const override;
+
+ private:
+  bool wants_details() const { return options_.only && options_.only->contains_any(Scope::detail); }
+  Result<void> ask_for_rate();
+  Result<SnapshotPtr> take();
+  Result<void> add_details(Snapshot &snapshot);
+  Result<SnapshotPtr> take_or_poll(const std::stop_token &stop);
+  void look_for_agent();
+
+  const Options options_;
+  mutable std::mutex mutex_;  // guards the connection and the focus: focus() may come from any thread
+  mutable std::optional<share::Connection> connection_;
+  std::optional<MetricSet> focus_;
+  std::optional<share::SegmentReader> segment_;  // none: this program reads by itself
+  std::unique_ptr<Feed> own_;
+  OwnView view_;
+  std::string warning_;
+  bool told_ = false;
+  std::uint64_t number_ = 0;  // of the sample that was handed on last
+  std::optional<Monotonic> due_;
+  Monotonic next_look_{};
+};
+
+Result<void> AgentFeed::attach() {
+  std::string problem;
+  segment_ = share::SegmentReader::find(problem);
+  if (!segment_) return failure(problem);
+  number_ = 0;
+  const std::lock_guard lock(mutex_);
+  connection_.reset();
+  if (!options_.continuous && !wants_details()) return {};
+  auto connection = share::Connection::open(segment_->place());
+  if (connection) connection_ = std::move(*connection);
+  auto asked = options_.continuous ? ask_for_rate() : Result<void>{};
+  if (asked && wants_details() && !connection_) asked = std::unexpected(connection.error());
+  if (!asked) segment_.reset();
+  return asked;
+}
+
+// With the mutex held.
+Result<void> AgentFeed::ask_for_rate() {
+  auto interval = segment_->interval();
+  if (connection_) {
+    const auto granted = connection_->want(options_.interval, focus_ ? &*focus_ : nullptr);
+    if (!granted) return std::unexpected(granted.error());
+    interval = *granted;
+  }
+  // A clock that is a little off is no reason.
+  if (interval <= options_.interval + options_.interval / 20) return {};
+  return failure(fmt::format("the agent samples every {}, not every {}", interval_words(interval),
+                             interval_words(options_.interval)));
+}
+
+Result<void> AgentFeed::poll(const Error &why) {
+  segment_.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    connection_.reset();
+  }
+  auto live = open_live(options_);
+  if (!live) return std::unexpected(live.error());
+  own_ = std::move(*live);
+  if (focus_) own_->focus(*focus_);
+  next_look_ = monotonic_now() + kLookAgain;
+  // That there is no agent is nothing to speak of.
+  if (!why.what.empty() && !std::exchange(told_, true))
+    warning_ = why.line() + ": this program reads the GPUs by itself";
+  return {};
+}
+
+Result<void> AgentFeed::add_details(Snapshot &snapshot) {
+  const std::lock_guard lock(mutex_);
+  auto answer = connection_->details(*options_.only);
+  if (!answer) return std::unexpected(answer.error());
+  for (auto &device : snapshot.devices) {
+    const auto found = std::ranges::find(answer->devices, device.identity->uuid, &share::DetailsOf::uuid);
+    if (found != answer->devices.end()) device.details = std::make_shared<DeviceDetails>(std::move(found->details));
+  }
+  return {};
+}
+
+Result<SnapshotPtr> AgentFeed::take() {
+  auto taken = segment_->latest();
+  if (!taken) return std::unexpected(taken.error());
+  view_.complete(*taken->snapshot, segment_->layout().pid_namespace);
+  if (wants_details()) {
+    if (auto added = add_details(*taken->snapshot); !added) return std::unexpected(added.error());
+  }
+  number_ = taken->number;
+  return std::move(taken->snapshot);
+}
+
+Result<SnapshotPtr> AgentFeed::take_or_poll(const std::stop_token &stop) {
+  auto sample = take();
+  if (sample) return sample;
+  // It may have been started anew, or have needed more room.
+  const auto until = monotonic_now() + kRestart;
+  do {
+    if (attach()) {
+      if (auto other = take()) return other;
+    }
+    if (!sleep_until(monotonic_now() + 50ms, stop)) return SnapshotPtr{};
+  } while (options_.continuous && monotonic_now() < until);
+  if (auto good = poll(sample.error()); !good) return std::unexpected(good.error());
+  if (options_.notice && !warning_.empty()) options_.notice(warning_);
+  return own_->next(stop);
+}
+
+Result<SnapshotPtr> AgentFeed::once(const std::stop_token &stop) {
+  if (own_) return own_->once(stop);
+  return take_or_poll(stop);
+}
+
+Result<SnapshotPtr> AgentFeed::again(const std::stop_token &stop) {
+  if (own_) return own_->again(stop);
+  segment_->wait_beyond(number_, monotonic_now() + 2 * segment_->interval(), stop);
+  return stop.stop_requested() ? Result<SnapshotPtr>(SnapshotPtr{}) : take_or_poll(stop);
+}
+
+// While this program reads by itself: one that is there again spares it that.
+void AgentFeed::look_for_agent() {
+  if (monotonic_now() < next_look_) return;
+  next_look_ = monotonic_now() + kLookAgain;
+  if (attach()) own_.reset();
+}
+
+Result<SnapshotPtr> AgentFeed::next(const std::stop_token &stop) {
+  if (own_) look_for_agent();
+  if (own_) return own_->next(stop);
+  if (due_) {
+    if (!sleep_until(*due_, stop)) return SnapshotPtr{};
+    segment_->wait_beyond(number_, monotonic_now() + std::max<std::chrono::nanoseconds>(segment_->interval(), 2s),
+                          stop);
+    if (stop.stop_requested()) return SnapshotPtr{};
+  }
+  auto sample = take_or_poll(stop);
+  due_ = next_turn(due_.value_or(monotonic_now()), options_.interval, monotonic_now());
+  return sample;
+}
+
+Result<void> AgentFeed::follow(const std::stop_token &stop, const std::function<bool(const SnapshotPtr &)> &take) {
+  for (;;) {
+    if (!own_) {
+      const auto sample = next(stop);
+      if (!sample) return std::unexpected(sample.error());
+      if (*sample == nullptr || !take(*sample)) return {};
+      continue;
+    }
+    // Its own way of following is cheaper; now and then it is interrupted to look for an agent.
+    bool more = true;
+    const auto done = own_->follow(stop, [&](const SnapshotPtr &sample) {
+      more = take(sample);
+      return more && monotonic_now() < next_look_;
+    });
+    if (!done || !more || stop.stop_requested()) return done;
+    look_for_agent();
+  }
+}
+
+void AgentFeed::focus(const MetricSet &set) {
+  const std::lock_guard lock(mutex_);
+  focus_ = set;
+  // What it cannot be told it reads anyway.
+  if (connection_) static_cast<void>(connection_->want(options_.interval, &set));
+  if (own_) own_->focus(set);
+}
+
+std::vector<SnapshotPtr> AgentFeed::past() {
+  std::vector<SnapshotPtr> all;
+  if (!segment_) return all;
+  for (auto &sample : segment_->past()) all.push_back(std::move(sample.snapshot));
+  return all;
+}
+
+std::optional<AgentInfo> AgentFeed::agent() const {
+  if (!segment_) return std::nullopt;
+  const auto taken = segment_->latest();
+  return AgentInfo{.folder = segment_->place().folder,
+                   .pid = segment_->layout().pid,
+                   .interval = segment_->interval(),
+                   .age = taken ? taken->age : 0ns};
+}
+
+std::vector<CostReport> AgentFeed::costs() const {
+  if (own_) return own_->costs();
+  std::vector<CostReport> all;
+  auto connection = share::Connection::open(segment_->place());
+  if (!connection) return all;
+  const auto status = connection->status();
+  if (!status) return all;
+  for (const auto &cost : status->costs) {
+    all.push_back({.source = cost.source,
+                   .call = cost.call,
+                   .tier = static_cast<Tier>(std::min<std::uint8_t>(cost.tier, static_cast<std::uint8_t>(Tier::once))),
+                   .slowed = cost.slowed,
+                   .mean = cost.mean,
+                   .calls = cost.calls});
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Feed>> open_agent(const Options &options) {
+  // Nothing to look for, and nothing to come back.
+  if (share::is_off()) return open_live(options);
+  auto feed = std::make_unique<AgentFeed>(options);
+  if (const auto attached = feed->attach(); !attached) {
+    if (!options.continuous && attached.error().what.empty()) return open_live(options);
+    if (auto good = feed->poll(attached.error()); !good) return std::unexpected(good.error());
+  }
+  return feed;
+}
+
+}  // namespace gpulse::feed

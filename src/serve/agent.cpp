@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/agent.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "base/sysroot.hpp"
+#include "base/text.hpp"
+#include "feed/live_feed.hpp"
+
+namespace gpulse::serve {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLongestRelease = 3600s;
+
+std::chrono::nanoseconds processor_time() {
+  rusage use{};
+  ::getrusage(RUSAGE_SELF, &use);
+  const auto time = [](const timeval &value) {
+    return std::chrono::seconds(value.tv_sec) + std::chrono::microseconds(value.tv_usec);
+  };
+  return time(use.ru_utime) + time(use.ru_stime);
+}
+
+std::uint64_t memory_bytes() {
+  const auto text = Sysroot().read("/proc/self/statm", 256).value_or("");
+  std::string_view rest = text;
+  next_piece(rest, ' ');
+  return parse_integer<std::uint64_t>(next_piece(rest, ' ')).value_or(0) *
+         static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
+}
+
+std::vector<share::CallCost> costs_of(const feed::Feed &feed) {
+  std::vector<share::CallCost> all;
+  for (const auto &cost : feed.costs()) {
+    all.push_back({.source = cost.source,
+                   .call = cost.call,
+                   .tier = static_cast<std::uint8_t>(cost.tier),
+                   .slowed = cost.slowed,
+                   .mean = cost.mean,
+                   .calls = cost.calls});
+  }
+  return all;
+}
+
+feed::Options for_details(feed::Options options) {
+  options.continuous = false;
+  options.rates = feed::Rates::if_needed;
+  options.all_each_time = true;
+  return options;
+}
+
+}  // namespace
+
+Agent::Agent(AgentOptions options, share::PlaceLock lock, std::unique_ptr<SocketServer> server)
+    : options_(std::move(options)),
+      place_(std::move(lock)),
+      server_(std::move(server)),
+      publisher_(options_.place.folder),
+      details_(for_details(options_.feed)),
+      limits_(options_.limits) {}
+
+Result<std::unique_ptr<Agent>> Agent::open(AgentOptions options) {
+  if (auto good = share::prepare_folder(options.place); !good) return std::unexpected(good.error());
+  auto lock = share::PlaceLock::take(options.place);
+  if (!lock) return std::unexpected(lock.error());
+  auto server = SocketServer::open(options.place.folder + "/" + share::kSocketFile);
+  if (!server) return std::unexpected(server.error());
+  return std::unique_ptr<Agent>(new Agent(std::move(options), std::move(*lock), std::move(*server)));
+}
+
+void Agent::change() {
+  const std::lock_guard lock(mutex_);
+  round_.request_stop();
+}
+
+void Agent::set_limits(const Limits &limits) {
+  {
+    const std::lock_guard lock(mutex_);
+    limits_ = limits;
+  }
+  change();
+}
+
+Result<void> Agent::run(const std::stop_token &stop, const ServiceManager &manager) {
+  const std::jthread socket([&](const std::stop_token &end) {
+    server_->run(
+        end, [&](const Client &client, const share::Frame &frame) { handle(client, frame); },
+        [&](const Client &client) {
+          {
+            const std::lock_guard lock(mutex_);
+            demand_.drop(client.number);
+            std::erase(waiting_, client.number);
+          }
+          change();
+        });
+  });
+  const std::stop_callback wake(stop, [this] { change(); });
+  return sample(stop, manager);
+}
+
+Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &manager) {
+  std::unique_ptr<feed::Feed> feed;
+  bool was_released = false;
+  while (!stop.stop_requested()) {
+    std::optional<MetricSet> focus;
+    bool released = false;
+    std::stop_token round;
+    {
+      const std::lock_guard lock(mutex_);
+      round_ = {};
+      round = round_.get_token();
+      interval_ = demand_.interval(limits_);
+      focus = demand_.focus(limits_);
+      released = monotonic_now() < released_until_;
+    }
+    // A stop that was asked for just before has met the round before.
+    if (stop.stop_requested()) break;
+    if (feed && released != was_released) feed.reset();
+    was_released = released;
+    if (!feed) {
+      auto options = options_.feed;
+      options.interval = interval_;
+      // A machine without its GPUs still has something to tell.
+      if (released) options.source = "host";
+      auto opened = feed::open_live(options);
+      if (!opened) return std::unexpected(opened.error());
+      feed = std::move(*opened);
+      if (released) {
+        const std::lock_guard lock(mutex_);
+        for (const auto client : waiting_) server_->send(client, share::encode(share::MessageKind::done));
+        waiting_.clear();
+      }
+    }
+    feed->set_interval(interval_);
+    feed->focus(focus.value_or(MetricSet::all()));
+    const auto followed = feed->follow(round, [&](const SnapshotPtr &snapshot) {
+      const bool more = publish(snapshot, manager);
+      auto costs = costs_of(*feed);
+      const std::lock_guard lock(mutex_);
+      costs_ = std::move(costs);
+      return more;
+    });
+    if (!followed) return followed;
+  }
+  return {};
+}
+
+SnapshotPtr Agent::released_words(const Snapshot &snapshot, std::chrono::nanoseconds rest) const {
+  auto told = std::make_shared<Snapshot>(snapshot);
+  auto sources = told->sources.get();
+  sources.push_back(
+      {.name = "agent",
+       .problem = fmt::format("the agent has let go of the GPUs for another {:.0f} s", Seconds(rest).count()),
+       .remedy = "gpulse --no-agent reads them all the same"});
+  told->sources = std::move(sources);
+  return told;
+}
+
+// False: the drivers are to be taken up again.
+bool Agent::publish(const SnapshotPtr &snapshot, const ServiceManager &manager) {
+  std::chrono::nanoseconds rest{0};
+  std::chrono::nanoseconds interval{0};
+  {
+    const std::lock_guard lock(mutex_);
+    if (released_until_ != Monotonic{}) rest = released_until_ - monotonic_now();
+    if (rest <= 0s) released_until_ = {};
+    interval = interval_;
+  }
+  const bool was_released = options_.feed.source != "host" && rest != 0s;
+  if (was_released && rest <= 0s) return false;
+  const auto published = publisher_.publish(was_released ? released_words(*snapshot, rest) : snapshot, interval);
+  static_cast<void>(manager.alive());
+  const std::lock_guard lock(mutex_);
+  segment_bytes_ = publisher_.bytes();
+  if (!published) {
+    // Once: a file system that is full stays so for a while.
+    auto line = published.error().line();
+    if (line != complaint_) log_line(LogLevel::error, line);
+    complaint_ = std::move(line);
+    return true;
+  }
+  complaint_.clear();
+  if (++samples_ == 1) static_cast<void>(manager.ready());
+  return true;
+}
+
+void Agent::handle(const Client &client, const share::Frame &frame) {
+  const auto refuse = [&](std::string why) {
+    server_->send(client.number, share::encode(share::Refused{std::move(why)}));
+  };
+  switch (frame.kind) {
+    case share::MessageKind::want:
+      return want(client, frame);
+    case share::MessageKind::details:
+      return details(client, frame);
+    case share::MessageKind::status:
+      return server_->send(client.number, share::encode(status()));
+    case share::MessageKind::release:
+    case share::MessageKind::resume: {
+      if (client.user != 0 && client.user != ::geteuid())
+        return refuse("only root and the agent's own user may do that");
+      if (frame.kind == share::MessageKind::resume) return release(client, 0s);
+      const auto request = share::decode<share::Release>(frame.body);
+      return request ? release(client, std::min<std::chrono::nanoseconds>(request->time, kLongestRelease))
+                     : refuse("the request makes no sense");
+    }
+    default:
+      return refuse("this agent does not know what is asked for");
+  }
+}
+
+void Agent::want(const Client &client, const share::Frame &frame) {
+  auto request = share::decode<share::Want>(frame.body);
+  if (!request) return server_->send(client.number, share::encode(share::Refused{"the request makes no sense"}));
+  std::chrono::nanoseconds granted{0};
+  bool changed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto before = std::pair(demand_.interval(limits_), demand_.focus(limits_));
+    Demand::Reader reader{.who = {.pid = client.pid,
+                                  .user = client.user,
+                                  .program = std::move(request->program),
+                                  .interval = std::max(request->interval, limits_.fastest)},
+                          .since = monotonic_now()};
+    if (!request->metrics.empty()) reader.metrics = share::metric_set(request->metrics);
+    granted = std::min(reader.who.interval, limits_.interval);
+    demand_.set(client.number, std::move(reader));
+    changed = before != std::pair(demand_.interval(limits_), demand_.focus(limits_));
+  }
+  if (changed) change();
+  server_->send(client.number, share::encode(share::Granted{granted}));
+}
+
+void Agent::details(const Client &client, const share::Frame &frame) {
+  const auto request = share::decode<share::DetailsRequest>(frame.body);
+  const auto refuse = [&](Text why) { server_->send(client.number, share::encode(share::Refused{std::move(why)})); };
+  if (!request) return refuse("the request makes no sense");
+  const auto answer = [this, number = client.number](const Result<share::DetailsAnswer> &read) {
+    server_->send(number, read ? share::encode(*read) : share::encode(share::Refused{read.error().line()}));
+  };
+  if (!details_.ask(share::metric_set(request->metrics), answer)) refuse("too many have asked the agent for details");
+}
+
+void Agent::release(const Client &client, std::chrono::nanoseconds time) {
+  const auto until = time > 0s ? monotonic_now() + time : Monotonic{};
+  // May wait for a driver; who asks waits with it, and so does everybody else who asks.
+  details_.release(until);
+  {
+    const std::lock_guard lock(mutex_);
+    released_until_ = until;
+    if (time > 0s) waiting_.push_back(client.number);
+  }
+  log_line(LogLevel::notice, time > 0s ? fmt::format("lets go of the GPUs for {:.0f} s, as asked by pid {}",
+                                                     Seconds(time).count(), client.pid)
+                                       : fmt::format("takes up the GPUs again, as asked by pid {}", client.pid));
+  change();
+  if (time <= 0s) server_->send(client.number, share::encode(share::MessageKind::done));
+}
+
+share::AgentStatus Agent::status() {
+  const std::lock_guard lock(mutex_);
+  const auto now = monotonic_now();
+  return {.version = options_.version,
+          .pid = static_cast<std::uint32_t>(::getpid()),
+          .user = ::geteuid(),
+          .running = now - started_,
+          .interval = interval_,
+          .usual_interval = limits_.interval,
+          .fastest = limits_.fastest,
+          .released_for = std::max<std::chrono::nanoseconds>(released_until_ - now, 0s),
+          .processor_time = processor_time(),
+          .memory_bytes = memory_bytes(),
+          .segment_bytes = segment_bytes_,
+          .samples = samples_,
+          .readers = demand_.readers(now),
+          .costs = costs_};
+}
+
+}  // namespace gpulse::serve

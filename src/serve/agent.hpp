@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent: samples the machine once for everybody, publishes every sample in shared memory, and answers readers over
+// its socket.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+
+#include "base/result.hpp"
+#include "base/service_manager.hpp"
+#include "feed/feed.hpp"
+#include "serve/demand.hpp"
+#include "serve/details_reader.hpp"
+#include "serve/socket_server.hpp"
+#include "share/place.hpp"
+#include "share/segment.hpp"
+
+namespace gpulse::serve {
+
+struct AgentOptions {
+  feed::Options feed;  // how the machine is read; its interval is that of the limits
+  Limits limits;
+  share::Place place;
+  std::string version;
+};
+
+class Agent {
+ public:
+  // Takes the place. An error where somebody has it, or it is not ours.
+  static Result<std::unique_ptr<Agent>> open(AgentOptions options);
+  Agent(const Agent &) = delete;
+  Agent &operator=(const Agent &) = delete;
+
+  // Until a stop is asked for.
+  Result<void> run(const std::stop_token &stop, const ServiceManager &manager);
+  // From now on; any thread.
+  void set_limits(const Limits &limits);
+
+ private:
+  Agent(AgentOptions options, share::PlaceLock lock, std::unique_ptr<SocketServer> server);
+
+  // On the thread of run().
+  Result<void> sample(const std::stop_token &stop, const ServiceManager &manager);
+  bool publish(const SnapshotPtr &snapshot, const ServiceManager &manager);
+  SnapshotPtr released_words(const Snapshot &snapshot, std::chrono::nanoseconds rest) const;
+  // On the thread of the socket.
+  void handle(const Client &client, const share::Frame &frame);
+  void want(const Client &client, const share::Frame &frame);
+  void details(const Client &client, const share::Frame &frame);
+  void release(const Client &client, std::chrono::nanoseconds time);
+  share::AgentStatus status();
+  // Of any: makes run() look at what is asked for.
+  void change();
+
+  const AgentOptions options_;
+  const Monotonic started_ = monotonic_now();
+  share::PlaceLock place_;
+  std::unique_ptr<SocketServer> server_;
+  share::Publisher publisher_;
+  DetailsReader details_;
+
+  std::mutex mutex_;  // guards everything below
+  Limits limits_;
+  Demand demand_;
+  std::stop_source round_;  // of run(): ends when what is asked for has changed
+  Monotonic released_until_{};
+  std::vector<std::uint64_t> waiting_;  // clients that are told when the drivers are let go of
+  std::vector<share::CallCost> costs_;
+  std::chrono::nanoseconds interval_{0};
+  std::uint64_t samples_ = 0, segment_bytes_ = 0;
+  std::string complaint_;  // about what could not be published last
+};
+
+}  // namespace gpulse::serve
