@@ -50,6 +50,7 @@ def environment(scenario: str | Path | None = None, **more: str) -> dict[str, st
         "HOME": "/nonexistent",
         "LANG": "C.UTF-8",
         "TERM": "xterm-256color",
+        "GPULSE_AGENT": "off",
     }
     if scenario is not None:
         env["LD_LIBRARY_PATH"] = str(SIM)

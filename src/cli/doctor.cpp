@@ -39,7 +39,14 @@ int run_doctor(const Options &options) {
                      .mean_us = std::chrono::duration<double, std::micro>(cost.mean).count(),
                      .slowed = cost.slowed});
   }
-  const auto text = view::render_doctor(**snapshot, costs, style_of(options, STDOUT_FILENO));
+  std::optional<view::AgentNote> note;
+  if (const auto agent = feed.agent()) {
+    note = {.folder = agent->folder,
+            .pid = agent->pid,
+            .interval_seconds = std::chrono::duration<double>(agent->interval).count(),
+            .age_seconds = std::chrono::duration<double>(agent->age).count()};
+  }
+  const auto text = view::render_doctor(**snapshot, costs, style_of(options, STDOUT_FILENO), note);
   if (auto written = write_out(text); !written) return fail(written.error());
   return (*snapshot)->devices.empty() ? kNoDevice : kGood;
 }

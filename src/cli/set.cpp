@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/agent_pause.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "control/change.hpp"
@@ -125,8 +126,11 @@ std::expected<void, int> confirm_and_apply(const Setting &setting, std::span<Cha
   if (confirmed != kGood) return std::unexpected(confirmed);
   const SlowNotice notice("waiting for the driver to answer …");
   const Sysroot root(options.sysroot);
-  for (auto &change : changes) {
-    if (change.obstacle == Obstacle::none) apply(setting, change, root);
+  {
+    const AgentPause pause(is_held_up_by_monitors(setting));
+    for (auto &change : changes) {
+      if (change.obstacle == Obstacle::none) apply(setting, change, root);
+    }
   }
   const auto now = feed.again();
   if (!now) return std::unexpected(fail(now.error()));
@@ -143,6 +147,7 @@ int run_set(const Options &options) {
   auto reading = feed_options(options);
   reading.only = needs_of(*setting);
   reading.rates = feed::Rates::never;
+  reading.agent = false;  // what was set is read back at once
   const auto feed = open_feed(reading);
   if (!feed) return fail(feed.error());
   const auto snapshot = first_look(**feed);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "cli/agent_pause.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "control/change.hpp"
@@ -128,6 +129,7 @@ int run_smi_setting(const SmiCommand &command, const Options &options) {
   auto reading = feed_options(options);
   reading.only = setting ? needs_of(*setting) : MetricSet{};
   reading.rates = feed::Rates::never;
+  reading.agent = false;  // what was set is read back at once
   const auto feed = open_feed(reading);
   if (!feed) return say({feed.error().line() + "\n", kOther});
   const auto snapshot = first_look(**feed);
@@ -145,6 +147,7 @@ int run_smi_setting(const SmiCommand &command, const Options &options) {
   if (checked) checked = check_confirmed(*setting, changes, command);
   if (!checked) return say(checked.error());
   const SlowNotice notice("waiting for the driver to answer …");
+  const AgentPause pause(is_held_up_by_monitors(*setting));
   return say(change_all(*setting, changes, Sysroot(options.sysroot), **feed));
 }
 

@@ -59,7 +59,9 @@ SmiRefusal show_near(const Selection &selection, std::uint32_t processor) {
 
 // Looks once at all devices, or at those of `which`.
 SmiRefusal look(const Options &options, const MetricSet &needs, const auto &show, const std::string &which = "") {
-  auto session = SmiSession::open(options, needs);
+  auto here = options;
+  here.no_agent = true;  // an agent does not look for the ways between devices again
+  auto session = SmiSession::open(here, needs);
   if (!session) return session.error();
   const auto selection = session->look(which);
   if (!selection) return selection.error();

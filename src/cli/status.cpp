@@ -90,6 +90,8 @@ int run_status(const Options &options) {
   if (!options.fields.empty()) reading.rates = feed::Rates::if_needed;
   if (options.fast) reading.rates = feed::Rates::never;
   reading.continuous = options.watch;
+  // An agent's rates are over its own window.
+  if (options.window != Options{}.window) reading.agent = false;
   const auto opened = open_feed(reading, stop);
   if (!opened) return fail(opened.error());
   auto &feed = **opened;

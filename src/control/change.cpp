@@ -64,6 +64,11 @@ bool Change::ignored() const {
   return !error && after && target && differ(after, target, 1);
 }
 
+bool is_held_up_by_monitors(const Setting &setting) {
+  const auto &row = row_of(setting.kind);
+  return row.only_when_idle || !row.smi.waits_in_use.empty();
+}
+
 MetricSet needs_of(const Setting &setting) {
   const auto &row = row_of(setting.kind);
   MetricSet needs;

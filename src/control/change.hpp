@@ -41,6 +41,9 @@ struct Change {
   bool ignored() const;
 };
 
+// Whether a driver makes the change only, or only at once, while no monitor holds the device open.
+bool is_held_up_by_monitors(const Setting &setting);
+
 // What to read for the values before and after, and for the range.
 MetricSet needs_of(const Setting &setting);
 // The metric that shows the setting on this device, if there is one.

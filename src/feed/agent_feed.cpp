@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // How often to look for an agent that is not there, or to ask one again for its rate.
-constexpr auto kLookAgain = 5s;
+constexpr auto kLookAgain = 30s;
 // An agent that was started anew is there again within this time.
 constexpr auto kRestart = 1500ms;
 
@@ -53,7 +53,7 @@ class AgentFeed final : public Feed {
   void look_for_agent();
 
   const Options options_;
-  mutable std::mutex mutex_;  // guards the connection and the focus: focus() may come from any thread
+  mutable std::mutex mutex_;  // focus() may come from any thread: guards what it touches
   mutable std::optional<share::Connection> connection_;
   std::optional<MetricSet> focus_;
   std::optional<share::SegmentReader> segment_;  // none: this program reads by itself
@@ -104,8 +104,11 @@ Result<void> AgentFeed::poll(const Error &why) {
   }
   auto live = open_live(options_);
   if (!live) return std::unexpected(live.error());
-  own_ = std::move(*live);
-  if (focus_) own_->focus(*focus_);
+  {
+    const std::lock_guard lock(mutex_);
+    own_ = std::move(*live);
+    if (focus_) own_->focus(*focus_);
+  }
   next_look_ = monotonic_now() + kLookAgain;
   // That there is no agent is nothing to speak of.
   if (!why.what.empty() && !std::exchange(told_, true))
@@ -166,7 +169,11 @@ Result<SnapshotPtr> AgentFeed::again(const std::stop_token &stop) {
 void AgentFeed::look_for_agent() {
   if (monotonic_now() < next_look_) return;
   next_look_ = monotonic_now() + kLookAgain;
-  if (attach()) own_.reset();
+  if (!attach()) return;
+  // The drivers are closed without keeping others from looking.
+  std::unique_ptr<Feed> closing;
+  const std::lock_guard lock(mutex_);
+  closing = std::move(own_);
 }
 
 Result<SnapshotPtr> AgentFeed::next(const std::stop_token &stop) {

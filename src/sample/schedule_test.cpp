@@ -114,7 +114,7 @@ TEST(Cost, WhatNobodyLooksAtIsReadSlowlyUnlessItIsNearlyFree) {
   const auto unseen = [](const ReaderInfo &info, std::chrono::nanoseconds each, std::chrono::nanoseconds tick,
                          std::size_t entities) {
     auto cost = cost_of(info, each, tick);
-    cost.focus(false);
+    cost.focus(false, Tier::slow);
     cost.update_tier(tick, entities);
     return cost;
   };
@@ -127,7 +127,7 @@ TEST(Cost, WhatNobodyLooksAtIsReadSlowlyUnlessItIsNearlyFree) {
   auto cost = unseen(kEvery, 1ms, 1s, 1);
   EXPECT_EQ(cost.tier(), Tier::slow);
   EXPECT_FALSE(cost.slowed()) << "it could be read every time";
-  cost.focus(true);
+  cost.focus(true, Tier::slow);
   cost.update_tier(1s, 1);
   EXPECT_EQ(cost.tier(), Tier::tick);
 }
@@ -171,20 +171,20 @@ TEST(Schedule, TheRestIsWhatWasNotReadYet) {
 // What is not in focus is due every ten seconds.
 TEST(Schedule, AFullReadingIsDueNowAndThen) {
   ReaderTurn turn;
-  EXPECT_TRUE(turn.is_full_due(kStart));
+  EXPECT_TRUE(turn.is_full_due(Tier::slow, kStart));
   turn.note(Outcome::ok, true, kStart);
-  EXPECT_FALSE(turn.is_full_due(kStart + 1s));
+  EXPECT_FALSE(turn.is_full_due(Tier::slow, kStart + 1s));
   turn.note(Outcome::ok, false, kStart + 1s);
-  EXPECT_FALSE(turn.is_full_due(kStart + 9s));
-  EXPECT_TRUE(turn.is_full_due(kStart + 10s));
+  EXPECT_FALSE(turn.is_full_due(Tier::slow, kStart + 9s));
+  EXPECT_TRUE(turn.is_full_due(Tier::slow, kStart + 10s));
 }
 
 TEST(Schedule, AFirstSampleIsNoFullReading) {
   ReaderTurn turn;
   turn.note(Outcome::not_yet, true, kStart);
-  EXPECT_TRUE(turn.is_full_due(kStart + 1s));
+  EXPECT_TRUE(turn.is_full_due(Tier::slow, kStart + 1s));
   turn.note(Outcome::ok, true, kStart + 1s);
-  EXPECT_FALSE(turn.is_full_due(kStart + 2s));
+  EXPECT_FALSE(turn.is_full_due(Tier::slow, kStart + 2s));
 }
 
 }  // namespace

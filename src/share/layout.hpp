@@ -9,7 +9,8 @@
 //
 //   slot    sequence, number, times, sum │ devices, each [place, state, since, –] and its readings │ the host's
 //   readings
-//           │ the whole snapshot as bytes, for whoever wants more than numbers
+//           │ the whole snapshot as bytes, for whoever wants more than numbers: the length of what a recording would
+//           keep of it, that, and what it would not (codec/live_parts.hpp)
 //
 // The file never changes its size, and its blocks are there before anybody sees it: no reader meets a page that is not.
 // What needs more room is a new file in its place.

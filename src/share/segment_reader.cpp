@@ -148,7 +148,8 @@ Result<Taken> SegmentReader::latest() const {
   decoder.restart(*slots_);
   decoder.current().time = copy->wall_time;
   codec::WireReader in(copy->view());
-  if (!decoder.decode(in) || !codec::decode_live_parts(in, decoder.current()))
+  codec::WireReader sample(in.bytes(in.u32()));
+  if (!decoder.decode(sample) || !codec::decode_live_parts(in, decoder.current()))
     return failure(fmt::format("{}/{} is damaged", place_.folder, kSegmentFile));
   return Taken{
       .snapshot = std::make_shared<Snapshot>(std::move(decoder.current())), .number = copy->number, .age = *age};

@@ -87,7 +87,9 @@ Result<void> Publisher::begin(const Room &room) {
 Result<void> Publisher::publish(const SnapshotPtr &snapshot, std::chrono::nanoseconds interval) {
   encoder_.restart();
   bytes_.clear();
+  bytes_.u32(0);
   if (auto encoded = encoder_.encode(bytes_, snapshot); !encoded) return encoded;
+  bytes_.patch_u32(0, static_cast<std::uint32_t>(bytes_.size() - 4));
   codec::encode_live_parts(bytes_, *snapshot);
   const bool same = std::ranges::equal(snapshot->devices, known_, {}, &Device::identity);
   if (!same) {

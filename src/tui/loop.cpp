@@ -124,6 +124,7 @@ class Loop {
 Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed::Feed &feed) {
   Mailbox mailbox;
   feed::LiveTimeline timeline;
+  for (auto &sample : feed.past()) timeline.add(std::move(sample));
   Loop loop(options, terminal, feed, timeline);
   const auto subscription = feed.subscribe([&](const SnapshotPtr &sample) {
     const std::lock_guard lock(mailbox.mutex);

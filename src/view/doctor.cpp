@@ -76,6 +76,16 @@ class Report {
   std::string text_;
 };
 
+void report_agent(Report &report, const Snapshot &snapshot, const std::optional<AgentNote> &agent) {
+  if (!snapshot.origin.empty()) return;  // a recording asks nobody
+  report.title("Agent");
+  report.paragraph(
+      agent ? fmt::format("pid {} in {} reads the GPUs for everybody, every {:g} s; this sample is {:.1f} s old",
+                          agent->pid, agent->folder, agent->interval_seconds, agent->age_seconds)
+            : "none: this program reads the GPUs by itself",
+      2, agent ? Colour::good : Colour::dim);
+}
+
 void report_sources(Report &report, const Snapshot &snapshot) {
   report.title("Sources");
   if (snapshot.sources.empty()) report.paragraph("none", 2, Colour::dim);
@@ -165,8 +175,10 @@ void report_cost(Report &report, const Snapshot &snapshot, std::span<const Reade
 
 }  // namespace
 
-std::string render_doctor(const Snapshot &snapshot, std::span<const ReaderCost> costs, const Style &style) {
+std::string render_doctor(const Snapshot &snapshot, std::span<const ReaderCost> costs, const Style &style,
+                          const std::optional<AgentNote> &agent) {
   Report report(style);
+  report_agent(report, snapshot, agent);
   report_sources(report, snapshot);
   if (snapshot.devices.empty()) {
     report.title("Devices");

@@ -2,6 +2,7 @@
 // Why a device is not seen, which readings are missing and what would give them, what gpulse itself costs.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,14 @@ struct ReaderCost {
   bool slowed = false;  // turned out dear and is made less often than meant
 };
 
-std::string render_doctor(const Snapshot &snapshot, std::span<const ReaderCost> costs, const term::Style &style);
+// Who reads the devices in place of this program.
+struct AgentNote {
+  std::string folder;
+  std::uint64_t pid = 0;
+  double interval_seconds = 0, age_seconds = 0;  // between samples; of this one
+};
+
+std::string render_doctor(const Snapshot &snapshot, std::span<const ReaderCost> costs, const term::Style &style,
+                          const std::optional<AgentNote> &agent = {});
 
 }  // namespace gpulse::view
