@@ -228,6 +228,11 @@ CommandLine::Outcome CommandLine::parse(std::span<char *> arguments) {
     std::ostringstream text;
     app_->exit(asked, text, text);
     return {.text = text.str()};
+  } catch (const CLI::ConfigError &error) {
+    constexpr std::string_view kUnknown = "INI was not able to parse ";
+    const std::string_view text = error.what();
+    if (!text.starts_with(kUnknown)) return {.mistake = one_line(error.what())};
+    return {.mistake = fmt::format("there is nothing called {} to configure", text.substr(kUnknown.size()))};
   } catch (const CLI::ParseError &error) {
     return {.mistake = one_line(error.what())};
   }

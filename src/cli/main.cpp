@@ -230,6 +230,11 @@ bool are_of_nvidia_smi(std::span<char *> arguments) {
   return parse_smi(words).has_value();
 }
 
+bool has_configuration(std::span<char *> arguments) {
+  const auto names_one = [](const char *argument) { return std::string_view(argument).starts_with("--config"); };
+  return ::access(default_config().c_str(), F_OK) == 0 || std::ranges::any_of(arguments, names_one);
+}
+
 CommandLine::Outcome parse_own(std::span<char *> arguments, Options &options) {
   // Never taken apart: that would only delay the end.
   auto &line = *new CommandLine("What your GPUs are really doing.", "gpulse " GPULSE_VERSION, default_config());
@@ -237,11 +242,15 @@ CommandLine::Outcome parse_own(std::span<char *> arguments, Options &options) {
   add_everywhere(list, options);
   add_status(list, options);
   list.footer(kFooter);
+  // An option takes microseconds to describe; those of a command that is not meant are needed only to check what a
+  // configuration says of it.
+  auto &of_others = *new Options;
+  const bool configured = has_configuration(arguments);
   for (const auto &command : kCommands) {
     auto own = line.add_command(std::string(command.name), command.help);
-    // An option takes microseconds to describe; those of a command that is not meant are not needed.
     const auto meant = [&](const char *argument) { return command.name == argument; };
-    if (std::ranges::any_of(arguments, meant)) command.add_options(own, options);
+    const bool is_meant = std::ranges::any_of(arguments, meant);
+    if (is_meant || configured) command.add_options(own, is_meant ? options : of_others);
   }
   for (const auto &drop_in : kDropIns) line.add_other(drop_in.word, drop_in.help);
   return line.parse(arguments);

@@ -49,7 +49,7 @@ class Publisher {
   Publisher &operator=(Publisher &&) = delete;
   Publisher(const Publisher &) = delete;
   Publisher &operator=(const Publisher &) = delete;
-  // Readers see at once that nothing more comes.
+  // Readers see at once that nothing more comes, and later ones find nothing.
   ~Publisher();
 
   Result<void> publish(const SnapshotPtr &snapshot, std::chrono::nanoseconds interval);
