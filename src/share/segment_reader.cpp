@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "codec/live_parts.hpp"
+#include "share/sample_bytes.hpp"
 #include "share/segment.hpp"
 
 namespace gpulse::share {
@@ -144,15 +144,9 @@ Result<Taken> SegmentReader::latest() const {
   if (!copy) return failure(fmt::format("the agent in {} has no whole sample", place_.folder));
   const auto age = age_of(copy->boot_time, interval(), place_);
   if (!age) return std::unexpected(age.error());
-  codec::SnapshotDecoder decoder;
-  decoder.restart(*slots_);
-  decoder.current().time = copy->wall_time;
-  codec::WireReader in(copy->view());
-  codec::WireReader sample(in.bytes(in.u32()));
-  if (!decoder.decode(sample) || !codec::decode_live_parts(in, decoder.current()))
-    return failure(fmt::format("{}/{} is damaged", place_.folder, kSegmentFile));
-  return Taken{
-      .snapshot = std::make_shared<Snapshot>(std::move(decoder.current())), .number = copy->number, .age = *age};
+  auto snapshot = decode_sample(copy->view(), copy->wall_time, *slots_);
+  if (snapshot == nullptr) return failure(fmt::format("{}/{} is damaged", place_.folder, kSegmentFile));
+  return Taken{.snapshot = std::move(snapshot), .number = copy->number, .age = *age};
 }
 
 bool SegmentReader::wait_beyond(std::uint64_t number, Monotonic until, const std::stop_token &stop) const {

@@ -12,7 +12,7 @@
 #include <climits>
 #include <cstring>
 
-#include "codec/live_parts.hpp"
+#include "share/sample_bytes.hpp"
 #include "share/segment.hpp"
 
 namespace gpulse::share {
@@ -48,11 +48,7 @@ Mapping::~Mapping() {
   if (memory_ != nullptr) ::munmap(memory_, bytes_);
 }
 
-Publisher::~Publisher() {
-  if (mapping_.words().empty()) return;
-  set_state(SegmentState::ended);
-  ::unlink((folder_ + "/" + kSegmentFile).c_str());
-}
+Publisher::~Publisher() { set_state(SegmentState::ended); }
 
 void Publisher::set_state(SegmentState state) {
   if (mapping_.words().empty()) return;
@@ -89,12 +85,8 @@ Result<void> Publisher::begin(const Room &room) {
 }
 
 Result<void> Publisher::publish(const SnapshotPtr &snapshot, std::chrono::nanoseconds interval) {
-  encoder_.restart();
   bytes_.clear();
-  bytes_.u32(0);
-  if (auto encoded = encoder_.encode(bytes_, snapshot); !encoded) return encoded;
-  bytes_.patch_u32(0, static_cast<std::uint32_t>(bytes_.size() - 4));
-  codec::encode_live_parts(bytes_, *snapshot);
+  if (auto encoded = encode_sample(bytes_, encoder_, snapshot); !encoded) return encoded;
   const bool same = std::ranges::equal(snapshot->devices, known_, {}, &Device::identity);
   if (!same) {
     ++identities_;
