@@ -43,7 +43,7 @@ enum Changing : std::uint8_t {
   state = 40,
   interval,  // nanoseconds between samples now
   newest,    // number of the newest sample; 0: none yet
-  bell,      // its low half is a futex that changes with each sample
+  bell,      // its low half is a futex that changes with each sample and with the state
   past_turn,
   past_used,  // bytes of the first half, then those of the second
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sample as the bytes that a slot holds behind its numbers: the snapshot's length (u32), the snapshot, its live parts.
+// A sample as the bytes that a slot holds behind its numbers: the snapshot's length (u32), the snapshot, its live
+// parts.
 #pragma once
 
 #include <span>

@@ -89,7 +89,7 @@ class SegmentReader {
   Result<Taken> latest() const;
   // Why the newest sample is not to be shown as that of now; nothing while all is well.
   Result<void> check() const;
-  // Waits for a sample with a greater number. False: a stop was asked for, or the time is over.
+  // Waits for a sample with a greater number. False: a stop was asked for, the time is over, or no more will come here.
   bool wait_beyond(std::uint64_t number, Monotonic until, const std::stop_token &stop) const;
 
   std::vector<PastSample> past() const { return read_past(mapping_.words(), layout_, *slots_); }

@@ -152,12 +152,16 @@ Result<Taken> SegmentReader::latest() const {
 bool SegmentReader::wait_beyond(std::uint64_t number, Monotonic until, const std::stop_token &stop) const {
   const auto words = mapping_.words();
   for (;;) {
+    // Looked at first: whatever is rung after it ends the wait, or keeps it from beginning.
+    const auto bell = static_cast<std::uint32_t>(words[head::bell].load(std::memory_order_acquire));
     if (words[head::newest].load(std::memory_order_acquire) > number) return true;
     const auto now = monotonic_now();
-    if (stop.stop_requested() || now >= until) return false;
+    const bool live =
+        words[head::state].load(std::memory_order_acquire) == static_cast<std::uint64_t>(SegmentState::live);
+    if (!live || stop.stop_requested() || now >= until) return false;
     const auto turn = std::min<std::chrono::nanoseconds>(until - now, kTurn);
     const timespec time{.tv_sec = 0, .tv_nsec = turn.count()};
-    ::syscall(SYS_futex, &words[head::bell], FUTEX_WAIT, static_cast<std::uint32_t>(number), &time, nullptr, 0);
+    ::syscall(SYS_futex, &words[head::bell], FUTEX_WAIT, bell, &time, nullptr, 0);
   }
 }
 

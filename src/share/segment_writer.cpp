@@ -42,6 +42,14 @@ Result<Mapping> map_new(const std::string &path, std::uint64_t bytes) {
   return Mapping(memory, bytes);
 }
 
+// Wakes all who wait.
+void ring(std::span<Word> words) {
+  // The low half of the word; this program runs on little-endian machines alone.
+  static_assert(std::endian::native == std::endian::little);
+  words[head::bell].fetch_add(1, std::memory_order_release);
+  ::syscall(SYS_futex, &words[head::bell], FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
 }  // namespace
 
 Mapping::~Mapping() {
@@ -53,6 +61,7 @@ Publisher::~Publisher() { set_state(SegmentState::ended); }
 void Publisher::set_state(SegmentState state) {
   if (mapping_.words().empty()) return;
   mapping_.words()[head::state].store(static_cast<std::uint64_t>(state), std::memory_order_release);
+  ring(mapping_.words());
 }
 
 Result<void> Publisher::begin(const Room &room) {
@@ -107,10 +116,7 @@ Result<void> Publisher::publish(const SnapshotPtr &snapshot, std::chrono::nanose
   words[head::interval].store(static_cast<std::uint64_t>(interval.count()), std::memory_order_relaxed);
   write_slot(words, layout_, ++number_, content);
   past_->append(snapshot, content.boot_time);
-  // The low half of the word; this program runs on little-endian machines alone.
-  static_assert(std::endian::native == std::endian::little);
-  words[head::bell].store(number_, std::memory_order_release);
-  ::syscall(SYS_futex, &words[head::bell], FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  ring(words);
   return {};
 }
 
