@@ -53,20 +53,24 @@ class Publisher {
   ~Publisher();
 
   Result<void> publish(const SnapshotPtr &snapshot, std::chrono::nanoseconds interval);
-  std::uint64_t bytes() const { return layout_.bytes; }
+  std::uint64_t bytes() const { return file_.layout.bytes; }
 
  private:
-  Result<void> begin(const Room &room);
+  // What is written to.
+  struct File {
+    Mapping mapping{};
+    Layout layout{};
+    std::optional<PastWriter> past{};
+    std::uint64_t number = 0;  // of the newest sample
+  };
+  Result<File> make_file(const std::string &path, const Room &room);
   void set_state(SegmentState state);
 
   std::string folder_;
-  Mapping mapping_;
-  Layout layout_{};
+  File file_;
   std::uint64_t started_ = 0;
-  std::optional<PastWriter> past_;
   codec::SnapshotEncoder encoder_;
   codec::WireWriter bytes_;
-  std::uint64_t number_ = 0;
   std::uint64_t identities_ = 0;
   std::vector<std::shared_ptr<const DeviceIdentity>> known_;
 };

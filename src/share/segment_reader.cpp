@@ -128,6 +128,7 @@ Result<void> SegmentReader::check() const {
     case static_cast<std::uint64_t>(SegmentState::live):
       break;
     case static_cast<std::uint64_t>(SegmentState::replaced):
+      return failure(fmt::format("the agent in {} has begun another file", place_.folder));
     case static_cast<std::uint64_t>(SegmentState::ended):
       return failure(fmt::format("the agent in {} has ended", place_.folder));
     default:

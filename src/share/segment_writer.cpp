@@ -33,7 +33,9 @@ Result<Mapping> map_new(const std::string &path, std::uint64_t bytes) {
   const UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!file) return failure(fmt::format("cannot make {}: {}", path, reason_words(errno)));
   ::fchmod(file.get(), 0644);  // whatever the mask says
-  if (const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)); error != 0) {
+  int error = EINTR;
+  while (error == EINTR) error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));
+  if (error != 0) {
     ::unlink(path.c_str());
     return failure(fmt::format("no room for {} bytes in {}: {}", bytes, path, reason_words(error)));
   }
@@ -59,19 +61,19 @@ Mapping::~Mapping() {
 Publisher::~Publisher() { set_state(SegmentState::ended); }
 
 void Publisher::set_state(SegmentState state) {
-  if (mapping_.words().empty()) return;
-  mapping_.words()[head::state].store(static_cast<std::uint64_t>(state), std::memory_order_release);
-  ring(mapping_.words());
+  const auto words = file_.mapping.words();
+  if (words.empty()) return;
+  words[head::state].store(static_cast<std::uint64_t>(state), std::memory_order_release);
+  ring(words);
 }
 
-Result<void> Publisher::begin(const Room &room) {
+Result<Publisher::File> Publisher::make_file(const std::string &path, const Room &room) {
   const auto &schema = codec::todays_schema();
   auto layout = make_layout(room, schema.body.size(), schema.hash);
   if (started_ == 0) started_ = layout.started;
   layout.started = started_;
-  const auto path = folder_ + "/" + kSegmentFile;
-  const auto unfinished = path + ".new";
-  auto mapping = map_new(unfinished, layout.bytes);
+  if (layout.bytes > kMostSegmentBytes) return failure("a sample of this machine is too large to be shared");
+  auto mapping = map_new(path, layout.bytes);
   if (!mapping) return std::unexpected(mapping.error());
   const auto words = mapping->words();
   for (std::size_t i = 0; i < schema.body.size(); i += 8) {
@@ -80,17 +82,7 @@ Result<void> Publisher::begin(const Room &room) {
     words[layout.keys_at + i / 8].store(word, std::memory_order_relaxed);
   }
   write_head(words, layout);
-  if (::rename(unfinished.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(unfinished.c_str());
-    return failure(fmt::format("cannot put {} in its place: {}", path, reason_words(error)));
-  }
-  set_state(SegmentState::replaced);
-  mapping_ = std::move(*mapping);
-  layout_ = layout;
-  past_.emplace(mapping_.words(), layout_);
-  number_ = 0;
-  return {};
+  return File{.mapping = std::move(*mapping), .layout = layout, .past = PastWriter(words, layout)};
 }
 
 Result<void> Publisher::publish(const SnapshotPtr &snapshot, std::chrono::nanoseconds interval) {
@@ -104,19 +96,35 @@ Result<void> Publisher::publish(const SnapshotPtr &snapshot, std::chrono::nanose
   }
   const SlotContent content{
       .snapshot = *snapshot, .bytes = bytes_.view(), .boot_time = boot_clock(), .identities = identities_};
-  if (mapping_.words().empty() || !fits(layout_, content)) {
-    // Twice as much as is needed now, so that a few processes more do not make another one.
-    const auto devices = snapshot->devices.size();
-    const Room room{.devices = std::max(devices + devices / 4 + 4, layout_.most_devices),
-                    .bytes = std::max({kLeastBytes, 2 * bytes_.size(), layout_.most_bytes}),
-                    .past_bytes = std::clamp(devices * kPastPerDevice, kLeastPast, kMostPast)};
-    if (auto begun = begin(room); !begun) return begun;
+  const auto put = [&](File &file) {
+    const auto words = file.mapping.words();
+    words[head::interval].store(static_cast<std::uint64_t>(interval.count()), std::memory_order_relaxed);
+    write_slot(words, file.layout, ++file.number, content);
+    file.past->append(snapshot, content.boot_time);
+    ring(words);
+  };
+  if (!file_.mapping.words().empty() && fits(file_.layout, content)) {
+    put(file_);
+    return {};
   }
-  const auto words = mapping_.words();
-  words[head::interval].store(static_cast<std::uint64_t>(interval.count()), std::memory_order_relaxed);
-  write_slot(words, layout_, ++number_, content);
-  past_->append(snapshot, content.boot_time);
-  ring(words);
+  // Twice as much as is needed now, so that a few processes more do not make another one.
+  const auto devices = snapshot->devices.size();
+  const Room room{.devices = std::max(devices + devices / 4 + 4, file_.layout.most_devices),
+                  .bytes = std::max({kLeastBytes, 2 * bytes_.size(), file_.layout.most_bytes}),
+                  .past_bytes = std::clamp(devices * kPastPerDevice, kLeastPast, kMostPast)};
+  const auto path = folder_ + "/" + kSegmentFile;
+  const auto unfinished = path + ".new";
+  auto next = make_file(unfinished, room);
+  if (!next) return std::unexpected(next.error());
+  // Before anybody sees the file: whoever opens it finds a sample.
+  put(*next);
+  if (::rename(unfinished.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(unfinished.c_str());
+    return failure(fmt::format("cannot put {} in its place: {}", path, reason_words(error)));
+  }
+  set_state(SegmentState::replaced);
+  file_ = std::move(*next);
   return {};
 }
 
