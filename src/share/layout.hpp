@@ -134,6 +134,7 @@ inline std::optional<Reading> reading_of(std::uint64_t bits) {
 
 // Nanoseconds of the clock that goes on while the machine sleeps, and starts with it.
 std::uint64_t boot_clock();
+using BootClock = std::uint64_t (*)();
 struct BootId {
   std::uint64_t high = 0, low = 0;
 };

@@ -85,7 +85,7 @@ struct Taken {
 class SegmentReader {
  public:
   // An error says in one line what is wrong with the place; it has no more to say where there is simply no agent.
-  static Result<SegmentReader> open(const Place &place);
+  static Result<SegmentReader> open(const Place &place, BootClock clock = boot_clock);
   // The first place that has a fresh one. `problem` gets what is wrong with one that is there but cannot be used.
   static std::optional<SegmentReader> find(std::string &problem);
 
@@ -104,10 +104,17 @@ class SegmentReader {
   std::optional<Reading> device_reading(std::size_t device, MetricId metric) const;
 
  private:
-  SegmentReader(Place place, Mapping mapping, const Layout &layout, std::shared_ptr<const codec::SlotMap> slots)
-      : place_(std::move(place)), mapping_(std::move(mapping)), layout_(layout), slots_(std::move(slots)) {}
+  SegmentReader(Place place, BootClock clock, Mapping mapping, const Layout &layout,
+                std::shared_ptr<const codec::SlotMap> slots)
+      : place_(std::move(place)),
+        clock_(clock),
+        mapping_(std::move(mapping)),
+        layout_(layout),
+        slots_(std::move(slots)) {}
+  Result<std::chrono::nanoseconds> age_of(std::uint64_t boot_time) const;
 
   Place place_;
+  BootClock clock_;
   Mapping mapping_;
   Layout layout_;
   std::shared_ptr<const codec::SlotMap> slots_;

@@ -57,7 +57,7 @@ Error no_agent() { return {}; }
 
 }  // namespace
 
-Result<SegmentReader> SegmentReader::open(const Place &place) {
+Result<SegmentReader> SegmentReader::open(const Place &place, BootClock clock) {
   const auto path = place.folder + "/" + kSegmentFile;
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) {
@@ -81,7 +81,7 @@ Result<SegmentReader> SegmentReader::open(const Place &place) {
   if (head.fault != HeadFault::none) return refuse(head.fault);
   auto slots = read_keys(mapping.words(), head.layout);
   if (slots == nullptr) return refuse(HeadFault::damaged);
-  return SegmentReader(place, std::move(mapping), head.layout, std::move(slots));
+  return SegmentReader(place, clock, std::move(mapping), head.layout, std::move(slots));
 }
 
 std::optional<SegmentReader> SegmentReader::find(std::string &problem) {
@@ -106,18 +106,17 @@ std::chrono::nanoseconds patience(std::chrono::nanoseconds interval) {
   return std::max<std::chrono::nanoseconds>(3 * interval, interval + 2s);
 }
 
-Result<std::chrono::nanoseconds> age_of(std::uint64_t boot_time, std::chrono::nanoseconds interval,
-                                        const Place &place) {
-  const auto now = boot_clock();
+}  // namespace
+
+Result<std::chrono::nanoseconds> SegmentReader::age_of(std::uint64_t boot_time) const {
+  const auto now = clock_();
   const auto age = std::chrono::nanoseconds(static_cast<std::int64_t>(now - boot_time));
-  if (boot_time > now) return failure(fmt::format("the agent's time in {} is not that of this machine", place.folder));
-  if (age > patience(interval)) {
-    return failure(fmt::format("the agent in {} has had nothing new for {:.0f} s", place.folder, Seconds(age).count()));
-  }
+  if (boot_time > now) return failure(fmt::format("the agent's time in {} is not that of this machine", place_.folder));
+  if (age > patience(interval()))
+    return failure(
+        fmt::format("the agent in {} has had nothing new for {:.0f} s", place_.folder, Seconds(age).count()));
   return age;
 }
-
-}  // namespace
 
 Result<void> SegmentReader::check() const {
   const auto words = mapping_.words();
@@ -136,14 +135,14 @@ Result<void> SegmentReader::check() const {
   }
   const auto time = newest_time(words, layout_);
   if (!time) return failure(fmt::format("the agent in {} has no whole sample", place_.folder));
-  if (auto age = age_of(*time, interval(), place_); !age) return std::unexpected(age.error());
+  if (auto age = age_of(*time); !age) return std::unexpected(age.error());
   return {};
 }
 
 Result<Taken> SegmentReader::latest() const {
   const auto copy = newest_sample(mapping_.words(), layout_);
   if (!copy) return failure(fmt::format("the agent in {} has no whole sample", place_.folder));
-  const auto age = age_of(copy->boot_time, interval(), place_);
+  const auto age = age_of(copy->boot_time);
   if (!age) return std::unexpected(age.error());
   auto snapshot = decode_sample(copy->view(), copy->wall_time, *slots_);
   if (snapshot == nullptr) return failure(fmt::format("{}/{} is damaged", place_.folder, kSegmentFile));
