@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/snapshot_parts.hpp"
+
 namespace gpulse::share {
 
 namespace {
@@ -15,6 +17,8 @@ using std::memory_order_release;
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kMinute = 60 * kSecond;
 constexpr std::size_t kEntryHead = 4;
+// Of all samples together: forty bytes of a file can ask for a machine with thousands of cores, again and again.
+constexpr std::size_t kMostMemory = std::size_t{512} << 20U;
 
 std::uint64_t sum_of(std::uint64_t boot_time, std::uint64_t wall_time, std::span<const std::uint64_t> payload) {
   Sum sum;
@@ -30,8 +34,20 @@ std::vector<std::uint64_t> words_of(std::span<const std::byte> bytes) {
   return words;
 }
 
-// The entries of one half, as far as they make sense.
-void decode_half(std::span<const std::uint64_t> half, const codec::SlotMap &slots, std::vector<PastSample> &all) {
+// What one more copy takes, roughly; texts as if they were not shared.
+std::size_t memory_of(const Snapshot &snapshot) {
+  const auto each = [](std::size_t count, std::size_t own, Scope scope) {
+    return count * (own + number_count(scope) * sizeof(Reading));
+  };
+  return codec::text_size(snapshot) + each(1, sizeof(Snapshot), Scope::host) + each(1, 0, Scope::self) +
+         each(snapshot.cores.size(), sizeof(CpuCore), Scope::core) +
+         each(snapshot.devices.size(), sizeof(Device), Scope::device) +
+         each(snapshot.processes.size(), sizeof(Process), Scope::process);
+}
+
+// The entries of one half, as far as they make sense and `left` bytes of memory reach.
+void decode_half(std::span<const std::uint64_t> half, const codec::SlotMap &slots, std::size_t &left,
+                 std::vector<PastSample> &all) {
   codec::SnapshotDecoder decoder;
   decoder.restart(slots);
   while (half.size() >= kEntryHead) {
@@ -42,6 +58,9 @@ void decode_half(std::span<const std::uint64_t> half, const codec::SlotMap &slot
     decoder.current().time = WallTime(std::chrono::nanoseconds(static_cast<std::int64_t>(half[2])));
     codec::WireReader in(std::as_bytes(payload).first(bytes));
     if (!decoder.decode(in)) return;
+    const auto memory = memory_of(decoder.current());
+    if (memory > left) return;
+    left -= memory;
     all.push_back({half[1], std::make_shared<const Snapshot>(decoder.current())});
     half = half.subspan(kEntryHead + payload.size());
   }
@@ -77,21 +96,23 @@ void PastWriter::append(const SnapshotPtr &snapshot, std::uint64_t boot_time) {
   if (last_ != 0 && boot_time < last_ + kSecond * 9 / 10) return;
   last_ = boot_time;
   const bool first = begun_ == 0 || boot_time - begun_ >= kMinute;
-  for (const bool alone : {first, true}) {
+  for (bool alone = first;; alone = true) {
     if (alone) {
       turn_over(boot_time);
       encoder_.restart();
     }
     payload_.clear();
     // What cannot be kept is left out; the next stands alone.
-    if (!encoder_.encode(payload_, snapshot)) break;
-    if (put(boot_time, snapshot->time)) return;
+    const bool encoded = encoder_.encode(payload_, snapshot).has_value();
+    if (encoded && put(boot_time, snapshot->time)) return;
+    if (!encoded || alone) break;
   }
   begun_ = 0;
 }
 
 std::vector<PastSample> read_past(std::span<const Word> words, const Layout &layout, const codec::SlotMap &slots) {
   std::vector<PastSample> all;
+  auto left = kMostMemory;
   const auto turn = words[head::past_turn].load(memory_order_acquire);
   if (turn == 0) return all;
   for (const auto each : {turn - 1, turn}) {
@@ -101,7 +122,7 @@ std::vector<PastSample> read_past(std::span<const Word> words, const Layout &lay
     const auto begin = layout.past_half_at(each);
     for (std::size_t i = 0; i < half.size(); ++i) half[i] = words[begin + i].load(memory_order_relaxed);
     std::atomic_thread_fence(memory_order_acquire);
-    if (words[head::past_turn].load(memory_order_relaxed) - each < 2) decode_half(half, slots, all);
+    if (words[head::past_turn].load(memory_order_relaxed) - each < 2) decode_half(half, slots, left, all);
   }
   return all;
 }
