@@ -46,7 +46,9 @@ Result<Connection> Connection::open(const Place &place) {
 }
 
 Result<Frame> Connection::exchange(std::span<const std::byte> request) {
-  const auto lost = [](int error) -> Result<Frame> {
+  const auto lost = [&](int error) -> Result<Frame> {
+    // An answer that comes too late must not be taken for that to the next request.
+    socket_.reset();
     return failure(error == EAGAIN ? "the agent does not answer"
                                    : fmt::format("the connection to the agent is lost: {}", std::strerror(error)));
   };
@@ -61,7 +63,10 @@ Result<Frame> Connection::exchange(std::span<const std::byte> request) {
   for (;;) {
     const auto framing = next_frame(answer_, kLargestAnswer, frame);
     if (framing == Framing::whole) return frame;
-    if (framing == Framing::too_large) return std::unexpected(no_sense());
+    if (framing == Framing::too_large) {
+      socket_.reset();
+      return std::unexpected(no_sense());
+    }
     std::array<std::byte, 65536> piece;  // NOLINT(*-member-init): filled by recv()
     const auto got = ::recv(socket_.get(), piece.data(), piece.size(), 0);
     if (got < 0 && errno == EINTR) continue;
