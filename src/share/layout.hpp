@@ -45,7 +45,7 @@ enum Changing : std::uint8_t {
   newest,    // number of the newest sample; 0: none yet
   bell,      // its low half is a futex that changes with each sample and with the state
   past_turn,
-  past_used,  // bytes of the first half, then those of the second
+  past_used,  // words of the first half, then those of the second
 };
 }  // namespace head
 

@@ -69,13 +69,16 @@ void decode_half(std::span<const std::uint64_t> half, const codec::SlotMap &slot
 }  // namespace
 
 void PastWriter::turn_over(std::uint64_t boot_time) {
+  begun_ = boot_time;
+  encoder_.restart();
+  // One that a sample was too large for is still empty.
+  if (turn_ != 0 && used_ == 0) return;
   ++turn_;
   words_[head::past_used + turn_ % 2].store(0, memory_order_relaxed);
   // Whoever copies the half that is written over from now on sees that it is not that one any more.
   words_[head::past_turn].store(turn_, memory_order_relaxed);
   std::atomic_thread_fence(memory_order_release);
   used_ = 0;
-  begun_ = boot_time;
 }
 
 bool PastWriter::put(std::uint64_t boot_time, WallTime wall_time) {
@@ -97,10 +100,7 @@ void PastWriter::append(const SnapshotPtr &snapshot, std::uint64_t boot_time) {
   last_ = boot_time;
   const bool first = begun_ == 0 || boot_time - begun_ >= kMinute;
   for (bool alone = first;; alone = true) {
-    if (alone) {
-      turn_over(boot_time);
-      encoder_.restart();
-    }
+    if (alone) turn_over(boot_time);
     payload_.clear();
     // What cannot be kept is left out; the next stands alone.
     const bool encoded = encoder_.encode(payload_, snapshot).has_value();
