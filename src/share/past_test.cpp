@@ -140,7 +140,7 @@ TEST(Past, EndsBeforeADamagedSample) {
 
 // Entries of a few bytes can each ask for a machine of thousands of cores.
 TEST(Past, AsksForNoMoreMemoryThanTheWholeMayTake) {
-  Past past(256U << 10U);
+  Past past(512U << 10U);
   Snapshot wide;
   wide.cores.resize(codec::kMostCores);
   for (std::uint32_t i = 0; i < wide.cores.size(); ++i) wide.cores[i].id = i;
