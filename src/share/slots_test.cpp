@@ -2,8 +2,11 @@
 #include "share/slots.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <limits>
 #include <thread>
 
 #include "codec/testing.hpp"
