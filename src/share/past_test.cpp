@@ -171,15 +171,14 @@ TEST(Past, ReadersNeverGetWhatWasNotWritten) {
   Past past(4096);
   std::atomic<int> reading{0};
   std::atomic<int> wrong{0};
-  std::atomic<std::uint64_t> samples{0};
   std::vector<std::jthread> threads;
   for (int i = 0; i < 3; ++i) {
     ++reading;
     threads.emplace_back([&] {
-      for (int round = 0; round < 500 && wrong == 0; ++round) {
+      for (int read = 0; read < 2000 && wrong == 0;) {
         std::uint64_t last = 0;
         for (const auto &sample : past.read()) {
-          ++samples;
+          ++read;
           if (mark_of(*sample.snapshot, false) != (sample.boot_time - kStart) / kSecond) ++wrong;
           if (sample.boot_time <= last) ++wrong;
           last = sample.boot_time;
@@ -193,7 +192,6 @@ TEST(Past, ReadersNeverGetWhatWasNotWritten) {
   threads.clear();
   EXPECT_EQ(wrong, 0);
   EXPECT_GT(written, 100);
-  EXPECT_GT(samples, 500);
 }
 
 }  // namespace
