@@ -15,14 +15,14 @@ Result<void> encode_sample(codec::WireWriter &out, codec::SnapshotEncoder &encod
   return {};
 }
 
-SnapshotPtr decode_sample(std::span<const std::byte> bytes, WallTime time, const codec::SlotMap &slots) {
+std::shared_ptr<Snapshot> decode_sample(std::span<const std::byte> bytes, WallTime time, const codec::SlotMap &slots) {
   codec::WireReader in(bytes);
   codec::WireReader snapshot(in.bytes(in.u32()));
   codec::SnapshotDecoder decoder;
   decoder.restart(slots);
   decoder.current().time = time;
   if (!decoder.decode(snapshot) || !codec::decode_live_parts(in, decoder.current())) return nullptr;
-  return std::make_shared<const Snapshot>(std::move(decoder.current()));
+  return std::make_shared<Snapshot>(std::move(decoder.current()));
 }
 
 }  // namespace gpulse::share

@@ -11,6 +11,6 @@ namespace gpulse::share {
 
 Result<void> encode_sample(codec::WireWriter &out, codec::SnapshotEncoder &encoder, const SnapshotPtr &snapshot);
 // Null: the bytes make no sense. `slots`: of the agent's keys.
-SnapshotPtr decode_sample(std::span<const std::byte> bytes, WallTime time, const codec::SlotMap &slots);
+std::shared_ptr<Snapshot> decode_sample(std::span<const std::byte> bytes, WallTime time, const codec::SlotMap &slots);
 
 }  // namespace gpulse::share

@@ -58,7 +58,11 @@ Mapping::~Mapping() {
   if (memory_ != nullptr) ::munmap(memory_, bytes_);
 }
 
-Publisher::~Publisher() { set_state(SegmentState::ended); }
+Publisher::~Publisher() {
+  if (file_.mapping.words().empty()) return;
+  set_state(SegmentState::ended);
+  ::unlink((folder_ + "/" + kSegmentFile).c_str());
+}
 
 void Publisher::set_state(SegmentState state) {
   const auto words = file_.mapping.words();
