@@ -61,7 +61,7 @@ void SocketServer::accept_one() {
   connection.socket = std::move(socket);
 }
 
-void SocketServer::receive(Connection &connection, const Handle &handle) {
+void SocketServer::receive(Connection &connection) {
   std::array<std::byte, 16384> piece;  // NOLINT(*-member-init): filled by recv()
   const auto got = ::recv(connection.socket.get(), piece.data(), piece.size(), 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -69,18 +69,20 @@ void SocketServer::receive(Connection &connection, const Handle &handle) {
     connection.closing = true;
     return;
   }
+  connection.in.insert(connection.in.end(), piece.begin(), piece.begin() + got);
+}
+
+// One at a time: answers to many could not be bounded.
+void SocketServer::take_request(Connection &connection, const Handle &handle) {
+  if (connection.waiting || connection.closing || !connection.out.empty()) return;
   auto &in = connection.in;
-  in.insert(in.end(), piece.begin(), piece.begin() + got);
   share::Frame frame;
-  std::size_t used = 0;
-  for (;;) {
-    const auto rest = std::span<const std::byte>(in).subspan(used);
-    const auto framing = share::next_frame(rest, share::kLargestRequest, frame);
-    if (framing == share::Framing::too_large) connection.closing = true;
-    if (framing != share::Framing::whole) break;
-    handle(connection.client, frame);
-    used += share::kFrameHead + frame.body.size();
-  }
+  const auto framing = share::next_frame(in, share::kLargestRequest, frame);
+  if (framing == share::Framing::too_large) connection.closing = true;
+  if (framing != share::Framing::whole) return;
+  const auto used = share::kFrameHead + frame.body.size();
+  connection.waiting = true;
+  handle(connection.client, frame);
   in.erase(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(used));
 }
 
@@ -116,10 +118,8 @@ void SocketServer::take_answers() {
   for (auto &[number, frame] : answers) {
     const auto found = connections_.find(number);
     if (found == connections_.end()) continue;
-    auto &out = found->second.out;
-    // One that asks and does not read.
-    if (out.size() > share::kLargestAnswer) found->second.closing = true;
-    out.insert(out.end(), frame.begin(), frame.end());
+    found->second.out = std::move(frame);
+    found->second.waiting = false;
     flush(found->second);
   }
 }
@@ -133,7 +133,8 @@ void SocketServer::run(const std::stop_token &stop, const Handle &handle, const 
         {{.fd = wake_.get(), .events = POLLIN, .revents = 0}, {.fd = listener_.get(), .events = POLLIN, .revents = 0}});
     numbers.clear();
     for (const auto &[number, connection] : connections_) {
-      const short events = connection.out.empty() ? POLLIN : POLLOUT;  // first the answer, then the next request
+      // First the answer, then the next request.
+      const short events = !connection.out.empty() ? POLLOUT : connection.waiting ? 0 : POLLIN;
       watched.push_back({.fd = connection.socket.get(), .events = events, .revents = 0});
       numbers.push_back(number);
     }
@@ -142,9 +143,10 @@ void SocketServer::run(const std::stop_token &stop, const Handle &handle, const 
       auto &connection = connections_[numbers[i]];
       const auto happened = watched[i + 2].revents;
       if ((happened & POLLOUT) != 0) flush(connection);
-      if ((happened & (POLLIN | POLLHUP | POLLERR)) != 0) receive(connection, handle);
+      if ((happened & (POLLIN | POLLHUP | POLLERR)) != 0) receive(connection);
     }
     if (watched[0].revents != 0) take_answers();
+    for (auto &[number, connection] : connections_) take_request(connection, handle);
     if (watched[1].revents != 0) accept_one();
     std::erase_if(connections_, [&](const auto &each) {
       if (each.second.closing) closed(each.second.client);

@@ -34,7 +34,7 @@ class SocketServer {
   using Closed = std::function<void(const Client &)>;
   // Until a stop is asked for. Both are called on this thread.
   void run(const std::stop_token &stop, const Handle &handle, const Closed &closed);
-  // An answer to a client; nothing where it is gone.
+  // The answer to a client's request; nothing where it is gone.
   void send(std::uint64_t client, std::vector<std::byte> frame);
 
  private:
@@ -42,13 +42,15 @@ class SocketServer {
     Client client;
     UniqueFd socket;
     std::vector<std::byte> in, out;
+    bool waiting = false;  // for the answer to its request: the next one is looked at after that
     bool closing = false;
   };
 
   SocketServer(std::string path, UniqueFd listener, UniqueFd wake)
       : path_(std::move(path)), listener_(std::move(listener)), wake_(std::move(wake)) {}
   void accept_one();
-  void receive(Connection &connection, const Handle &handle);
+  static void receive(Connection &connection);
+  static void take_request(Connection &connection, const Handle &handle);
   static void flush(Connection &connection);
   void take_answers();
 
