@@ -33,6 +33,7 @@ void DetailsReader::release(Monotonic until) {
   std::unique_lock lock(mutex_);
   released_until_ = until;
   changed_.notify_all();
+  if (monotonic_now() >= until) return;
   changed_.wait(lock, [&] { return !open_; });
 }
 
@@ -50,6 +51,7 @@ Result<share::DetailsAnswer> DetailsReader::read(const MetricSet &set, const std
     if (!opened) return std::unexpected(opened.error());
     feed_ = std::move(*opened);
     read_set_ = set;
+    last_at_ = {};
   }
   const auto sample = last_at_ == Monotonic{} ? feed_->once(stop) : feed_->again(stop);
   if (!sample) return std::unexpected(sample.error());
