@@ -93,14 +93,7 @@ Result<void> Agent::run(const std::stop_token &stop, const ServiceManager &manag
   const std::jthread socket([&](const std::stop_token &end) {
     server_->run(
         end, [&](const Client &client, const share::Frame &frame) { handle(client, frame); },
-        [&](const Client &client) {
-          {
-            const std::lock_guard lock(mutex_);
-            demand_.drop(client.number);
-            std::erase(waiting_, client.number);
-          }
-          change();
-        });
+        [&](const Client &client) { drop(client); });
   });
   const std::stop_callback wake(stop, [this] { change(); });
   return sample(stop, manager);
@@ -112,6 +105,7 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
   while (!stop.stop_requested()) {
     std::optional<MetricSet> focus;
     bool released = false;
+    std::vector<std::uint64_t> waiting;
     std::stop_token round;
     {
       const std::lock_guard lock(mutex_);
@@ -120,6 +114,7 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
       interval_ = demand_.interval(limits_);
       focus = demand_.focus(limits_);
       released = monotonic_now() < released_until_;
+      waiting.swap(waiting_);
     }
     // A stop that was asked for just before has met the round before.
     if (stop.stop_requested()) break;
@@ -133,16 +128,15 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
       auto opened = feed::open_live(options);
       if (!opened) return std::unexpected(opened.error());
       feed = std::move(*opened);
-      if (released) {
-        const std::lock_guard lock(mutex_);
-        for (const auto client : waiting_) server_->send(client, share::encode(share::MessageKind::done));
-        waiting_.clear();
-      }
+    }
+    for (const auto client : waiting) {
+      server_->send(client, released ? share::encode(share::MessageKind::done)
+                                     : share::encode(share::Refused{"the agent was told to take up the GPUs again"}));
     }
     feed->set_interval(interval_);
     feed->focus(focus.value_or(MetricSet::all()));
     const auto followed = feed->follow(round, [&](const SnapshotPtr &snapshot) {
-      const bool more = publish(snapshot, manager);
+      const bool more = publish(snapshot, released, manager);
       auto costs = costs_of(*feed);
       const std::lock_guard lock(mutex_);
       costs_ = std::move(costs);
@@ -165,18 +159,16 @@ SnapshotPtr Agent::released_words(const Snapshot &snapshot, std::chrono::nanosec
 }
 
 // False: the drivers are to be taken up again.
-bool Agent::publish(const SnapshotPtr &snapshot, const ServiceManager &manager) {
+bool Agent::publish(const SnapshotPtr &snapshot, bool released, const ServiceManager &manager) {
   std::chrono::nanoseconds rest{0};
   std::chrono::nanoseconds interval{0};
   {
     const std::lock_guard lock(mutex_);
-    if (released_until_ != Monotonic{}) rest = released_until_ - monotonic_now();
-    if (rest <= 0s) released_until_ = {};
+    rest = released_until_ - monotonic_now();
     interval = interval_;
   }
-  const bool was_released = options_.feed.source != "host" && rest != 0s;
-  if (was_released && rest <= 0s) return false;
-  const auto published = publisher_.publish(was_released ? released_words(*snapshot, rest) : snapshot, interval);
+  if (released && rest <= 0s) return false;
+  const auto published = publisher_.publish(released ? released_words(*snapshot, rest) : snapshot, interval);
   static_cast<void>(manager.alive());
   const std::lock_guard lock(mutex_);
   segment_bytes_ = publisher_.bytes();
@@ -217,6 +209,17 @@ void Agent::handle(const Client &client, const share::Frame &frame) {
   }
 }
 
+void Agent::drop(const Client &client) {
+  bool changed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto before = asked_for();
+    demand_.drop(client.number);
+    changed = before != asked_for();
+  }
+  if (changed) change();
+}
+
 void Agent::want(const Client &client, const share::Frame &frame) {
   auto request = share::decode<share::Want>(frame.body);
   if (!request) return server_->send(client.number, share::encode(share::Refused{"the request makes no sense"}));
@@ -224,7 +227,7 @@ void Agent::want(const Client &client, const share::Frame &frame) {
   bool changed = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto before = std::pair(demand_.interval(limits_), demand_.focus(limits_));
+    const auto before = asked_for();
     Demand::Reader reader{.who = {.pid = client.pid,
                                   .user = client.user,
                                   .program = std::move(request->program),
@@ -233,7 +236,7 @@ void Agent::want(const Client &client, const share::Frame &frame) {
     if (!request->metrics.empty()) reader.metrics = share::metric_set(request->metrics);
     granted = std::min(reader.who.interval, limits_.interval);
     demand_.set(client.number, std::move(reader));
-    changed = before != std::pair(demand_.interval(limits_), demand_.focus(limits_));
+    changed = before != asked_for();
   }
   if (changed) change();
   server_->send(client.number, share::encode(share::Granted{granted}));

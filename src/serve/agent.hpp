@@ -43,14 +43,19 @@ class Agent {
 
   // On the thread of run().
   Result<void> sample(const std::stop_token &stop, const ServiceManager &manager);
-  bool publish(const SnapshotPtr &snapshot, const ServiceManager &manager);
+  bool publish(const SnapshotPtr &snapshot, bool released, const ServiceManager &manager);
   SnapshotPtr released_words(const Snapshot &snapshot, std::chrono::nanoseconds rest) const;
   // On the thread of the socket.
   void handle(const Client &client, const share::Frame &frame);
   void want(const Client &client, const share::Frame &frame);
+  void drop(const Client &client);
   void details(const Client &client, const share::Frame &frame);
   void release(const Client &client, std::chrono::nanoseconds time);
   share::AgentStatus status();
+  // With the mutex held: the interval, and what is sampled at it.
+  std::pair<std::chrono::nanoseconds, std::optional<MetricSet>> asked_for() const {
+    return {demand_.interval(limits_), demand_.focus(limits_)};
+  }
   // Of any: makes run() look at what is asked for.
   void change();
 
