@@ -46,10 +46,12 @@ class AgentFeed final : public Feed {
 
  private:
   bool wants_details() const { return options_.only && options_.only->contains_any(Scope::detail); }
+  bool wants_rate() const { return options_.continuous || follows_; }
   Result<void> ask_for_rate();
   Result<SnapshotPtr> take();
   Result<void> add_details(Snapshot &snapshot);
   Result<SnapshotPtr> take_or_poll(const std::stop_token &stop);
+  Result<SnapshotPtr> poll_next(const Error &why, const std::stop_token &stop);
   void look_for_agent();
 
   const Options options_;
@@ -61,7 +63,9 @@ class AgentFeed final : public Feed {
   OwnView view_;
   std::string warning_;
   bool told_ = false;
-  std::uint64_t number_ = 0;  // of the sample that was handed on last
+  bool follows_ = false;          // next() is called
+  std::uint64_t number_ = 0;      // of the sample that was handed on last
+  std::optional<WallTime> time_;  // of that one, whose number means nothing to another agent
   std::optional<Monotonic> due_;
   Monotonic next_look_{};
 };
@@ -73,10 +77,10 @@ Result<void> AgentFeed::attach() {
   number_ = 0;
   const std::lock_guard lock(mutex_);
   connection_.reset();
-  if (!options_.continuous && !wants_details()) return {};
+  if (!wants_rate() && !wants_details()) return {};
   auto connection = share::Connection::open(segment_->place());
   if (connection) connection_ = std::move(*connection);
-  auto asked = options_.continuous ? ask_for_rate() : Result<void>{};
+  auto asked = wants_rate() ? ask_for_rate() : Result<void>{};
   if (asked && wants_details() && !connection_) asked = std::unexpected(connection.error());
   if (!asked) segment_.reset();
   return asked;
@@ -121,21 +125,35 @@ Result<void> AgentFeed::add_details(Snapshot &snapshot) {
   auto answer = connection_->details(*options_.only);
   if (!answer) return std::unexpected(answer.error());
   for (auto &device : snapshot.devices) {
+    if (device.identity == nullptr) continue;
     const auto found = std::ranges::find(answer->devices, device.identity->uuid, &share::DetailsOf::uuid);
     if (found != answer->devices.end()) device.details = std::make_shared<DeviceDetails>(std::move(found->details));
   }
   return {};
 }
 
+// One that was handed on before is none.
 Result<SnapshotPtr> AgentFeed::take() {
   auto taken = segment_->latest();
   if (!taken) return std::unexpected(taken.error());
+  if (taken->snapshot->time == time_) {
+    if (auto good = segment_->check(); !good) return std::unexpected(good.error());
+    return failure(fmt::format("the agent in {} has nothing new", segment_->place().folder));
+  }
   view_.complete(*taken->snapshot, segment_->layout().pid_namespace);
-  if (wants_details()) {
+  // Without devices it has let go of them, and says so in the sample.
+  if (wants_details() && !taken->snapshot->devices.empty()) {
     if (auto added = add_details(*taken->snapshot); !added) return std::unexpected(added.error());
   }
   number_ = taken->number;
+  time_ = taken->snapshot->time;
   return std::move(taken->snapshot);
+}
+
+Result<SnapshotPtr> AgentFeed::poll_next(const Error &why, const std::stop_token &stop) {
+  if (auto good = poll(why); !good) return std::unexpected(good.error());
+  if (options_.notice && !warning_.empty()) options_.notice(warning_);
+  return own_->next(stop);
 }
 
 Result<SnapshotPtr> AgentFeed::take_or_poll(const std::stop_token &stop) {
@@ -148,14 +166,13 @@ Result<SnapshotPtr> AgentFeed::take_or_poll(const std::stop_token &stop) {
       if (auto other = take()) return other;
     }
     if (!sleep_until(monotonic_now() + 50ms, stop)) return SnapshotPtr{};
-  } while (options_.continuous && monotonic_now() < until);
-  if (auto good = poll(sample.error()); !good) return std::unexpected(good.error());
-  if (options_.notice && !warning_.empty()) options_.notice(warning_);
-  return own_->next(stop);
+  } while (wants_rate() && monotonic_now() < until);
+  return poll_next(sample.error(), stop);
 }
 
 Result<SnapshotPtr> AgentFeed::once(const std::stop_token &stop) {
   if (own_) return own_->once(stop);
+  time_.reset();
   return take_or_poll(stop);
 }
 
@@ -179,6 +196,10 @@ void AgentFeed::look_for_agent() {
 Result<SnapshotPtr> AgentFeed::next(const std::stop_token &stop) {
   if (own_) look_for_agent();
   if (own_) return own_->next(stop);
+  // Who was not known to take more than one asks for his rate now.
+  if (!std::exchange(follows_, true) && !options_.continuous) {
+    if (const auto attached = attach(); !attached) return poll_next(attached.error(), stop);
+  }
   if (due_) {
     if (!sleep_until(*due_, stop)) return SnapshotPtr{};
     segment_->wait_beyond(number_, monotonic_now() + std::max<std::chrono::nanoseconds>(segment_->interval(), 2s),
@@ -236,6 +257,7 @@ std::optional<AgentInfo> AgentFeed::agent() const {
 std::vector<CostReport> AgentFeed::costs() const {
   if (own_) return own_->costs();
   std::vector<CostReport> all;
+  if (!segment_) return all;
   auto connection = share::Connection::open(segment_->place());
   if (!connection) return all;
   const auto status = connection->status();
