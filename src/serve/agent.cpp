@@ -102,10 +102,11 @@ Result<void> Agent::run(const std::stop_token &stop, const ServiceManager &manag
 Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &manager) {
   std::unique_ptr<feed::Feed> feed;
   bool was_released = false;
+  bool is_shown = false;  // readers have seen a sample of this feed
+  std::vector<Waiting> waiting;
   while (!stop.stop_requested()) {
     std::optional<MetricSet> focus;
     bool released = false;
-    std::vector<std::uint64_t> waiting;
     std::stop_token round;
     {
       const std::lock_guard lock(mutex_);
@@ -114,7 +115,8 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
       interval_ = demand_.interval(limits_);
       focus = demand_.focus(limits_);
       released = monotonic_now() < released_until_;
-      waiting.swap(waiting_);
+      waiting.insert(waiting.end(), waiting_.begin(), waiting_.end());
+      waiting_.clear();
     }
     // A stop that was asked for just before has met the round before.
     if (stop.stop_requested()) break;
@@ -128,15 +130,14 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
       auto opened = feed::open_live(options);
       if (!opened) return std::unexpected(opened.error());
       feed = std::move(*opened);
+      is_shown = false;
     }
-    for (const auto client : waiting) {
-      server_->send(client, released ? share::encode(share::MessageKind::done)
-                                     : share::encode(share::Refused{"the agent was told to take up the GPUs again"}));
-    }
+    if (is_shown) answer(waiting, released);
     feed->set_interval(interval_);
     feed->focus(focus.value_or(MetricSet::all()));
     const auto followed = feed->follow(round, [&](const SnapshotPtr &snapshot) {
       const bool more = publish(snapshot, released, manager);
+      if (more && !std::exchange(is_shown, true)) answer(waiting, released);
       auto costs = costs_of(*feed);
       const std::lock_guard lock(mutex_);
       costs_ = std::move(costs);
@@ -145,6 +146,15 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
     if (!followed) return followed;
   }
   return {};
+}
+
+void Agent::answer(std::vector<Waiting> &waiting, bool released) {
+  for (const auto &[client, for_release] : waiting) {
+    server_->send(client, for_release == released
+                              ? share::encode(share::MessageKind::done)
+                              : share::encode(share::Refused{"somebody has told the agent otherwise since"}));
+  }
+  waiting.clear();
 }
 
 SnapshotPtr Agent::released_words(const Snapshot &snapshot, std::chrono::nanoseconds rest) const {
@@ -259,13 +269,12 @@ void Agent::release(const Client &client, std::chrono::nanoseconds time) {
   {
     const std::lock_guard lock(mutex_);
     released_until_ = until;
-    if (time > 0s) waiting_.push_back(client.number);
+    waiting_.push_back({client.number, time > 0s});
   }
   log_line(LogLevel::notice, time > 0s ? fmt::format("lets go of the GPUs for {:.0f} s, as asked by pid {}",
                                                      Seconds(time).count(), client.pid)
                                        : fmt::format("takes up the GPUs again, as asked by pid {}", client.pid));
   change();
-  if (time <= 0s) server_->send(client.number, share::encode(share::MessageKind::done));
 }
 
 share::AgentStatus Agent::status() {

@@ -41,9 +41,16 @@ class Agent {
  private:
   Agent(AgentOptions options, share::PlaceLock lock, std::unique_ptr<SocketServer> server);
 
+  // A client that is told when readers see that the drivers are let go of, or taken up again.
+  struct Waiting {
+    std::uint64_t client = 0;
+    bool for_release = false;
+  };
+
   // On the thread of run().
   Result<void> sample(const std::stop_token &stop, const ServiceManager &manager);
   bool publish(const SnapshotPtr &snapshot, bool released, const ServiceManager &manager);
+  void answer(std::vector<Waiting> &waiting, bool released);
   SnapshotPtr released_words(const Snapshot &snapshot, std::chrono::nanoseconds rest) const;
   // On the thread of the socket.
   void handle(const Client &client, const share::Frame &frame);
@@ -71,7 +78,7 @@ class Agent {
   Demand demand_;
   std::stop_source round_;  // of run(): ends when what is asked for has changed
   Monotonic released_until_{};
-  std::vector<std::uint64_t> waiting_;  // clients that are told when the drivers are let go of
+  std::vector<Waiting> waiting_;
   std::vector<share::CallCost> costs_;
   std::chrono::nanoseconds interval_{0};
   std::uint64_t samples_ = 0, segment_bytes_ = 0;
