@@ -18,14 +18,20 @@ serve::Limits limits_of(const Options &options) {
   return {.interval = options.interval, .fastest = std::min(options.fastest, options.interval)};
 }
 
+bool is_whole_machine(const Options &options) {
+  return options.source == "auto" && options.sysroot.empty() && options.replay.empty() && !options.demo;
+}
+
 // What is not this machine as it is must not be taken for it: it gets a folder that nobody looks into unasked.
-Result<share::Place> place_of(const Options &options) {
-  const bool whole = options.source == "auto" && options.sysroot.empty() && options.replay.empty() && !options.demo;
-  auto place = share::place_to_serve();
-  if (whole || place.trust == share::Trust::named) return place;
+Result<share::Place> make_place() {
   std::string folder = "/tmp/gpulse-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return failure("no folder in /tmp can be made");
   return share::Place{.folder = folder, .trust = share::Trust::named};
+}
+
+void remove_place(const share::Place &place) {
+  ::unlink((place.folder + "/" + share::kLockFile).c_str());
+  ::rmdir(place.folder.c_str());
 }
 
 void read_again(const Options &options, serve::Agent &agent, const ServiceManager &manager) {
@@ -48,7 +54,9 @@ int run_serve(const Options &options) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
   // Before any other thread is started: they inherit it.
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  auto place = place_of(options);
+  auto place = Result<share::Place>(share::place_to_serve());
+  const bool own_folder = !is_whole_machine(options) && place->trust != share::Trust::named;
+  if (own_folder) place = make_place();
   if (!place) return fail(place.error());
   auto reading = feed_options(options);
   reading.agent = false;
@@ -72,7 +80,7 @@ int run_serve(const Options &options) {
   const auto done = (*agent)->run(stop.get_token(), manager);
   // Readers are told that nothing more comes.
   agent->reset();
-  if (place->folder.starts_with("/tmp/gpulse-")) ::rmdir(place->folder.c_str());
+  if (own_folder) remove_place(*place);
   return done ? kGood : fail(done.error());
 }
 

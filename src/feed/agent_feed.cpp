@@ -140,7 +140,8 @@ Result<SnapshotPtr> AgentFeed::take() {
     if (auto good = segment_->check(); !good) return std::unexpected(good.error());
     return failure(fmt::format("the agent in {} has nothing new", segment_->place().folder));
   }
-  view_.complete(*taken->snapshot, segment_->layout().pid_namespace);
+  // The processes of a recording are not ours, whatever their pids.
+  if (taken->snapshot->origin.empty()) view_.complete(*taken->snapshot, segment_->layout().pid_namespace);
   // Without devices it has let go of them, and says so in the sample.
   if (wants_details() && !taken->snapshot->devices.empty()) {
     if (auto added = add_details(*taken->snapshot); !added) return std::unexpected(added.error());

@@ -127,7 +127,8 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
       options.interval = interval_;
       // A machine without its GPUs still has something to tell.
       if (released) options.source = "host";
-      auto opened = feed::open_live(options);
+      auto opened = released ? feed::open_live(options) : feed::open(options, round);
+      if (round.stop_requested()) continue;
       if (!opened) return std::unexpected(opened.error());
       feed = std::move(*opened);
       is_shown = false;
@@ -144,6 +145,8 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
       return more;
     });
     if (!followed) return followed;
+    // A recording is played again from its beginning.
+    if (!feed->is_live() && sleep_until(monotonic_now() + interval_, round)) feed.reset();
   }
   return {};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/details_reader.hpp"
 
-#include "feed/live_feed.hpp"
+#include "base/clock.hpp"
 
 namespace gpulse::serve {
 
@@ -47,7 +47,7 @@ Result<share::DetailsAnswer> DetailsReader::read(const MetricSet &set, const std
     feed_.reset();
     auto options = options_;
     options.only = set;
-    auto opened = feed::open_live(options);
+    auto opened = feed::open(options, stop);
     if (!opened) return std::unexpected(opened.error());
     feed_ = std::move(*opened);
     read_set_ = set;
