@@ -52,6 +52,7 @@ Result<Frame> Connection::exchange(std::span<const std::byte> request) {
     return failure(error == EAGAIN ? "the agent does not answer"
                                    : fmt::format("the connection to the agent is lost: {}", std::strerror(error)));
   };
+  if (!socket_) return failure("the connection to the agent is lost");
   while (!request.empty()) {
     const auto sent = ::send(socket_.get(), request.data(), request.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
