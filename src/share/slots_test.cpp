@@ -2,15 +2,19 @@
 #include "share/slots.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <limits>
 #include <thread>
 
+#include "base/child_process.hpp"
 #include "codec/testing.hpp"
 #include "share/past.hpp"
+#include "share/segment.hpp"
 #include "share/testing.hpp"
 
 namespace gpulse::share {
@@ -120,6 +124,37 @@ TEST(Slots, AWriterKilledAtAnyWordLeavesTheSampleBefore) {
   EXPECT_EQ(newest_mark(torn), 10);
 }
 
+// A real one: the bytes it copies end where the memory does.
+TEST(Slots, AWriterThatDiesInTheMiddleHasMarkedTheSlot) {
+  const auto layout = make_layout(kRoom, 0, 0);
+  constexpr auto kShared = MAP_SHARED | MAP_ANONYMOUS;
+  const Mapping mapping(::mmap(nullptr, layout.bytes, PROT_READ | PROT_WRITE, kShared, -1, 0), layout.bytes);
+  const auto words = mapping.words();
+  for (std::uint64_t number = 1; number <= 9; ++number)
+    testing::write_sample(words, layout, number, marked_snapshot(number), number);
+
+  constexpr std::size_t kPage = 4096;
+  const Mapping pages(::mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, kShared, -1, 0), 2 * kPage);
+  ASSERT_EQ(::mprotect(&pages.words()[kPage / sizeof(Word)], kPage, PROT_NONE), 0);
+  const auto bytes = std::as_bytes(pages.words());
+  for (const std::size_t before : {0U, 8U, 800U, 4096U}) {
+    Child writer(::fork());
+    if (writer.id() == 0) {
+      ::signal(SIGSEGV, SIG_DFL);
+      write_slot(words, layout, 10,
+                 {.snapshot = *marked_snapshot(10), .bytes = bytes.subspan(kPage - before, before + 8)});
+      ::_exit(0);
+    }
+    ASSERT_EQ(writer.wait(), SIGSEGV);
+    EXPECT_EQ(words[layout.slot_at(10) + slot::number], 10);
+    EXPECT_EQ(words[layout.slot_at(10) + slot::sequence], 19);
+    const auto copy = newest_sample(words, layout);
+    ASSERT_TRUE(copy);
+    EXPECT_EQ(copy->number, 9);
+    EXPECT_EQ(host_reading(words, layout, 0), host_mark(9));
+  }
+}
+
 TEST(Slots, TheFirstSampleIsSeenOnlyWhole) {
   Memory memory(kRoom);
   Memory after(memory);
@@ -166,6 +201,10 @@ class Busy {
 
   // What sample `number` is marked with.
   static std::uint64_t mark(std::uint64_t number) { return number % kMarks; }
+  // Whether a reader may find no whole sample.
+  static bool may_miss(const Memory &memory) { return memory.layout().slots < 4; }
+
+  explicit Busy(std::optional<std::uint64_t> slots = {}) : memory_(kRoom, slots) {}
 
   void run(const std::vector<bool (*)(Memory &)> &reads) {
     struct Prepared {
@@ -202,24 +241,26 @@ class Busy {
   }
 
  private:
-  Memory memory_{kRoom};
+  Memory memory_;
   std::atomic<int> reading_{0}, wrong_{0};
 };
 
 bool newest_is_whole(Memory &memory) {
   const auto copy = newest_sample(memory.words(), memory.layout());
-  const auto snapshot = copy ? decoded(*copy) : nullptr;
+  if (!copy) return Busy::may_miss(memory);
+  const auto snapshot = decoded(*copy);
   return snapshot && mark_of(*snapshot) == Busy::mark(copy->number);
 }
 bool readings_are_written_ones(Memory &memory) {
   for (std::size_t i = 0; i < memory.layout().host_numbers; ++i) {
     const auto host = host_reading(memory.words(), memory.layout(), i);
+    if (!host && Busy::may_miss(memory)) continue;
     if (!host || !host->has_value()) return false;
     const auto mark = static_cast<std::uint64_t>(-host->value());
     if (*host != host_mark(mark) || mark >= Busy::kMarks) return false;
     const auto device = i % 3;
     const auto reading = device_reading(memory.words(), memory.layout(), device, i);
-    if (!reading && device == 0) return false;
+    if (!reading && device == 0 && !Busy::may_miss(memory)) return false;
     if (!reading) continue;  // the newest has fewer devices
     if (!reading->has_value()) return false;
     const auto other = static_cast<std::uint64_t>(reading->value()) / 8;
@@ -230,6 +271,11 @@ bool readings_are_written_ones(Memory &memory) {
 
 TEST(Slots, ReadersNeverSeeAMixtureOfTwoSamples) {
   Busy().run({newest_is_whole, newest_is_whole, readings_are_written_ones, readings_are_written_ones});
+}
+
+// A reader is overtaken all the time where there are two slots: what it gets is whole still.
+TEST(Slots, ReadersThatAreOvertakenGetNothingOrAWholeSample) {
+  Busy(2).run({newest_is_whole, newest_is_whole, readings_are_written_ones, readings_are_written_ones});
 }
 
 // Reads whatever a head that was taken leads to; a sanitizer sees what lies outside.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -15,11 +17,23 @@
 
 namespace gpulse::share::testing {
 
+inline void write_sample(std::span<Word> words, const Layout &layout, std::uint64_t number, const SnapshotPtr &snapshot,
+                         std::uint64_t boot_time) {
+  codec::WireWriter bytes;
+  codec::SnapshotEncoder encoder;
+  if (!encode_sample(bytes, encoder, snapshot)) std::abort();
+  const SlotContent content{.snapshot = *snapshot, .bytes = bytes.view(), .boot_time = boot_time, .identities = 1};
+  if (!fits(layout, content)) std::abort();
+  write_slot(words, layout, number, content);
+}
+
 class Memory {
  public:
-  explicit Memory(const Room &room)
+  // With fewer slots than an agent makes, so that they are written over sooner.
+  explicit Memory(const Room &room, std::optional<std::uint64_t> slots = {})
       : layout_(make_layout(room, codec::todays_schema().body.size(), codec::todays_schema().hash)),
         words_(layout_.bytes / sizeof(Word)) {
+    layout_.slots = slots.value_or(layout_.slots);
     write_head(words_, layout_);
   }
   Memory(const Memory &other) : layout_(other.layout_), words_(other.words_.size()) {
@@ -31,12 +45,7 @@ class Memory {
   const Layout &layout() const { return layout_; }
 
   void write(std::uint64_t number, const SnapshotPtr &snapshot, std::uint64_t boot_time = 1) {
-    codec::WireWriter bytes;
-    codec::SnapshotEncoder encoder;
-    if (!encode_sample(bytes, encoder, snapshot)) std::abort();
-    const SlotContent content{.snapshot = *snapshot, .bytes = bytes.view(), .boot_time = boot_time, .identities = 1};
-    if (!fits(layout_, content)) std::abort();
-    write_slot(words_, layout_, number, content);
+    write_sample(words_, layout_, number, snapshot, boot_time);
   }
 
  private:
