@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cli/output.hpp"
+#include "view/smi/table.hpp"
 
 namespace gpulse::cli {
 
@@ -30,6 +31,7 @@ SmiResult<SmiSession> SmiSession::open(const Options &options, const MetricSet &
                                        std::optional<std::chrono::nanoseconds> pace) {
   auto reading = feed_options(options);
   reading.only = only;
+  reading.of_instances = view::smi::needs_of_instances();
   reading.rates = feed::Rates::if_needed;
   reading.either_limit = true;
   reading.window = std::chrono::milliseconds(110);

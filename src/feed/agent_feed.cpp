@@ -45,7 +45,8 @@ class AgentFeed final : public Feed {
   std::vector<CostReport> costs() const override;
 
  private:
-  bool wants_details() const { return options_.only && options_.only->contains_any(Scope::detail); }
+  // Whether the snapshot lacks what is asked for.
+  bool wants_details(const Snapshot &snapshot) const;
   bool wants_rate() const { return options_.continuous || follows_; }
   Result<void> ask_for_rate();
   Result<SnapshotPtr> take();
@@ -77,11 +78,10 @@ Result<void> AgentFeed::attach() {
   number_ = 0;
   const std::lock_guard lock(mutex_);
   connection_.reset();
-  if (!wants_rate() && !wants_details()) return {};
+  if (!wants_rate()) return {};
   auto connection = share::Connection::open(segment_->place());
   if (connection) connection_ = std::move(*connection);
-  auto asked = wants_rate() ? ask_for_rate() : Result<void>{};
-  if (asked && wants_details() && !connection_) asked = std::unexpected(connection.error());
+  const auto asked = ask_for_rate();
   if (!asked) segment_.reset();
   return asked;
 }
@@ -120,8 +120,22 @@ Result<void> AgentFeed::poll(const Error &why) {
   return {};
 }
 
+bool AgentFeed::wants_details(const Snapshot &snapshot) const {
+  if (!options_.only) return false;
+  const bool split = std::ranges::any_of(snapshot.devices, &Device::is_instance);
+  bool wants = false;
+  options_.only->for_each(Scope::detail,
+                          [&](MetricId id) { wants = wants || split || !options_.of_instances.contains(id); });
+  return wants;
+}
+
 Result<void> AgentFeed::add_details(Snapshot &snapshot) {
   const std::lock_guard lock(mutex_);
+  if (!connection_) {
+    auto connection = share::Connection::open(segment_->place());
+    if (!connection) return std::unexpected(connection.error());
+    connection_ = std::move(*connection);
+  }
   auto answer = connection_->details(*options_.only);
   if (!answer) return std::unexpected(answer.error());
   for (auto &device : snapshot.devices) {
@@ -143,7 +157,7 @@ Result<SnapshotPtr> AgentFeed::take() {
   // The processes of a recording are not ours, whatever their pids.
   if (taken->snapshot->origin.empty()) view_.complete(*taken->snapshot, segment_->layout().pid_namespace);
   // Without devices it has let go of them, and says so in the sample.
-  if (wants_details() && !taken->snapshot->devices.empty()) {
+  if (!taken->snapshot->devices.empty() && wants_details(*taken->snapshot)) {
     if (auto added = add_details(*taken->snapshot); !added) return std::unexpected(added.error());
   }
   number_ = taken->number;

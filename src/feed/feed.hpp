@@ -43,6 +43,7 @@ struct Options {
   Rates rates = Rates::always;
   std::chrono::nanoseconds window = std::chrono::milliseconds(100);
   std::optional<MetricSet> only = {};  // nothing but these is read
+  MetricSet of_instances = {};         // of these, what is looked at only where a device is split
   bool instances = false;              // as in SourceOptions
   bool either_limit = false;           // as in SourceOptions
   bool all_each_time = false;          // read each time, however seldom it would be otherwise

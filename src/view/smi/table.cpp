@@ -39,6 +39,8 @@ constexpr std::array kTableMetrics{
     device_metric("cuda_version"),
     device_metric("multiprocessor_count"),
     device_metric("bar1_used_bytes"),
+};
+constexpr std::array kInstanceMetrics{
     detail_metric("gpu_instance_id"),
     detail_metric("copy_engine_count"),
     detail_metric("ecc_sram_uncorrected_volatile_total"),
@@ -182,6 +184,13 @@ void add_processes(const Selection &selection, std::string &out) {
 MetricSet needs_of_table() {
   MetricSet set;
   set.add(kTableMetrics);
+  set.add(kInstanceMetrics);
+  return set;
+}
+
+MetricSet needs_of_instances() {
+  MetricSet set;
+  set.add(kInstanceMetrics);
   return set;
 }
 

@@ -10,6 +10,8 @@
 namespace gpulse::view::smi {
 
 MetricSet needs_of_table();
+// Of table and list, what only split devices are looked at for.
+MetricSet needs_of_instances();
 std::string table(const Selection &selection);
 
 MetricSet needs_of_list();
