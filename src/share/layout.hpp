@@ -7,10 +7,8 @@
 //           A writer that is killed in the middle of one leaves the others whole.
 //   past    two halves that take turns: the samples of the last minute as blocks (codec/block.hpp)
 //
-//   slot    sequence, number, times, sum │ devices, each [place, state, since, –] and its readings │ the host's
-//   readings
-//           │ the whole snapshot as bytes, for whoever wants more than numbers: the length of what a recording would
-//           keep of it, that, and what it would not (codec/live_parts.hpp)
+//   slot    sequence, number, times, sum │ devices, each [place, state, since, –] and its readings │ the readings of
+//           the host │ the whole snapshot as bytes (sample_bytes.hpp), for whoever wants more than numbers
 //
 // The file never changes its size, and its blocks are there before anybody sees it: no reader meets a page that is not.
 // What needs more room is a new file in its place.
