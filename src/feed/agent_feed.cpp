@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "feed/live_feed.hpp"
+#include "feed/own_processes.hpp"
 #include "feed/own_view.hpp"
 #include "share/connection.hpp"
 #include "share/segment.hpp"
@@ -27,7 +28,7 @@ std::string interval_words(std::chrono::nanoseconds interval) {
 
 class AgentFeed final : public Feed {
  public:
-  explicit AgentFeed(const Options &options) : options_(options) {}
+  explicit AgentFeed(const Options &options) : options_(options), processes_(options) {}
 
   // Why this program has to read by itself.
   Result<void> attach();
@@ -49,7 +50,7 @@ class AgentFeed final : public Feed {
   bool wants_details(const Snapshot &snapshot) const;
   bool wants_rate() const { return options_.continuous || follows_; }
   Result<void> ask_for_rate();
-  Result<SnapshotPtr> take();
+  Result<SnapshotPtr> take(const std::stop_token &stop);
   Result<void> add_details(Snapshot &snapshot);
   Result<SnapshotPtr> take_or_poll(const std::stop_token &stop);
   Result<SnapshotPtr> poll_next(const Error &why, const std::stop_token &stop);
@@ -62,6 +63,7 @@ class AgentFeed final : public Feed {
   std::optional<share::SegmentReader> segment_;  // none: this program reads by itself
   std::unique_ptr<Feed> own_;
   OwnView view_;
+  OwnProcesses processes_;
   std::string warning_;
   bool told_ = false;
   bool follows_ = false;          // next() is called
@@ -147,7 +149,7 @@ Result<void> AgentFeed::add_details(Snapshot &snapshot) {
 }
 
 // One that was handed on before is none.
-Result<SnapshotPtr> AgentFeed::take() {
+Result<SnapshotPtr> AgentFeed::take(const std::stop_token &stop) {
   auto taken = segment_->latest();
   if (!taken) return std::unexpected(taken.error());
   if (taken->snapshot->time == time_) {
@@ -155,7 +157,10 @@ Result<SnapshotPtr> AgentFeed::take() {
     return failure(fmt::format("the agent in {} has nothing new", segment_->place().folder));
   }
   // The processes of a recording are not ours, whatever their pids.
-  if (taken->snapshot->origin.empty()) view_.complete(*taken->snapshot, segment_->layout().pid_namespace);
+  if (taken->snapshot->origin.empty()) {
+    view_.complete(*taken->snapshot, segment_->layout().pid_namespace);
+    processes_.add(*taken->snapshot, stop);
+  }
   // Without devices it has let go of them, and says so in the sample.
   if (!taken->snapshot->devices.empty() && wants_details(*taken->snapshot)) {
     if (auto added = add_details(*taken->snapshot); !added) return std::unexpected(added.error());
@@ -172,13 +177,13 @@ Result<SnapshotPtr> AgentFeed::poll_next(const Error &why, const std::stop_token
 }
 
 Result<SnapshotPtr> AgentFeed::take_or_poll(const std::stop_token &stop) {
-  auto sample = take();
+  auto sample = take(stop);
   if (sample) return sample;
   // It may have been started anew, or have needed more room.
   const auto until = monotonic_now() + kRestart;
   do {
     if (attach()) {
-      if (auto other = take()) return other;
+      if (auto other = take(stop)) return other;
     }
     if (!sleep_until(monotonic_now() + 50ms, stop)) return SnapshotPtr{};
   } while (wants_rate() && monotonic_now() < until);
