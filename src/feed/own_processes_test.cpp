@@ -16,7 +16,9 @@ Device device(std::uint32_t index, const std::string &uuid) {
 }
 
 Process process(std::uint32_t pid, std::uint32_t device, double bytes) {
-  Process process{.pid = pid, .device = {device}};
+  Process process;
+  process.pid = pid;
+  process.device = {device};
   process.row[process_metric("gpu_memory_bytes")] = bytes;
   return process;
 }
