@@ -169,7 +169,7 @@ class Agent:
         wait_for(lambda: self.samples() >= begun + more, f"{more} samples")
 
     def start_watch(self, *arguments: str | Path, scenario: Any = None, **more: str) -> Watch:
-        return Watch([GPULSE, *arguments], environment(scenario, GPULSE_AGENT=str(self.folder), **more))
+        return Watch([GPULSE, *arguments], environment(scenario, **{"GPULSE_AGENT": str(self.folder)} | more))
 
 
 class Watch:
@@ -192,9 +192,14 @@ class Watch:
         self.err_file.close()
 
     @property
-    def samples(self) -> list[dict[str, Any]]:
+    def text(self) -> str:
+        """Its whole lines."""
         text = os.pread(self.out_file.fileno(), 1 << 28, 0).decode()
-        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+        return text[: text.rfind("\n") + 1]
+
+    @property
+    def samples(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.text.splitlines()]
 
     @property
     def err(self) -> str:
