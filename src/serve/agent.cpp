@@ -19,6 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLongestRelease = 3600s;
+// A sample that comes so late, whatever hangs, will not come any more.
+constexpr auto kOverdue = 10s;
 
 std::chrono::nanoseconds processor_time() {
   rusage use{};
@@ -95,8 +97,20 @@ Result<void> Agent::run(const std::stop_token &stop, const ServiceManager &manag
         end, [&](const Client &client, const share::Frame &frame) { handle(client, frame); },
         [&](const Client &client) { drop(client); });
   });
+  // Samples may be rarer than signs of life; these end when the samples do.
+  const std::jthread watchdog([&](const std::stop_token &end) {
+    const auto every = manager.alive_interval();
+    while (every && sleep_until(monotonic_now() + *every, end)) {
+      if (is_sampling()) static_cast<void>(manager.alive());
+    }
+  });
   const std::stop_callback wake(stop, [this] { change(); });
   return sample(stop, manager);
+}
+
+bool Agent::is_sampling() {
+  const std::lock_guard lock(mutex_);
+  return monotonic_now() < overdue_;
 }
 
 Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &manager) {
@@ -182,8 +196,8 @@ bool Agent::publish(const SnapshotPtr &snapshot, bool released, const ServiceMan
   }
   if (released && rest <= 0s) return false;
   const auto published = publisher_.publish(released ? released_words(*snapshot, rest) : snapshot, interval);
-  static_cast<void>(manager.alive());
   const std::lock_guard lock(mutex_);
+  overdue_ = monotonic_now() + interval + kOverdue;
   segment_bytes_ = publisher_.bytes();
   if (!published) {
     // Once: a file system that is full stays so for a while.
@@ -193,7 +207,8 @@ bool Agent::publish(const SnapshotPtr &snapshot, bool released, const ServiceMan
     return true;
   }
   complaint_.clear();
-  if (++samples_ == 1) static_cast<void>(manager.ready());
+  ++samples_;
+  if (!is_ready_) is_ready_ = manager.ready();
   return true;
 }
 

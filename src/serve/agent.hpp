@@ -47,6 +47,7 @@ class Agent {
     bool for_release = false;
   };
 
+  bool is_sampling();
   // On the thread of run().
   Result<void> sample(const std::stop_token &stop, const ServiceManager &manager);
   bool publish(const SnapshotPtr &snapshot, bool released, const ServiceManager &manager);
@@ -81,6 +82,8 @@ class Agent {
   std::vector<Waiting> waiting_;
   std::vector<share::CallCost> costs_;
   std::chrono::nanoseconds interval_{0};
+  Monotonic overdue_ = Monotonic::max();  // when the next sample must have come
+  bool is_ready_ = false;                 // and the service manager knows
   std::uint64_t samples_ = 0, segment_bytes_ = 0;
   std::string complaint_;  // about what could not be published last
 };
