@@ -104,8 +104,9 @@ class Agent:
             try:
                 self.wait_told("READY=1")
             except AssertionError:
+                log = self.log
                 self.close()
-                raise AssertionError(f"the agent did not get ready: {self.log}") from None
+                raise AssertionError(f"the agent did not get ready: {log}") from None
 
     def __enter__(self) -> Self:
         return self
