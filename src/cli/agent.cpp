@@ -111,8 +111,10 @@ int show_status(const Options &options) {
 int let_go(std::chrono::nanoseconds time) {
   auto agent = reach();
   if (!agent) return fail(agent.error());
-  const SlowNotice notice("waiting for the agent to let go of the drivers …");
-  const auto done = time.count() > 0 ? agent->connection.release(time) : agent->connection.resume();
+  const bool release = time.count() > 0;
+  const SlowNotice notice(release ? "waiting for the agent to let go of the drivers …"
+                                  : "waiting for the agent to take up the drivers again …");
+  const auto done = release ? agent->connection.release(time) : agent->connection.resume();
   return done ? kGood : fail(done.error());
 }
 

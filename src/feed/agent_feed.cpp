@@ -116,7 +116,8 @@ Result<void> AgentFeed::poll(const Error &why) {
     if (focus_) own_->focus(*focus_);
   }
   next_look_ = monotonic_now() + kLookAgain;
-  // That there is no agent is nothing to speak of.
+  // Said once. That there is no agent is nothing to speak of.
+  warning_.clear();
   if (!why.what.empty() && !std::exchange(told_, true))
     warning_ = why.line() + ": this program reads the GPUs by itself";
   return {};
