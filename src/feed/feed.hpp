@@ -107,6 +107,8 @@ class Feed {
   virtual std::vector<SnapshotPtr> past() { return {}; }
   // None: this program calls the drivers itself.
   virtual std::optional<AgentInfo> agent() const { return std::nullopt; }
+  // Asks for the drivers to be let go of, without waiting for them. True when they are. No sample comes after it.
+  virtual bool try_close() { return true; }
   // What the calls to the drivers cost; nothing of a recording.
   virtual std::vector<CostReport> costs() const { return {}; }
 

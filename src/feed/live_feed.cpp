@@ -186,6 +186,7 @@ class LiveFeed final : public Feed {
   void focus(const MetricSet &set) override { machine_->sampler().focus(set); }
   void set_interval(std::chrono::nanoseconds interval) override { machine_->set_interval(interval); }
   std::vector<CostReport> costs() const override { return machine_->sampler().costs(); }
+  bool try_close() override { return machine_->sampler().try_close(); }
 
  private:
   std::shared_ptr<Machine> machine_;

@@ -31,6 +31,14 @@ Runner::~Runner() {
   core_->done.wait_for(lock, 600ms, [&] { return core_->workers.empty(); });
 }
 
+bool Runner::try_close() {
+  if (is_prompt()) return true;
+  const std::lock_guard lock(core_->mutex);
+  core_->stopping = true;
+  core_->asked.notify_all();
+  return core_->workers.empty() && core_->source == nullptr;
+}
+
 bool Runner::is_prompt() const { return core_->prompt; }
 
 void Runner::start_workers(std::size_t count) {

@@ -78,6 +78,9 @@ class Runner {
   Runner &operator=(const Runner &) = delete;
   ~Runner();
 
+  // Asks the source to let go of its driver, without waiting for it. True when it has. Nothing else may be asked of the
+  // runner after it.
+  bool try_close();
   // Requests a pass; ignored while the last one has entities left to begin with. A prompt source has finished it on
   // return.
   void ask(Pass pass);

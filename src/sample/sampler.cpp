@@ -249,6 +249,11 @@ void Sampler::set_tick(std::chrono::nanoseconds tick) {
   for (auto &runner : runners_) runner->set_tick(tick);
 }
 
+bool Sampler::try_close() {
+  // All are asked, also where the first is not done.
+  return std::ranges::count_if(runners_, [](const auto &runner) { return !runner->try_close(); }) == 0;
+}
+
 std::vector<CostReport> Sampler::costs() const {
   std::vector<CostReport> all;
   for (const auto &runner : runners_) {

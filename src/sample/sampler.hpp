@@ -43,6 +43,10 @@ class Sampler {
 
   std::vector<CostReport> costs() const;
 
+  // Asks the sources to let go of their drivers, without waiting for them. True when all have. No sample can be taken
+  // after it.
+  bool try_close();
+
  private:
   SnapshotPtr take(Pass pass, std::chrono::nanoseconds time_limit, bool patient, const std::stop_token &stop);
   void wait(Monotonic until, bool patient, const std::stop_token &stop);

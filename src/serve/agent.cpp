@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 constexpr auto kLongestRelease = 3600s;
 // A sample that comes so late, whatever hangs, will not come any more.
 constexpr auto kOverdue = 10s;
+// A driver that waits for events comes back within five seconds.
+constexpr auto kClosesWithin = 6s;
 
 std::chrono::nanoseconds processor_time() {
   rusage use{};
@@ -128,13 +130,19 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
       round = round_.get_token();
       interval_ = demand_.interval(limits_);
       focus = demand_.focus(limits_);
-      released = monotonic_now() < released_until_;
+      released = rest_of_release() > 0s;
       waiting.insert(waiting.end(), waiting_.begin(), waiting_.end());
       waiting_.clear();
     }
     // A stop that was asked for just before has met the round before.
     if (stop.stop_requested()) break;
-    if (feed && released != was_released) feed.reset();
+    if (feed && released != was_released) {
+      if (released) {
+        close(std::move(feed));
+      } else {
+        feed.reset();
+      }
+    }
     was_released = released;
     if (!feed) {
       auto options = options_.feed;
@@ -147,12 +155,12 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
       feed = std::move(*opened);
       is_shown = false;
     }
-    if (is_shown) answer(waiting, released);
+    if (is_shown && has_closed()) answer(waiting, released);
     feed->set_interval(interval_);
     feed->focus(focus.value_or(MetricSet::all()));
     const auto followed = feed->follow(round, [&](const SnapshotPtr &snapshot) {
       const bool more = publish(snapshot, released, manager);
-      if (more && !std::exchange(is_shown, true)) answer(waiting, released);
+      if (more && !std::exchange(is_shown, true) && has_closed()) answer(waiting, released);
       auto costs = costs_of(*feed);
       const std::lock_guard lock(mutex_);
       costs_ = std::move(costs);
@@ -165,11 +173,47 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
   return {};
 }
 
+// A driver may take seconds, in which readers go on.
+void Agent::close(std::unique_ptr<feed::Feed> feed) {
+  closer_ = {};
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = Closing::going_on;
+  }
+  closer_ = std::jthread([this, feed = std::shared_ptr(std::move(feed))](const std::stop_token &stop) {
+    const auto limit = monotonic_now() + kClosesWithin;
+    bool closed = feed->try_close();
+    while (!closed && monotonic_now() < limit && sleep_until(monotonic_now() + 20ms, stop)) closed = feed->try_close();
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = closed ? Closing::done : Closing::failed;
+      // The time that was asked for begins when it is done.
+      if (released_until_ != Monotonic{}) released_until_ = monotonic_now() + release_time_;
+    }
+    change();
+  });
+}
+
+std::chrono::nanoseconds Agent::rest_of_release() const {
+  if (released_until_ == Monotonic{}) return 0s;
+  if (closing_ == Closing::going_on) return release_time_;
+  return std::max<std::chrono::nanoseconds>(released_until_ - monotonic_now(), 0s);
+}
+
+bool Agent::has_closed() {
+  const std::lock_guard lock(mutex_);
+  return closing_ != Closing::going_on;
+}
+
 void Agent::answer(std::vector<Waiting> &waiting, bool released) {
+  const std::lock_guard lock(mutex_);
+  const auto problem = [&](bool for_release) {
+    if (for_release != released) return "somebody has told the agent otherwise since";
+    return released && closing_ == Closing::failed ? "a call to a driver hangs: it cannot be let go of" : "";
+  };
   for (const auto &[client, for_release] : waiting) {
-    server_->send(client, for_release == released
-                              ? share::encode(share::MessageKind::done)
-                              : share::encode(share::Refused{"somebody has told the agent otherwise since"}));
+    const Text why = problem(for_release);
+    server_->send(client, why.empty() ? share::encode(share::MessageKind::done) : share::encode(share::Refused{why}));
   }
   waiting.clear();
 }
@@ -191,10 +235,13 @@ bool Agent::publish(const SnapshotPtr &snapshot, bool released, const ServiceMan
   std::chrono::nanoseconds interval{0};
   {
     const std::lock_guard lock(mutex_);
-    rest = released_until_ - monotonic_now();
+    rest = rest_of_release();
     interval = interval_;
   }
-  if (released && rest <= 0s) return false;
+  if (released && rest <= 0s) {
+    details_.release({});
+    return false;
+  }
   const auto published = publisher_.publish(released ? released_words(*snapshot, rest) : snapshot, interval);
   const std::lock_guard lock(mutex_);
   overdue_ = monotonic_now() + interval + kOverdue;
@@ -283,10 +330,11 @@ void Agent::details(const Client &client, const share::Frame &frame) {
 void Agent::release(const Client &client, std::chrono::nanoseconds time) {
   const auto until = time > 0s ? monotonic_now() + time : Monotonic{};
   // May wait for a driver; who asks waits with it, and so does everybody else who asks.
-  details_.release(until);
+  details_.release(time > 0s ? until + kClosesWithin : until);
   {
     const std::lock_guard lock(mutex_);
     released_until_ = until;
+    release_time_ = time;
     waiting_.push_back({client.number, time > 0s});
   }
   log_line(LogLevel::notice, time > 0s ? fmt::format("lets go of the GPUs for {:.0f} s, as asked by pid {}",
@@ -305,7 +353,7 @@ share::AgentStatus Agent::status() {
           .interval = interval_,
           .usual_interval = limits_.interval,
           .fastest = limits_.fastest,
-          .released_for = std::max<std::chrono::nanoseconds>(released_until_ - now, 0s),
+          .released_for = rest_of_release(),
           .processor_time = processor_time(),
           .memory_bytes = memory_bytes(),
           .segment_bytes = segment_bytes_,

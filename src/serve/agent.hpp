@@ -51,6 +51,8 @@ class Agent {
   // On the thread of run().
   Result<void> sample(const std::stop_token &stop, const ServiceManager &manager);
   bool publish(const SnapshotPtr &snapshot, bool released, const ServiceManager &manager);
+  void close(std::unique_ptr<feed::Feed> feed);
+  bool has_closed();
   void answer(std::vector<Waiting> &waiting, bool released);
   SnapshotPtr released_words(const Snapshot &snapshot, std::chrono::nanoseconds rest) const;
   // On the thread of the socket.
@@ -60,6 +62,8 @@ class Agent {
   void details(const Client &client, const share::Frame &frame);
   void release(const Client &client, std::chrono::nanoseconds time);
   share::AgentStatus status();
+  // With the mutex held.
+  std::chrono::nanoseconds rest_of_release() const;
   // With the mutex held: the interval, and what is sampled at it.
   std::pair<std::chrono::nanoseconds, std::optional<MetricSet>> asked_for() const {
     return {demand_.interval(limits_), demand_.focus(limits_)};
@@ -77,15 +81,19 @@ class Agent {
   std::mutex mutex_;  // guards everything below
   Limits limits_;
   Demand demand_;
-  std::stop_source round_;  // of run(): ends when what is asked for has changed
-  Monotonic released_until_{};
+  std::stop_source round_;      // of run(): ends when what is asked for has changed
+  Monotonic released_until_{};  // zero: not released
+  std::chrono::nanoseconds release_time_{0};
   std::vector<Waiting> waiting_;
+  enum class Closing : std::uint8_t { done, going_on, failed } closing_ = Closing::done;  // of what was released
   std::vector<share::CallCost> costs_;
   std::chrono::nanoseconds interval_{0};
   Monotonic overdue_ = Monotonic::max();  // when the next sample must have come
   bool is_ready_ = false;                 // and the service manager knows
   std::uint64_t samples_ = 0, segment_bytes_ = 0;
   std::string complaint_;  // about what could not be published last
+
+  std::jthread closer_;  // the last to be made and the first to end: it uses the rest
 };
 
 }  // namespace gpulse::serve

@@ -18,6 +18,14 @@ namespace {
 // An agent that reads details answers within this, whatever hangs.
 constexpr timeval kPatience{.tv_sec = 4, .tv_usec = 0};
 
+// One that lets go of its drivers, which may have to wait for them.
+constexpr timeval kPatienceToClose{.tv_sec = 8, .tv_usec = 0};
+
+void be_patient(const UniqueFd &socket, const timeval &time) {
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+}
+
 Result<UniqueFd> connect_to(const std::string &path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -26,8 +34,7 @@ Result<UniqueFd> connect_to(const std::string &path) {
   std::memcpy(address.sun_path, path.data(), path.size());
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return failure(fmt::format("no socket: {}", std::strerror(errno)));
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
+  be_patient(socket, kPatience);
   // NOLINTNEXTLINE(*-reinterpret-cast): the socket's own interface
   if (::connect(socket.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) != 0)
     return failure(fmt::format("the agent's socket {} cannot be reached: {}", path, std::strerror(errno)));
@@ -111,6 +118,7 @@ Result<AgentStatus> Connection::status() {
 }
 
 Result<void> Connection::release(std::chrono::nanoseconds time) {
+  be_patient(socket_, kPatienceToClose);
   return ask<void>(encode(Release{time}), MessageKind::done);
 }
 
