@@ -74,6 +74,23 @@ def test_released_the_driver_is_closed_and_comes_back_by_itself(place: Path, tmp
         assert agent.status()["released_seconds"] == 0
 
 
+def test_released_after_a_while_the_driver_is_closed_as_well(place: Path, tmp_path: Path) -> None:
+    """Who listens for the driver's events comes back from it seconds later; readers go on meanwhile, and the time that
+    was asked for begins after that."""
+    log = Log(tmp_path / "log")
+    with Agent(place, "--interval", "0.2", GPULSE_SIM_LOG=str(log.path)) as agent:
+        time.sleep(2)  # of 250 ms, 500 ms, 1 s, 2 s that it waits for events
+        with agent.start_watch("--json", "--watch", "0.2") as watch:
+            assert agent.run("agent", "release", "1s").code == 0
+            assert not log.is_open
+            assert watch.wait_more(2)[-1]["devices"] == []
+            assert not log.is_open
+            wait_for(lambda: watch.samples[-1]["devices"], "the GPUs to come back", 3)
+            times = [sample["time"] for sample in watch.samples]
+            assert len(set(times)) == len(times)
+            assert watch.err == ""
+
+
 def test_resume_takes_the_driver_up_again_at_once(place: Path, tmp_path: Path) -> None:
     log = Log(tmp_path / "log")
     with Agent(place, GPULSE_SIM_LOG=str(log.path)) as agent:
@@ -167,6 +184,16 @@ def test_other_settings_leave_it_alone(place: Path, tmp_path: Path) -> None:
         assert "lets go" not in agent.log
 
 
+def test_a_recording_is_made_of_its_samples(place: Path, tmp_path: Path) -> None:
+    with Agent(place) as agent:
+        file, log = tmp_path / "made.gpr", tmp_path / "log"
+        made = agent.run("record", "-o", file, "--interval", "0.1", "--count", "5", scenario="single", GPULSE_SIM_LOG=str(log))
+        assert (made.code, log.exists()) == (0, False), made.err
+        played = gpulse("--replay", file, "--json", "--watch", "--speed", "100").json_lines
+        assert [each["devices"][0]["name"] for each in played] == ["NVIDIA H200"] * 5
+        assert len({each["time"] for each in played}) == 5
+
+
 # --- What is not this machine
 
 
@@ -245,11 +272,11 @@ def test_an_agent_of_a_user_is_found_by_that_user_alone(place: Path) -> None:
 
 
 def test_the_watchdog_is_told_that_it_lives(place: Path) -> None:
-    with Agent(place, "--interval", "0.2", WATCHDOG_USEC="2000000") as agent:
+    with Agent(place, "--interval", "0.2", WATCHDOG_USEC="600000") as agent:
         assert agent.messages().count("READY=1") == 1
         wait_for(lambda: agent.messages().count("WATCHDOG=1") >= 3, "signs of life")
         assert agent.end() == 0
-        assert agent.messages()[-1] == "STOPPING=1"
+        assert "STOPPING=1" in agent.messages()
         assert agent.messages().count("READY=1") == 1
 
 

@@ -8,15 +8,16 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
-from agent import AS_NOBODY, NOBODY, Agent, Watch, needs_root, open_folder, wait_for
+from agent import NOBODY, Agent, Watch, needs_root, open_folder, wait_for
 from harness import ROOT, SIM, Result, gpulse, only_line
+from test_asleep import HARMLESS, Opened, suspended_machine
 
 BY_ITSELF = "this program reads the GPUs by itself"
 
@@ -173,27 +174,30 @@ def old_value(watch: Watch) -> str:
     return ""
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP], ids=lambda number: number.name)
-def test_a_reader_that_watches_goes_on_by_itself(place: Path, tmp_path: Path, end: signal.Signals) -> None:
+def test_readers_that_watch_go_on_by_themselves(place: Path, tmp_path: Path) -> None:
+    """Of three agents one ends, one is killed and one is stopped."""
     scenario = tmp_path / "rising.toml"
     scenario.write_text(RISING)
-    with Agent(place, "--interval", "0.2", scenario=scenario) as agent:
-        with agent.start_watch("--json", "--watch", "0.2", scenario=scenario) as watch:
-            watch.wait_samples(3)
-            assert watch.err == ""
+    with ExitStack() as stack:
+        watches = {}
+        for end in (signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP):
+            folder = place / end.name
+            folder.mkdir()
+            agent = stack.enter_context(Agent(folder, "--interval", "0.2", scenario=scenario))
+            watches[end] = stack.enter_context(agent.start_watch("--json", "--watch", "0.2", scenario=scenario))
+            watches[end].wait_samples(3)
             agent.process.send_signal(end)
-            wait_for(lambda: watch.err, "a word on it")
+        for end, watch in watches.items():
+            wait_for(lambda: watch.err, f"a word on {end.name}")
             assert BY_ITSELF in only_line(watch.err)
             samples = watch.wait_more(4)
             assert all(sample["devices"][0]["state"] == "ok" for sample in samples)
             assert only_line(watch.err)
             assert old_value(watch) == ""
-        if end == signal.SIGSTOP:
-            # It is there, and does not answer.
-            result = gpulse("--json", scenario=scenario, GPULSE_AGENT=str(place))
-            assert "nothing new for" in only_line(result.err)
-            agent.process.send_signal(signal.SIGCONT)
-            wait_for(lambda: read_attached(agent), "it to go on")
+        # The last one is there, and may go on.
+        assert "nothing new for" in only_line(gpulse("--json", scenario=scenario, GPULSE_AGENT=str(folder)).err)
+        agent.process.send_signal(signal.SIGCONT)
+        wait_for(lambda: read_attached(agent), "it to go on")
 
 
 def test_a_reader_that_watches_follows_a_restart(place: Path, tmp_path: Path) -> None:
@@ -287,6 +291,59 @@ def test_a_damaged_file_is_named(place: Path, left_behind: Path, damage: Callabl
     assert line.startswith("gpulse: ") and str(place) in line and line.endswith(BY_ITSELF)
 
 
+# --- Its socket
+
+STATUS = b"\0\0\0\0\x03"
+NONSENSE = {
+    "random bytes": os.urandom(20000),
+    "a frame of four gigabytes": b"\xff\xff\xff\xff\x03",
+    "half a frame": b"\x05\0\0",
+    "an unknown request": b"\0\0\0\0\x63",
+    "a request without sense": b"\x05\0\0\0\x01" + b"\xff" * 5,
+    "more requests than anybody reads answers to": STATUS * 20000,
+}
+
+
+def test_whoever_talks_nonsense_to_it_harms_nobody(place: Path) -> None:
+    with Agent(place, "--interval", "0.1") as agent, ExitStack() as stack:
+        before = agent.status()["memory_bytes"]
+
+        def connect() -> socket.socket:
+            client = stack.enter_context(socket.socket(socket.AF_UNIX))
+            client.connect(str(agent.socket))
+            return client
+
+        for words in NONSENSE.values():
+            client = connect()
+            client.setblocking(False)
+            with suppress(OSError):
+                client.send(words)
+        agent.wait_samples(3)
+        assert agent.status()["memory_bytes"] < before + (8 << 20)
+        # Who has all the connections that one user may have is refused another one; the samples are in memory.
+        for _ in range(300):
+            connect()
+        refused = gpulse("agent", "status", GPULSE_AGENT=str(place))
+        assert (refused.code, only_line(refused.err)) == (
+            1,
+            "gpulse: the connection to the agent is lost: Connection reset by peer",
+        )
+        assert read_attached(agent)
+        stack.pop_all().close()
+        wait_for(lambda: agent.run("agent", "status").code == 0, "the others to be gone")
+        assert agent.run("agent", "release", "1s").code == 0
+
+
+def test_those_who_come_and_go_do_not_disturb_the_samples(place: Path) -> None:
+    with Agent(place, "--interval", "0.1") as agent:
+        begun, end = agent.samples(), time.monotonic() + 1
+        asked = 0
+        while time.monotonic() < end:
+            asked += agent.run("agent", "status").code == 0
+        assert asked > 20
+        assert 8 <= agent.samples() - begun <= 13
+
+
 # --- Its drivers
 
 
@@ -302,9 +359,7 @@ def test_a_driver_that_comes_later_is_waited_for(place: Path, tmp_path: Path) ->
         wait_for(lambda: agent.run("--json").json["devices"], "the driver to be found", 15)
 
 
-def test_gpus_that_sleep_stay_asleep(tmp_path: Path, sysroot, place: Path) -> None:
-    from test_asleep import HARMLESS, Opened, suspended_machine
-
+def test_gpus_that_sleep_stay_asleep(place: Path, sysroot: Callable[[dict[str, str]], Path]) -> None:
     root = suspended_machine(sysroot)
     with Opened(root) as opened, Agent(place, "--sysroot", root, "--interval", "0.2", scenario=None) as agent:
         agent.wait_samples(3)
@@ -337,9 +392,14 @@ def test_a_driver_that_hangs_holds_nobody_up(place: Path, tmp_path: Path) -> Non
         assert not agent.segment.exists()
 
 
-def test_an_agent_on_a_driver_that_hangs_ends_in_time(place: Path) -> None:
-    with Agent(place, scenario=ROOT / "tests" / "data" / "hang.toml") as agent:
+def test_a_driver_that_hangs_cannot_be_let_go_of_but_left(place: Path) -> None:
+    with Agent(place, "--interval", "0.2", scenario=ROOT / "tests" / "data" / "hang.toml") as agent:
         wait_for(lambda: agent.run("--json").json["devices"][0]["state"] == "not responding", "it to hang")
+        result = agent.run("agent", "release", "1s")
+        assert (result.code, result.err.splitlines()[-1]) == (
+            1,
+            "gpulse: a call to a driver hangs: it cannot be let go of",
+        )
         begun = time.monotonic()
         assert agent.end() == 0
         assert time.monotonic() - begun < 1
