@@ -48,6 +48,12 @@ class RunnerTest : public testing::Test {
     }
     return false;
   }
+  bool closes_within(std::chrono::nanoseconds time) {
+    for (const auto end = monotonic_now() + time; monotonic_now() < end; std::this_thread::sleep_for(2ms)) {
+      if (runner_->try_close()) return true;
+    }
+    return false;
+  }
   static const SourceReport::Entity *find(const SourceReport &report, const std::string &uuid) {
     for (const auto &entity : report.entities) {
       if (entity.found.identity->uuid == uuid) return &entity;
@@ -563,6 +569,24 @@ TEST_F(RunnerTest, TheEndDoesNotWaitForAHungCall) {
   const auto begun = monotonic_now();
   runner_.reset();
   EXPECT_LT(monotonic_now() - begun, 1s);
+}
+
+TEST_F(RunnerTest, ASourceIsLetGoOfWithoutWaitingForIt) {
+  start({{"GPU-0"}});
+  pass();
+  EXPECT_GT(source_.use_count(), 1);
+  EXPECT_TRUE(closes_within(10s));
+  EXPECT_EQ(source_.use_count(), 1);
+  EXPECT_TRUE(runner_->try_close()) << "and stays so";
+}
+
+TEST_F(RunnerTest, ASourceInWhichACallHangsIsNotLetGoOf) {
+  start({{"GPU-0"}, {"GPU-1"}});
+  pass();
+  source_->hang("GPU-1");
+  ASSERT_TRUE(until([&](const SourceReport &r) { return state(r, "GPU-1") == DeviceState::not_responding; }));
+  EXPECT_FALSE(closes_within(100ms));
+  EXPECT_GT(source_.use_count(), 1);
 }
 
 TEST_F(RunnerTest, EventsOfTheSourceAreHandedOnOnce) {
