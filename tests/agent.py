@@ -88,13 +88,11 @@ class Agent:
         # A name without a file: any user may send to it.
         self.notify.bind(b"\0gpulse-test-%d-%d" % (os.getpid(), id(self)))
         name = "@" + self.notify.getsockname()[1:].decode()
-        # Without a place of its own the words name none.
-        place = {"GPULSE_AGENT": str(folder)}
-        self.variables = place | {"NOTIFY_SOCKET": name} | variables
+        variables = {"GPULSE_AGENT": str(folder), "NOTIFY_SOCKET": name} | variables
         self.log_file = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [*(prefix or []), str(GPULSE), "serve", *map(str, arguments)],
-            env=environment(scenario, **self.variables),
+            env=environment(scenario, **variables),
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=self.log_file,
@@ -216,7 +214,7 @@ class Watch:
 
 
 def still(name: str, second: float, pids: list[int]) -> str:
-    """A scenario of the simulator as it is at one second, for ever, with processes that exist: of so many pids as it has."""
+    """A scenario of the simulator as it is at one second, for ever; its processes get the pids of ones that exist."""
     text = (ROOT / "sim" / "scenarios" / f"{name}.toml").read_text()
 
     def value_then(found: re.Match[str]) -> str:
@@ -224,9 +222,9 @@ def still(name: str, second: float, pids: list[int]) -> str:
         return str(next((value for time, value in reversed(steps) if time <= second), steps[0][1]))
 
     text = re.sub(r"\{ steps = (?P<steps>\[\s*\[.*?\]\s*\])[^}]*\}", value_then, text, flags=re.DOTALL)
-    text = re.sub(r"^lost = \[\[(\d+), (\d+)\]\]", lambda found: lasting(found, second, "lost = [[{}, {}]]"), text, flags=re.M)
-    text = re.sub(r"^from = (\d+)\nuntil = (\d+)", lambda found: lasting(found, second, "from = {}\nuntil = {}"), text, flags=re.M)
-    text = re.sub(r"^from = (\d+)$(?!\nuntil)", lambda found: f"from = {0 if float(found[1]) <= second else NEVER}", text, flags=re.M)
+    text = re.sub(r"(?m)^lost = \[\[(\d+), (\d+)\]\]", lambda found: lasting(found, second, "lost = [[{}, {}]]"), text)
+    text = re.sub(r"(?m)^from = (\d+)\nuntil = (\d+)", lambda found: lasting(found, second, FROM_UNTIL), text)
+    text = re.sub(r"(?m)^from = (\d+)$(?!\nuntil)", lambda found: f"from = {begin(found, second)}", text)
     text = text.split("[[event]]")[0]
     known: dict[str, int] = {}
     rest = iter(pids)
@@ -243,8 +241,13 @@ def still(name: str, second: float, pids: list[int]) -> str:
 
 
 NEVER = 1000000000
+FROM_UNTIL = "from = {}\nuntil = {}"
+
+
+def begin(found: re.Match[str], second: float) -> int:
+    return 0 if float(found[1]) <= second else NEVER
 
 
 def lasting(found: re.Match[str], second: float, form: str) -> str:
-    begin, end = float(found[1]), float(found[2])
-    return form.format(0, NEVER) if begin <= second < end else form.format(NEVER, NEVER + 1)
+    first, last = float(found[1]), float(found[2])
+    return form.format(0, NEVER) if first <= second < last else form.format(NEVER, NEVER + 1)

@@ -1,4 +1,4 @@
-"""What goes wrong around an agent: readers say so in one line and read by themselves, and an old value is never shown as
+"""What goes wrong around an agent: readers say so in one line and read by themselves; an old value is never shown as
 new."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def read_by_itself(folder: Path) -> Result:
 
 @pytest.fixture(scope="module", autouse=True)
 def lonely() -> Iterator[tuple[Agent, Watch]]:
-    """A reader whose agent has ended, and a new agent, which it looks for twice a minute: begun before everything else."""
+    """A reader whose agent has ended, and a new one, which it looks for twice a minute: begun before all else."""
     with open_folder() as folder, Agent(folder, "--interval", "0.2") as agent:
         with agent.start_watch("--json", "--watch", "0.2", scenario="single") as watch:
             watch.wait_samples(1)
@@ -59,7 +59,8 @@ def test_a_second_one_says_who_has_the_place(place: Path) -> None:
     with Agent(place) as agent:
         second = agent.run("serve", scenario="single")
         assert second.code == 1
-        assert only_line(second.err) == f"gpulse: an agent runs already in {place}, pid {agent.pid}: see gpulse agent status"
+        words = f"an agent runs already in {place}, pid {agent.pid}: see gpulse agent status"
+        assert only_line(second.err) == f"gpulse: {words}"
         assert read_attached(agent)
 
 
@@ -152,9 +153,8 @@ def test_after_sigkill_readers_notice_and_the_next_agent_takes_the_place(place: 
         agent.end(signal.SIGKILL)
         # The last sample is that of now for a moment, and not a moment longer.
         time.sleep(2.3)
-        assert re.fullmatch(
-            f"gpulse: the agent in {place} has had nothing new for 2 s: {BY_ITSELF}", only_line(read_by_itself(place).err)
-        )
+        words = f"the agent in {place} has had nothing new for [23] s: {BY_ITSELF}"
+        assert re.fullmatch(f"gpulse: {words}", only_line(read_by_itself(place).err))
     with Agent(place) as agent:
         assert read_attached(agent)
         assert agent.status()["pid"] == agent.pid
@@ -379,10 +379,10 @@ def test_a_driver_that_hangs_holds_nobody_up(place: Path, tmp_path: Path) -> Non
     with Agent(place, "--interval", "0.2", scenario=scenario) as agent:
         with agent.start_watch("--json", "--watch", "0.2") as watch:
 
-            def hung() -> bool:
-                return bool(watch.samples) and [each["state"] for each in watch.samples[-1]["devices"]] == ["ok", "not responding"]
+            def states() -> list[str]:
+                return [device["state"] for sample in watch.samples[-1:] for device in sample["devices"]]
 
-            wait_for(hung, "the second to hang")
+            wait_for(lambda: states() == ["ok", "not responding"], "the second to hang")
             watch.wait_more(5, 3)
             assert old_value(watch) == ""
             assert watch.err == ""

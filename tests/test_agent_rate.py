@@ -106,7 +106,8 @@ def test_without_the_socket_there_are_no_details(without_socket: Agent) -> None:
     result = without_socket.run("smi", "-q", scenario="single")
     assert result.code == 0
     assert "Product Name                                       : NVIDIA H200" in result.out
-    assert re.fullmatch(f"gpulse: the agent's socket .*/socket cannot be reached: .*: {BY_ITSELF}", only_line(result.err))
+    words = f"gpulse: the agent's socket .*/socket cannot be reached: .*: {BY_ITSELF}"
+    assert re.fullmatch(words, only_line(result.err))
     # What it publishes needs none.
     for words in (["smi"], ["smi", "-L"], ["gpustat"], ["--csv"]):
         result = without_socket.run(*words)

@@ -71,7 +71,8 @@ def test_where_proc_hides_processes_the_agent_does_not_tell_of_them() -> None:
                 (theirs.pid, ours.pid), ("sleep", "sleep 1000")
             )
             for command in ([], ["smi"], ["smi", "--query-compute-apps=pid,name", "--format=csv"]):
-                (line,) = (line for line in agent.run(*command, prefix=[*HIDDEN, *AS_NOBODY]).lines if str(ours.pid) in line)
+                lines = agent.run(*command, prefix=[*HIDDEN, *AS_NOBODY]).lines
+                (line,) = (line for line in lines if str(ours.pid) in line)
                 assert "sleep" not in line and OF_DRIVER not in line
             assert f"?:?/{ours.pid}(100M)" in agent.run("gpustat", "-cpu", prefix=[*HIDDEN, *AS_NOBODY]).out
             held = agent.segment.read_bytes()
