@@ -137,11 +137,8 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
     // A stop that was asked for just before has met the round before.
     if (stop.stop_requested()) break;
     if (feed && released != was_released) {
-      if (released) {
-        close(std::move(feed));
-      } else {
-        feed.reset();
-      }
+      auto former = std::exchange(feed, nullptr);
+      if (released) close(std::move(former));
     }
     was_released = released;
     if (!feed) {
