@@ -121,10 +121,14 @@ def test_the_live_view_begins_with_a_past(tmp_path: Path) -> None:
     scenario.write_text('[[device]]\nprofile = "h200"\ngpu_util = { steps = [[0, 90], [2, 3]] }\n')
     with open_folder() as folder, Agent(folder, scenario=scenario) as agent:
         agent.wait_samples(3)
-        with Top(tmp_path, GPULSE_AGENT=str(folder)) as top:
+        with Top(tmp_path, columns=200, scenario=scenario, GPULSE_AGENT=str(folder)) as top:
             # Plots are drawn in braille, a column for two samples.
             plots = [line for line in top.text.splitlines() if re.search("[⠁-⣿]", line)]
             assert plots, top.text
             assert any(len(re.findall("[⠁-⣿]", line)) >= 2 for line in plots), top.text
+            # Its end is told on the screen, not across it.
+            agent.end()
+            top.wait_for(lambda: BY_ITSELF in top.text, "a word on it")
+            assert "gpulse: the agent" not in top.text
         with Top(tmp_path, scenario=scenario) as alone:
             assert not any(len(re.findall("[⠁-⣿]", line)) >= 2 for line in alone.text.splitlines()), alone.text

@@ -70,6 +70,7 @@ int run_top(const Options &options) {
   if (const auto query = tui::Query::parse(options.filter); !query) return fail(query.error(), kUsage);
   auto reading = feed_options(options);
   reading.continuous = true;
+  reading.notice = {};  // told on the screen
   const auto opened = open_feed(reading);
   if (!opened) return fail(opened.error());
   auto &feed = **opened;

@@ -39,7 +39,10 @@ class AgentFeed final : public Feed {
   Result<SnapshotPtr> again(const std::stop_token &stop) override;
   Result<SnapshotPtr> next(const std::stop_token &stop) override;
   Result<void> follow(const std::stop_token &stop, const std::function<bool(const SnapshotPtr &)> &take) override;
-  std::string warning() const override { return warning_; }
+  std::string warning() const override {
+    const std::lock_guard lock(warning_mutex_);
+    return warning_;
+  }
   void focus(const MetricSet &set) override;
   std::vector<SnapshotPtr> past() override;
   std::optional<AgentInfo> agent() const override;
@@ -64,6 +67,7 @@ class AgentFeed final : public Feed {
   std::unique_ptr<Feed> own_;
   OwnView view_;
   OwnProcesses processes_;
+  mutable std::mutex warning_mutex_;  // of its own: nobody who asks waits for the agent
   std::string warning_;
   bool told_ = false;
   bool follows_ = false;          // next() is called
@@ -117,6 +121,7 @@ Result<void> AgentFeed::poll(const Error &why) {
   }
   next_look_ = monotonic_now() + kLookAgain;
   // Said once. That there is no agent is nothing to speak of.
+  const std::lock_guard lock(warning_mutex_);
   warning_.clear();
   if (!why.what.empty() && !std::exchange(told_, true))
     warning_ = why.line() + ": this program reads the GPUs by itself";

@@ -126,6 +126,7 @@ Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed
   feed::LiveTimeline timeline;
   for (auto &sample : feed.past()) timeline.add(std::move(sample));
   Loop loop(options, terminal, feed, timeline);
+  auto warning = feed.warning();  // who opened the feed has told of this one
   const auto subscription = feed.subscribe([&](const SnapshotPtr &sample) {
     const std::lock_guard lock(mailbox.mutex);
     mailbox.samples.push_back(sample);
@@ -148,6 +149,10 @@ Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed
     for (auto &sample : fresh) {
       timeline.add(std::move(sample));
       app.sample_came(monotonic_now());
+    }
+    if (auto now = feed.warning(); now != warning) {
+      warning = std::move(now);
+      if (!warning.empty()) app.say(warning, monotonic_now(), true);
     }
     return {};
   });
