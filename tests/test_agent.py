@@ -20,7 +20,16 @@ from agent import AS_NOBODY, NOBODY, Agent, needs_root, open_folder, sleeper, st
 from harness import Result, gpulse
 
 # The second at which each scenario is made to stand still.
-SCENARIOS = {"single": 0, "eight": 0, "mig": 0, "desktop": 0, "h200-capture": 700, "old-driver": 0, "faulty": 12}
+SCENARIOS = {
+    "single": 0,
+    "eight": 0,
+    "mig": 0,
+    "desktop": 0,
+    "h200-capture": 700,
+    "old-driver": 0,
+    "faulty": 12,
+    "mismatch": 0,  # of the driver's library and its kernel module: no GPU is seen
+}
 
 QUERY = [name for name in re.findall(r'^"([^"]+)"', gpulse("smi", "--help-query-gpu").out, re.M) if name != "timestamp"]
 
@@ -184,6 +193,13 @@ def test_every_command_says_the_same(name: str, pids: list[int]) -> None:
         stage = Stage(folder, name, pids, "us")
         with stage.agent:
             compare_all(stage, [])
+
+
+def test_without_a_driver_too() -> None:
+    with open_folder() as folder, Agent(folder, "--interval", "0.3", scenario=None) as agent:
+        for command, words in COMMANDS.items():
+            attached, polled = (comparable(command, agent.run(*words, *more)) for more in ([], ["--no-agent"]))
+            assert attached == polled, command
 
 
 @pytest.mark.parametrize(("agent_user", "reader"), [("root", "nobody"), ("nobody", "root"), ("nobody", "nobody")])

@@ -62,7 +62,9 @@ def test_released_the_driver_is_closed_and_comes_back_by_itself(place: Path, tmp
         assert result.json["host"]["memory_total_bytes"] > 0
         assert re.fullmatch(f"gpulse: no GPU found: {LET_GO}", only_line(result.err))
         assert "CPU" in agent.run().out
-        assert agent.run("smi", "-q").code != 0
+        smi = agent.run("smi", "-q")
+        assert smi.code == 6
+        assert re.fullmatch(f"No devices were found: {LET_GO}\n", smi.out)
         assert 0 < agent.status()["released_seconds"] <= 3
         assert "released  the GPUs for another 0:0" in agent.run("agent", "status").out
         with agent.start_watch("--json", "--watch", "0.2") as watch:

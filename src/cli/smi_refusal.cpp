@@ -18,6 +18,8 @@ int say(const SmiRefusal &refusal) {
 
 SmiRefusal nothing_found(const Snapshot &snapshot) {
   for (const auto &source : snapshot.sources) {
+    if (source.name == "agent")
+      return {fmt::format("No devices were found: {}\n", Error{source.problem, source.remedy}.line()), kNotFound};
     if (source.hangs)
       return {fmt::format("The driver does not answer: {}\n", Error{source.problem, source.remedy}.line()), kOther};
   }
