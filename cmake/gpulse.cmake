@@ -3,7 +3,7 @@
 add_library(gpulse_options INTERFACE)
 target_compile_options(gpulse_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
-  -Woverloaded-virtual -Wnull-dereference -ffunction-sections -fdata-sections)
+  -Woverloaded-virtual -Wnull-dereference -ffunction-sections -fdata-sections -fno-plt)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports these inside its own library at -O2.
   target_compile_options(gpulse_options INTERFACE -Wno-null-dereference -Wno-restrict)

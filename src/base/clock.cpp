@@ -18,16 +18,16 @@
 namespace gpulse {
 
 // One system call: a loop that does little else than sleep pays for each.
-bool sleep_until(Monotonic time, const std::stop_token &stop) {
-  std::atomic<std::uint32_t> stopped{0};
-  const std::stop_callback wake(stop, [&] {
-    stopped = 1;
-    ::syscall(SYS_futex, &stopped, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-  });
+[[gnu::hot]] bool Sleeper::sleep_until(Monotonic time) {
   const auto until = timespec_of(time);
-  while (stopped == 0 && monotonic_now() < time)
-    ::syscall(SYS_futex, &stopped, FUTEX_WAIT_BITSET_PRIVATE, 0, &until, nullptr, FUTEX_BITSET_MATCH_ANY);
-  return stopped == 0;
+  while (stopped_ == 0 && monotonic_now() < time)
+    ::syscall(SYS_futex, &stopped_, FUTEX_WAIT_BITSET_PRIVATE, 0, &until, nullptr, FUTEX_BITSET_MATCH_ANY);
+  return stopped_ == 0;
+}
+
+void Sleeper::wake() noexcept {
+  stopped_ = 1;
+  ::syscall(SYS_futex, &stopped_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
 std::string iso8601_utc(WallTime time) {

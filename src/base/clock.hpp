@@ -2,7 +2,9 @@
 // The two times everything here is measured in.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <stop_token>
 #include <string>
@@ -29,8 +31,26 @@ inline Monotonic next_turn(Monotonic due, std::chrono::nanoseconds interval, Mon
   return due + interval >= now ? due + interval : now + interval;
 }
 
-// Sleeps until the time has come. False: a stop was asked for first.
-bool sleep_until(Monotonic time, const std::stop_token &stop = {});
+// For one that sleeps again and again: whom to wake is told only once.
+class Sleeper {
+ public:
+  explicit Sleeper(const std::stop_token &stop) : wake_(stop, Wake{this}) {}
+
+  // Until the time has come. False: a stop was asked for first.
+  bool sleep_until(Monotonic time);
+
+ private:
+  struct Wake {
+    Sleeper *sleeper;
+    void operator()() const noexcept { sleeper->wake(); }
+  };
+  void wake() noexcept;
+
+  std::atomic<std::uint32_t> stopped_{0};
+  std::stop_callback<Wake> wake_;
+};
+
+inline bool sleep_until(Monotonic time, const std::stop_token &stop = {}) { return Sleeper(stop).sleep_until(time); }
 
 // 2026-11-15T02:31:18.730Z
 std::string iso8601_utc(WallTime time);

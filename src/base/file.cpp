@@ -100,7 +100,7 @@ Result<std::string> read_small_file(const std::string &path) {
   return text;
 }
 
-bool write_all(int fd, std::string_view text) noexcept {
+[[gnu::hot]] bool write_all(int fd, std::string_view text) noexcept {
   while (!text.empty()) {
     const auto written = ::write(fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;

@@ -10,10 +10,15 @@
 
 namespace gpulse {
 
-template <class Number>
-void JsonWriter::append(Number number) {
-  std::array<char, 32> text{};
-  out_.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
+[[gnu::hot]] void JsonWriter::append(std::uint64_t number) {
+  std::array<char, 20> text;  // NOLINT(*-member-init): filled from its end
+  auto *const end = text.data() + text.size();
+  auto *begin = end;
+  do {
+    *--begin = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number > 0);
+  out_.append(begin, end);
 }
 
 void JsonWriter::separate() {
@@ -76,18 +81,21 @@ void JsonWriter::value(std::uint64_t number) {
 
 void JsonWriter::value(std::int64_t number) {
   separate();
-  append(number);
+  if (number < 0) out_ += '-';
+  const auto bits = static_cast<std::uint64_t>(number);
+  append(number < 0 ? 0 - bits : bits);
 }
 
-void JsonWriter::value(double number) {
+[[gnu::hot]] void JsonWriter::value(double number) {
+  // Whole numbers are written without exponent: parsers that read integers take them as such.
+  if (std::abs(number) < 1e15) {
+    const auto whole = static_cast<std::int64_t>(number);
+    if (static_cast<double>(whole) == number) return value(whole);
+  }
   if (!std::isfinite(number)) return null();
   separate();
-  // Whole numbers are written without exponent: parsers that read integers take them as such.
-  if (number == std::trunc(number) && std::abs(number) < 1e15) {
-    append(static_cast<std::int64_t>(number));
-  } else {
-    append(number);
-  }
+  std::array<char, 32> text{};
+  out_.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
 }
 
 void JsonWriter::null() {

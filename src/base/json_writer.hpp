@@ -37,8 +37,7 @@ class JsonWriter {
   }
 
  private:
-  template <class Number>
-  void append(Number number);
+  void append(std::uint64_t number);
   void separate();
 
   std::string &out_;

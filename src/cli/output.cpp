@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 }  // namespace
 
-Result<void> write_out(std::string_view text) {
+[[gnu::hot]] Result<void> write_out(std::string_view text) {
   if (!write_all(STDOUT_FILENO, text)) {
     return failure(fmt::format("cannot write the output: {}", std::strerror(errno)));
   }
@@ -83,7 +83,7 @@ LiveScreen::~LiveScreen() {
   if (active_) (void)write_out("\x1b[?25h\x1b[?1049l");
 }
 
-Result<void> LiveScreen::draw(std::string_view frame) const {
+[[gnu::hot]] Result<void> LiveScreen::draw(std::string_view frame) const {
   if (!active_) return write_out(frame);
   std::string text = "\x1b[H";
   while (!frame.empty()) {

@@ -21,8 +21,8 @@ Result<void> write_out(std::string_view text);
 // a reader that is gone does not end the program. False if not all was written.
 bool tell(std::string_view text) noexcept;
 // "gpulse: …" on the standard error, as one printable line.
-void complain(std::string_view line);
-int fail(const Error &error, int code = kFailure);
+[[gnu::cold]] void complain(std::string_view line);
+[[gnu::cold]] int fail(const Error &error, int code = kFailure);
 // Asks on the terminal, where only a yes is one; nothing where there is no terminal to ask on.
 std::optional<bool> confirm(std::string_view question);
 // What the sources say of the devices that they do not show, in one line; empty when they have nothing to say.

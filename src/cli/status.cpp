@@ -37,8 +37,10 @@ class StatusWriter {
 
   bool on_screen() const { return options_.watch && !options_.json && !options_.csv && terminal_; }
 
-  std::string render(const Snapshot &snapshot) {
-    std::string out;
+  // Until the next call.
+  std::string_view render(const Snapshot &snapshot) {
+    auto &out = text_;
+    out.clear();
     if (options_.json) {
       const bool pretty = terminal_ && !options_.watch;
       view::write_json(snapshot, out, pretty, fields_ ? &*fields_ : nullptr);
@@ -62,12 +64,13 @@ class StatusWriter {
   Options options_;
   bool terminal_;
   bool first_ = true;
+  std::string text_;
   std::vector<view::CsvColumn> columns_;
   std::optional<MetricSet> fields_;  // of JSON; none: all
 };
 
 // Says in one line why there is no device; the table then need not.
-SnapshotPtr explain_absence(const SnapshotPtr &snapshot) {
+[[gnu::cold]] SnapshotPtr explain_absence(const SnapshotPtr &snapshot) {
   complain(Error{absence_words(*snapshot), absence(*snapshot)}.line());
   auto plain = std::make_shared<Snapshot>(*snapshot);
   auto sources = plain->sources.get();
@@ -102,17 +105,19 @@ int run_status(const Options &options) {
   int code = kGood;
   std::uint64_t shown = 0;
   // False: it was the last.
-  const auto show = [&](SnapshotPtr snapshot) {
-    if (snapshot->devices.empty() && shown == 0 && !writer->on_screen()) {
+  const auto show = [&](const SnapshotPtr &sample) {
+    SnapshotPtr other;  // in place of the sample
+    if (sample->devices.empty() && shown == 0 && !writer->on_screen()) {
       code = kNoDevice;
-      const auto plain = explain_absence(snapshot);
-      if (!options.json) snapshot = plain;
+      const auto plain = explain_absence(sample);
+      if (!options.json) other = plain;
     } else if (!options.devices.empty()) {
-      auto part = select_devices(snapshot, options.devices);
+      auto part = select_devices(sample, options.devices);
       if (!part) return code = fail(part.error(), kUsage), false;
-      snapshot = std::move(*part);
+      other = std::move(*part);
     }
-    if (auto written = screen.draw(writer->render(*snapshot)); !written) return code = fail(written.error()), false;
+    const auto text = writer->render(other != nullptr ? *other : *sample);
+    if (auto written = screen.draw(text); !written) return code = fail(written.error()), false;
     ++shown;
     return options.watch && (!options.count || shown < *options.count);
   };

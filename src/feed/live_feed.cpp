@@ -83,13 +83,13 @@ class Machine {
   Monotonic due() const { return due_.value_or(Monotonic::min()); }
 
   // `here`: the drivers are called on this thread, which somebody watches over.
-  Result<SnapshotPtr> next(const std::stop_token &stop, bool here) {
+  [[gnu::hot]] Result<SnapshotPtr> next(Sleeper &sleeper, const std::stop_token &stop, bool here) {
     if (!due_) {
       auto first = once(stop);
       due_ = monotonic_now() + interval_;
       return first;
     }
-    if (!sleep_until(*due_, stop)) return SnapshotPtr{};
+    if (!sleeper.sleep_until(*due_)) return SnapshotPtr{};
     // A device that is slow today must not hold back the others.
     const auto time_limit = std::max<std::chrono::nanoseconds>(interval_ / 2, 50ms);
     const auto pass = options_.all_each_time ? Pass::everything : Pass::scheduled;
@@ -158,8 +158,8 @@ void put_off_alarm(Loop &loop) {
 
 void start_thread(const std::shared_ptr<Loop> &loop) {
   std::thread([loop, number = loop->thread, here = !loop->careful] {
-    for (;;) {
-      auto sample = loop->machine->next(loop->stop, here);
+    for (Sleeper sleeper(loop->stop);;) {
+      auto sample = loop->machine->next(sleeper, loop->stop, here);
       const std::lock_guard lock(loop->mutex);
       if (loop->thread != number) return;
       if (!sample) loop->result = std::unexpected(sample.error());
@@ -181,7 +181,10 @@ class LiveFeed final : public Feed {
   bool is_live() const override { return true; }
   Result<SnapshotPtr> once(const std::stop_token &stop) override { return machine_->once(stop); }
   Result<SnapshotPtr> again(const std::stop_token &stop) override { return machine_->again(stop); }
-  Result<SnapshotPtr> next(const std::stop_token &stop) override { return machine_->next(stop, false); }
+  Result<SnapshotPtr> next(const std::stop_token &stop) override {
+    Sleeper sleeper(stop);
+    return machine_->next(sleeper, stop, false);
+  }
   Result<void> follow(const std::stop_token &stop, const std::function<bool(const SnapshotPtr &)> &take) override;
   void focus(const MetricSet &set) override { machine_->sampler().focus(set); }
   void set_interval(std::chrono::nanoseconds interval) override { machine_->set_interval(interval); }

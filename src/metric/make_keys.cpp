@@ -16,7 +16,8 @@ std::string make_keys() {
       << "inline constexpr std::array<MetricKey, " << gpulse::kMetricRows.size() << "> kMetricKeys{{\n";
   for (const auto &metric : gpulse::kMetricRows) {
     out << "    {\"" << metric.key << "\", Scope(" << int(metric.scope) << "), Kind(" << int(metric.kind) << "), Unit("
-        << int(metric.unit) << "), Role(" << int(metric.role) << "), \"" << metric.smi << "\"},\n";
+        << int(metric.unit) << "), Role(" << int(metric.role) << "), " << metric.precision << ", \"" << metric.smi
+        << "\"},\n";
   }
   out << "}};\n\n}  // namespace gpulse\n";
   return out.str();

@@ -149,6 +149,7 @@ struct MetricKey {
   Kind kind;
   Unit unit;
   Role role;
+  std::int8_t precision;
   std::string_view smi;
 };
 

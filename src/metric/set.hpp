@@ -53,7 +53,7 @@ class MetricSet {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       for (auto left = words_[i]; left != 0; left &= left - 1) {
         const MetricId id{static_cast<std::uint16_t>(i * kBits + static_cast<std::size_t>(std::countr_zero(left)))};
-        if (key_of(id).scope == scope) visit(id);
+        if (brief(id).scope == scope) visit(id);
       }
     }
   }

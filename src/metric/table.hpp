@@ -27,6 +27,15 @@ constexpr const MetricKey &key_of(MetricId id) { return kMetricKeys[id.index]; }
 constexpr bool is_text(const Metric &metric) { return metric.kind == Kind::text; }
 constexpr bool is_text(const MetricKey &metric) { return metric.kind == Kind::text; }
 
+// What every reading is looked at with: a few bytes each, because a sample finds them in no cache.
+struct MetricBrief {
+  std::uint16_t slot = 0;
+  Scope scope{};
+  Kind kind{};
+  std::int8_t precision = 0;
+};
+constexpr bool is_text(const MetricBrief &metric) { return metric.kind == Kind::text; }
+
 namespace detail {
 struct Counts {
   std::array<std::size_t, kScopes> numbers{}, texts{};
@@ -44,19 +53,21 @@ constexpr std::size_t number_count(Scope scope) { return detail::kCounts.numbers
 constexpr std::size_t text_count(Scope scope) { return detail::kCounts.texts[static_cast<std::size_t>(scope)]; }
 
 namespace detail {
-constexpr auto make_slots() {
-  std::array<std::uint16_t, kMetricCount> slots{};
+constexpr auto make_briefs() {
+  std::array<MetricBrief, kMetricCount> briefs{};
   std::array<std::array<std::uint16_t, 2>, kScopes> next{};
   for (std::size_t i = 0; i < kMetricCount; ++i) {
     const auto &metric = kMetricKeys[i];
-    slots[i] = next[static_cast<std::size_t>(metric.scope)][is_text(metric) ? 1 : 0]++;
+    const auto slot = next[static_cast<std::size_t>(metric.scope)][is_text(metric) ? 1 : 0]++;
+    briefs[i] = {slot, metric.scope, metric.kind, metric.precision};
   }
-  return slots;
+  return briefs;
 }
-inline constexpr auto kSlots = make_slots();
+inline constexpr auto kBriefs = make_briefs();
 }  // namespace detail
 
-constexpr std::size_t slot(MetricId id) { return detail::kSlots[id.index]; }
+constexpr const MetricBrief &brief(MetricId id) { return detail::kBriefs[id.index]; }
+constexpr std::size_t slot(MetricId id) { return brief(id).slot; }
 
 // At run time, by key or by nvidia-smi's name.
 std::optional<MetricId> find_metric(Scope scope, std::string_view key);

@@ -29,9 +29,9 @@ Reading percent_of(const Reading &part, const Reading &whole, MetricId percent) 
 
 }  // namespace
 
-void derive(Row &row, const MetricSet *only) {
+[[gnu::hot]] void derive(Row &row, const MetricSet *only) {
   for (const auto &[percent, part, whole] : kShares) {
-    if (key_of(percent).scope != row.scope() || (only != nullptr && !only->contains(percent))) continue;
+    if (brief(percent).scope != row.scope() || (only != nullptr && !only->contains(percent))) continue;
     row[percent] = percent_of(row[part], row[whole], percent);
   }
 }

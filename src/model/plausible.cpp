@@ -2,7 +2,7 @@
 #include "model/plausible.hpp"
 
 #include <array>
-#include <vector>
+#include <span>
 
 namespace gpulse {
 
@@ -47,7 +47,7 @@ constexpr Range range_of(Unit unit) {
   return kAnything;
 }
 
-Range range_of(const Metric &metric) {
+constexpr Range range_of(const MetricKey &metric) {
   constexpr double kMostGpuMemory = 70368744177664.0;  // 64 TiB
   const bool of_process = metric.scope == Scope::process || metric.scope == Scope::self;
   if (metric.role == Role::fan && metric.unit == Unit::percent) return {0, 200};  // beyond its nominal speed
@@ -76,21 +76,28 @@ struct Limit {
   Range range;
 };
 
-// By slot.
-std::vector<Limit> limits_of(Scope scope) {
-  std::vector<Limit> limits(number_count(scope), Limit{Unit::none, kAnything});
-  for_each_metric(scope, [&](MetricId id, const Metric &metric) {
-    if (!is_text(metric)) limits[slot(id)] = {metric.unit, range_of(metric)};
-  });
+// Of all numbers: scope after scope, and by slot.
+constexpr std::size_t first_limit(Scope scope) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(scope); ++i) first += number_count(static_cast<Scope>(i));
+  return first;
+}
+constexpr auto make_limits() {
+  std::array<Limit, kMetricCount> limits{};
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    const auto &metric = kMetricKeys[i];
+    if (is_text(metric)) continue;
+    limits[first_limit(metric.scope) + detail::kBriefs[i].slot] = {metric.unit, range_of(metric)};
+  }
   return limits;
 }
+constexpr auto kLimits = make_limits();
 
-const std::vector<Limit> &limits(Scope scope) {
-  // Never destroyed: a thread that was left behind in a driver may still need it while the program ends.
-  static const auto &all = *new std::array<std::vector<Limit>, kScopes>{
-      limits_of(Scope::device), limits_of(Scope::process), limits_of(Scope::host),
-      limits_of(Scope::self),   limits_of(Scope::core),    limits_of(Scope::detail)};
-  return all[static_cast<std::size_t>(scope)];
+std::span<const Limit> limits(Scope scope) {
+  static constexpr std::array kFirst{first_limit(Scope::device), first_limit(Scope::process),
+                                     first_limit(Scope::host),   first_limit(Scope::self),
+                                     first_limit(Scope::core),   first_limit(Scope::detail)};
+  return std::span(kLimits).subspan(kFirst[static_cast<std::size_t>(scope)], number_count(scope));
 }
 
 struct Part {
@@ -134,25 +141,25 @@ constexpr Unit unit_of(SampleKind kind) {
 }  // namespace
 
 Reading plausible(MetricId id, double value) {
-  const auto &[unit, range] = limits(key_of(id).scope)[slot(id)];
+  const auto &[unit, range] = limits(brief(id).scope)[slot(id)];
   return within(unit, range, value);
 }
 
 void keep_plausible(Row &row) {
-  const auto &known = limits(row.scope());
+  const auto known = limits(row.scope());
   const auto readings = row.readings();
   for (std::size_t i = 0; i < readings.size(); ++i) {
     if (readings[i]) readings[i] = within(known[i].unit, known[i].range, readings[i].value());
   }
   for (const auto &[part, whole] : kParts) {
-    if (key_of(part).scope == row.scope()) keep_within_whole(row, part, whole);
+    if (brief(part).scope == row.scope()) keep_within_whole(row, part, whole);
   }
 }
 
-void keep_plausible(Row &row, std::span<const MetricId> some) {
-  const auto &known = limits(row.scope());
+[[gnu::hot]] void keep_plausible(Row &row, std::span<const MetricId> some) {
+  const auto known = limits(row.scope());
   for (const auto id : some) {
-    if (key_of(id).scope != row.scope() || is_text(key_of(id)) || !row[id]) continue;
+    if (brief(id).scope != row.scope() || is_text(brief(id)) || !row[id]) continue;
     const auto &[unit, range] = known[slot(id)];
     row[id] = within(unit, range, row[id].value());
     for (const auto &[part, whole] : kParts) {

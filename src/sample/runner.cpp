@@ -49,9 +49,15 @@ void Runner::start_workers(std::size_t count) {
   }
 }
 
-bool Runner::is_quiet() const {
-  const auto until = core_->quiet_until.load();
+[[gnu::hot]] bool Runner::is_quiet() const {
+  const auto until = quiet_until_.load();
   return until != Monotonic::min() && monotonic_now() < until;
+}
+
+[[gnu::hot]] bool Runner::has_nothing_to_do(Monotonic now) {
+  const bool rests = core_->stage == Core::Stage::none && core_->has_nothing_to_do(now);
+  quiet_until_ = rests ? core_->rests_until() : Monotonic::min();
+  return rests;
 }
 
 void Runner::ask(Pass pass) {
@@ -60,7 +66,7 @@ void Runner::ask(Pass pass) {
   const auto now = monotonic_now();
   using enum Core::Stage;
   if (core_->stage == discover || core_->has_task()) return;
-  if (core_->stage == none && core_->has_nothing_to_do(now)) return;
+  if (has_nothing_to_do(now)) return;
   core_->begin_pass(pass, now);
   if (is_prompt()) {
     core_->serve(*core_->workers.front(), lock);
@@ -70,24 +76,23 @@ void Runner::ask(Pass pass) {
   core_->asked.notify_one();
 }
 
-bool Runner::read_here(Pass pass) {
-  if (is_quiet()) return true;
-  Core::Lock lock(core_->mutex);
+[[gnu::hot]] Runner::Progress Runner::read_here(Pass pass) {
+  if (is_quiet()) return Progress::done;
+  auto &core = *core_;
+  Core::Lock lock(core.mutex);
   const auto now = monotonic_now();
-  if (core_->stage == Core::Stage::none && core_->has_nothing_to_do(now)) return true;
+  if (has_nothing_to_do(now)) return Progress::done;
   // What is still going on has threads of its own, and more may be needed.
-  if (is_prompt() || core_->stage != Core::Stage::none || core_->any_call_hangs()) {
+  if (core.prompt || core.stage != Core::Stage::none || core.any_call_hangs()) {
     lock.unlock();
     ask(pass);
-    return true;
+    return Progress::under_way;
   }
-  core_->begin_pass(pass, now);
-  const auto self = std::make_shared<Core::Worker>();
-  self->borrowed = true;
-  core_->workers.push_back(self);
-  const bool done = core_->serve(*self, lock);
-  std::erase(core_->workers, self);
-  return done && !self->replaced;
+  core.begin_pass(pass, now);
+  const auto self = core.borrow_worker();
+  const bool served = core.serve(*self, lock);
+  if (!core.give_back(*self) || !served) return Progress::replaced;
+  return core.stage == Core::Stage::none ? Progress::done : Progress::under_way;
 }
 
 bool Runner::is_held(std::chrono::nanoseconds time) const {
@@ -124,34 +129,37 @@ bool Runner::is_under_way() const {
   return core_->is_under_way(monotonic_now());
 }
 
-bool Runner::report(SourceReport &report) {
-  if (is_quiet()) return false;
-  const std::lock_guard lock(core_->mutex);
+[[gnu::hot]] SourceNews Runner::report(SourceReport &report, Snapshot &snapshot, std::size_t &devices) {
+  if (is_quiet()) return {};
+  auto &core = *core_;
+  const std::lock_guard lock(core.mutex);
   const auto now = monotonic_now();
-  report.entities.clear();
-  core_->status.devices = 0;
-  for (const auto &entity : core_->entities) {
+  SourceNews news{.any = true};
+  std::size_t own = 0;
+  for (const auto &entity : core.entities) {
     if (entity->dropped) continue;
-    if (entity->found.scope == Scope::device) ++core_->status.devices;
-    report.entities.push_back(core_->take(*entity, now));
+    if (entity->found.scope == Scope::host) {
+      news.host = true;
+      core.take_host(*entity, snapshot);
+      continue;
+    }
+    core.take(*entity, now, snapshot, devices++);
+    news.devices =
+        news.devices || own == report.devices.size() || report.devices[own].identity != entity->found.identity;
+    ++own;
   }
-  report.events = std::exchange(core_->events, {});
-  report.call_time = core_->call_time;
-  report.calls = core_->calls;
-  report.slowed =
-      static_cast<std::uint32_t>(std::count_if(core_->wanted_readers.begin(), core_->wanted_readers.end(),
-                                               [&](std::size_t reader) { return core_->costs[reader].slowed(); }));
-  core_->reported = true;
-  if (!core_->discovery_hangs && report.status == core_->status && report.absent == core_->absent) return false;
-  report.absent = core_->absent;
-  report.status = core_->status;
-  if (core_->discovery_hangs) {
-    report.status.problem = fmt::format("{} driver not responding for {:.0f} s", core_->source->name(),
-                                        Seconds(now - core_->discovery_hangs_since).count());
-    report.status.remedy = "see the kernel log";
-    report.status.hangs = true;
+  report.call_time = core.call_time;
+  report.calls = core.calls;
+  report.slowed = core.count_slowed();
+  if (!core.events.empty() || !report.events.empty()) report.events = std::exchange(core.events, {});
+  core.reported = true;
+  if (news.devices || own != report.devices.size()) {
+    core.list_devices(report);
+    news.devices = true;
   }
-  return true;
+  news.status = std::exchange(core.status_changed, core.discovery_hangs) || core.discovery_hangs;
+  if (news.status) core.tell_status(report, now);
+  return news;
 }
 
 void Runner::set_tick(std::chrono::nanoseconds tick) {
@@ -167,7 +175,7 @@ void Runner::focus(std::shared_ptr<const MetricSet> set) {
 std::vector<CostReport> Runner::costs() const {
   const std::lock_guard lock(core_->mutex);
   std::vector<CostReport> all;
-  for (const auto &cost : core_->costs) {
+  for (const auto &[number, cost] : core_->readers) {
     all.push_back({.source = std::string(core_->source->name()),
                    .call = std::string(cost.info().call),
                    .tier = cost.tier(),

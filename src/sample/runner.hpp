@@ -12,6 +12,7 @@
 // All functions may be called from any thread.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -42,23 +43,23 @@ struct RunnerOptions {
   bool for_everybody = false;
 };
 
-// A copy of what a source knows at one moment.
+// What a source knows at one moment, beside the readings.
 struct SourceReport {
-  struct Entity {
-    Found found;
-    Seconds state_for{0};
-    Row row{Scope::device};
-    std::vector<Process> processes{};  // Process::device is not set yet
-    std::vector<CpuCore> cores{};
-    std::shared_ptr<const DeviceDetails> details{};
-  };
-  SourceStatus status;
-  bool absent = false;  // no hardware of its kind in this machine
-  std::vector<Entity> entities;
-  std::vector<Event> events;
   std::chrono::nanoseconds call_time{0};
   std::uint64_t calls = 0;
   std::uint32_t slowed = 0;
+  bool absent = false;         // no hardware of its kind in this machine
+  std::vector<Found> devices;  // in the order in which they are added to a snapshot
+  std::vector<Event> events;   // since the last report
+  SourceStatus status;
+};
+
+// What there is in a report, and what differs from the last one.
+struct SourceNews {
+  bool any = false;  // false: the source is at rest, and its report stands
+  bool host = false;
+  bool devices = false;
+  bool status = false;
 };
 
 // What one reader costs on this machine.
@@ -84,9 +85,13 @@ class Runner {
   // Requests a pass; ignored while the last one has entities left to begin with. A prompt source has finished it on
   // return.
   void ask(Pass pass);
-  // Runs the pass on the thread of the caller, which saves waking another one, and may hang in the driver. False when
-  // somebody else had to go on meanwhile (replace()); the caller's thread is of no use any more then.
-  bool read_here(Pass pass);
+  enum class Progress : std::uint8_t {
+    done,
+    under_way,  // on other threads: wait() for it
+    replaced,   // somebody else had to go on meanwhile (replace()); the caller's thread is of no use any more
+  };
+  // Runs the pass on the thread of the caller, which saves waking another one, and may hang in the driver.
+  Progress read_here(Pass pass);
   // Whether a call of read_here() has been in the driver for so long.
   bool is_held(std::chrono::nanoseconds time) const;
   // Goes on with what such a call was doing, on other threads.
@@ -97,9 +102,10 @@ class Runner {
   bool wait(Monotonic until, const std::stop_token &stop = {});
   // Whether the driver makes progress with attaching its devices, which may take long.
   bool is_under_way() const;
-  // The readings since the last call, and the events, in place of those that the report has. An entity that was not
-  // read since then does not respond. True when the status has changed.
-  bool report(SourceReport &report);
+  // Puts the readings since the last call into the snapshot, and brings the report up to date. An entity that was not
+  // read since then does not respond. A device has no number yet; that of a process is its place in the snapshot.
+  // `devices`: how many the snapshot has so far; any behind them are of another time, and are written over.
+  SourceNews report(SourceReport &report, Snapshot &snapshot, std::size_t &devices);
   std::vector<CostReport> costs() const;
   // See Sampler::set_tick and Sampler::focus.
   void set_tick(std::chrono::nanoseconds tick);
@@ -109,9 +115,12 @@ class Runner {
   struct Core;
   // There is nothing to read or to look after, nor has there been since the last report.
   bool is_quiet() const;
+  // With the lock of the core.
+  bool has_nothing_to_do(Monotonic now);
   void start_workers(std::size_t count);
 
   std::shared_ptr<Core> core_;
+  std::atomic<Monotonic> quiet_until_{Monotonic::min()};
 };
 
 }  // namespace gpulse

@@ -20,12 +20,10 @@ constexpr std::chrono::nanoseconds kPatience = 50ms;
 // Attaching all GPUs of a machine without persistence mode may take this long.
 constexpr auto kLongestStart = 20s;
 
-// What an exception out of a source says; empty when there was none.
-template <class Work>
-std::string exception_of(Work work) {
+// What the exception that is being handled says.
+[[gnu::cold]] std::string exception_words() {
   try {
-    work();
-    return {};
+    throw;
   } catch (const std::exception &e) {
     return e.what();
   } catch (...) {
@@ -60,8 +58,28 @@ void Runner::Core::work(const std::shared_ptr<Worker> &self) {
   done.notify_all();
 }
 
+[[gnu::hot]] std::shared_ptr<Runner::Core::Worker> Runner::Core::borrow_worker() {
+  if (spare == nullptr) {
+    spare = std::make_shared<Worker>();
+    spare->borrowed = true;
+  }
+  workers.push_back(std::move(spare));
+  return workers.back();
+}
+
+[[gnu::hot]] bool Runner::Core::give_back(const Worker &worker) {
+  for (auto &one : workers) {
+    if (one.get() != &worker) continue;
+    if (!worker.replaced) spare = std::move(one);
+    one = std::move(workers.back());
+    workers.pop_back();
+    return !worker.replaced;
+  }
+  return false;
+}
+
 // Does what there is to do in the pass. False when this worker was left behind in it.
-bool Runner::Core::serve(Worker &self, Lock &lock) {
+[[gnu::hot]] bool Runner::Core::serve(Worker &self, Lock &lock) {
   while (has_task()) {
     switch (stage) {
       case Stage::discover:
@@ -86,8 +104,7 @@ bool Runner::Core::serve(Worker &self, Lock &lock) {
   return true;
 }
 
-void Runner::Core::begin_pass(Pass pass, Monotonic now) {
-  quiet_until = Monotonic::min();
+[[gnu::hot]] void Runner::Core::begin_pass(Pass pass, Monotonic now) {
   reported = false;
   ++passes;
   requested = pass;
@@ -98,10 +115,13 @@ void Runner::Core::begin_pass(Pass pass, Monotonic now) {
   calls = 0;
 }
 
-bool Runner::Core::has_task() const {
+[[gnu::hot]] bool Runner::Core::has_task() const {
   switch (stage) {
     case Stage::discover:
-      return std::none_of(workers.begin(), workers.end(), [](const auto &w) { return w->step == Step::discovering; });
+      for (const auto &worker : workers) {
+        if (worker->step == Step::discovering) return false;
+      }
+      return true;
     case Stage::read:
     case Stage::complete:
       return next < entities.size();
@@ -112,15 +132,10 @@ bool Runner::Core::has_task() const {
 }
 
 // Goes on to the next stage when this one has nothing left to do.
-void Runner::Core::advance() {
+[[gnu::hot]] void Runner::Core::advance() {
   if (stage == Stage::discover || stage == Stage::none || next < entities.size() || open > 0) return;
   if (stage == Stage::read) {
-    if (unsettled && !is_identifying()) {
-      unsettled = false;
-      retire_former();
-      source->start_listening();
-      if (!is_healthy()) retry_later(monotonic_now());
-    }
+    if (unsettled && !is_identifying()) settle_all();
     if (incomplete) {
       incomplete = false;
       stage = Stage::complete;
@@ -129,25 +144,42 @@ void Runner::Core::advance() {
     }
   }
   stage = Stage::none;
-  for (const auto reader : wanted_readers) costs[reader].update_tier(tick, entities.size());
-  for (auto &event : source->take_events()) {
+  for (auto &reader : readers) reader.cost.update_tier(tick, entities.size());
+  if (auto more = source->take_events(); !more.empty()) add_events(std::move(more));
+}
+
+void Runner::Core::add_events(std::vector<Event> more) {
+  for (auto &event : more) {
     if (events.size() < kMaxEvents) events.push_back(std::move(event));
   }
 }
 
+void Runner::Core::settle_all() {
+  unsettled = false;
+  retire_former();
+  source->start_listening();
+  if (!is_healthy()) retry_later(monotonic_now());
+}
+
 // Runs discovery when it is due.
-void Runner::Core::find_entities(Worker &self, Lock &lock) {
+[[gnu::hot]] void Runner::Core::find_entities(Worker &self, Lock &lock) {
   stage = Stage::read;
   next = 0;
   const auto now = monotonic_now();
   const bool failed = !is_healthy();
   // Healthy for as long as the last wait: the next failure starts with the shortest wait again.
   if (!failed && now - next_retry >= retry_after) retry_after = 0ns;
-  bool look = discoveries == 0 || look_again || (failed && now >= next_retry);
+  const bool look = discoveries == 0 || look_again || (failed && now >= next_retry);
   const bool check = !look && now >= next_check;
   // Discovery must not run at the same time as any other call of the source; until then, nobody need ask for changes.
-  checking = check && !any_call_hangs();
-  if ((!look && !check) || any_call_hangs()) return advance();
+  const bool free = (look || check) && !any_call_hangs();
+  checking = check && free;
+  if (free) discover(self, lock, now, look);
+  advance();
+}
+
+// `look`: whether something has changed or not.
+void Runner::Core::discover(Worker &self, Lock &lock, Monotonic now, bool look) {
   next_check = now + options.check;
   stage = Stage::discover;
   self.step = Step::discovering;
@@ -155,59 +187,68 @@ void Runner::Core::find_entities(Worker &self, Lock &lock) {
   lock.unlock();
   bool ready = true;
   std::optional<Discovery> found;
-  const auto why = exception_of([&] {
-    if (check) look = source->changed();
+  try {
+    if (!look) look = source->changed();
     if (look) ready = source->is_ready_to_discover();
     if (look && ready) found = source->discover();
-  });
+  } catch (...) {
+    note_failure();
+  }
   lock.lock();
   self.step = Step::idle;
   discovery_hangs = false;
   stage = Stage::read;
   next = 0;
   look_again = !ready;
-  if (!why.empty()) note_failure(why);
   if (found) adopt(std::move(*found));
-  advance();
 }
 
-// Does one thing for an entity, outside the lock. False when the worker was left behind in it.
+// Does one thing for the worker's entity, outside the lock. False when the worker was left behind in it.
 template <class Work>
-bool Runner::Core::attend(Worker &self, const EntityPtr &entity, Step step, Lock &lock, Work work) {
+bool Runner::Core::attend(Worker &self, Step step, Lock &lock, Work work) {
   const auto begun = monotonic_now();
-  self.entity = entity;
   self.step = step;
   self.pass = passes;
   self.begin_call(begun);
-  auto &occupied = step == Step::completing ? entity->completing : entity->busy;
-  occupied = true;
-  if (step != Step::completing) entity->busy_since = begun;
+  if (step == Step::completing) {
+    self.entity->completing = true;
+  } else {
+    self.entity->busy = true;
+    self.entity->busy_since = begun;
+  }
   ++open;
   lock.unlock();
-  const auto why = exception_of(work);
+  try {
+    work();
+  } catch (...) {
+    note_failure();
+  }
   lock.lock();
-  occupied = false;
   // Not always the one that it was called for: identifying it may have shown that it is known.
-  if (step != Step::completing) self.entity->busy = self.entity->hung = false;
+  if (step == Step::completing) {
+    self.entity->completing = false;
+  } else {
+    self.entity->busy = self.entity->hung = false;
+  }
   self.entity.reset();
   self.step = Step::idle;
-  if (!why.empty()) note_failure(why);
   if (self.left_behind) return false;
   if (self.pass == passes) --open;
   advance();
   return true;
 }
 
-bool Runner::Core::read_next(Worker &self, Lock &lock) {
-  const auto entity = entities[next++];
+[[gnu::hot]] bool Runner::Core::read_next(Worker &self, Lock &lock) {
+  const auto &entity = entities[next++];
   if (entity->busy || !is_in_service(*entity)) {
     advance();
     return true;
   }
+  self.entity = entity;
   const bool identified = entity->found.identified;
   const auto place = *entity->place;
   const auto what = requested;
-  return attend(self, entity, identified ? Step::reading : Step::identifying, lock, [&] {
+  return attend(self, identified ? Step::reading : Step::identifying, lock, [&] {
     if (identified || identify(self, place)) read_entity(self, what);
   });
 }
@@ -219,7 +260,8 @@ bool Runner::Core::complete_next(Worker &self, Lock &lock) {
     return true;
   }
   entity->complete = true;
-  return attend(self, entity, Step::completing, lock, [&] {
+  self.entity = entity;
+  return attend(self, Step::completing, lock, [&] {
     auto identity = source->complete(*entity->place);
     const std::lock_guard relock(mutex);
     if (identity != nullptr) entity->found.identity = std::move(identity);
@@ -296,7 +338,7 @@ bool Runner::Core::is_under_way(Monotonic now) const {
          std::any_of(workers.begin(), workers.end(), [](const auto &w) { return w->step == Step::identifying; });
 }
 
-bool Runner::Core::is_in_service(const Entity &entity) {
+[[gnu::hot]] bool Runner::Core::is_in_service(const Entity &entity) {
   return entity.place &&
          (entity.state == DeviceState::ok || entity.state == DeviceState::not_responding || entity.without_driver);
 }
@@ -306,25 +348,26 @@ bool Runner::Core::is_identifying() const {
                      [](const auto &e) { return e->busy && !e->hung && !e->found.identified; });
 }
 
-bool Runner::Core::any_call_hangs() const {
-  const auto busy = [](const auto &list) {
-    return std::any_of(list.begin(), list.end(), [](const auto &e) { return e->busy || e->completing; });
-  };
-  return busy(entities) || busy(former);
-}
-
-bool Runner::Core::is_healthy() const {
-  return status.problem.empty() &&
-         std::none_of(entities.begin(), entities.end(), [](const auto &e) { return e->state == DeviceState::lost; });
-}
-
-bool Runner::Core::has_nothing_to_do(Monotonic now) {
-  if (discoveries == 0 || look_again || !entities.empty() || (!is_healthy() && now >= next_retry)) return false;
-  if (now < next_check) {
-    // Once what there is to tell has been reported.
-    if (events.empty() && reported) quiet_until = is_healthy() ? next_check : std::min(next_check, next_retry);
-    return true;
+[[gnu::hot]] bool Runner::Core::any_call_hangs() const {
+  for (const auto *list : {&entities, &former}) {
+    for (const auto &entity : *list) {
+      if (entity->busy || entity->completing) return true;
+    }
   }
+  return false;
+}
+
+[[gnu::hot]] bool Runner::Core::is_healthy() const {
+  if (!status.problem.empty()) return false;
+  for (const auto &entity : entities) {
+    if (entity->state == DeviceState::lost) return false;
+  }
+  return true;
+}
+
+[[gnu::hot]] bool Runner::Core::has_nothing_to_do(Monotonic now) {
+  if (discoveries == 0 || look_again || !entities.empty() || (!is_healthy() && now >= next_retry)) return false;
+  if (now < next_check) return true;
   // A driver that has answered before may hang now: only a worker may call it.
   if (!status.driver.empty()) return false;
   try {
@@ -339,6 +382,17 @@ bool Runner::Core::has_nothing_to_do(Monotonic now) {
   return true;
 }
 
+Monotonic Runner::Core::rests_until() const {
+  // Once what there is to tell has been reported.
+  if (!events.empty() || !reported) return Monotonic::min();
+  return is_healthy() ? next_check : std::min(next_check, next_retry);
+}
+
+SourceStatus &Runner::Core::change_status() {
+  status_changed = true;
+  return status;
+}
+
 // Discovery disturbs every device of the source, so each failure doubles the wait for the next one.
 void Runner::Core::retry_later(Monotonic now) {
   if (now < next_retry) return;
@@ -347,9 +401,11 @@ void Runner::Core::retry_later(Monotonic now) {
   next_retry = now + retry_after;
 }
 
-// An exception from a source must not end the program: it becomes a problem, and discovery is tried again later.
-void Runner::Core::note_failure(const std::string &why) {
-  if (status.problem.empty()) status.problem = fmt::format("internal error: {}", why);
+// An exception from a source must not end the program: it becomes a problem, and discovery is tried again later. Called
+// where it is handled, without the mutex.
+void Runner::Core::note_failure() {
+  const std::lock_guard lock(mutex);
+  if (status.problem.empty()) change_status().problem = fmt::format("internal error: {}", exception_words());
   retry_later(monotonic_now());
 }
 

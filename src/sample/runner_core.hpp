@@ -13,36 +13,34 @@
 namespace gpulse {
 
 struct Runner::Core {
-  // `frame` and `turns` belong to the worker that is busy with the entity.
+  // One call of a reader, and how long it took.
+  struct Call {
+    std::size_t reader = 0;
+    std::chrono::nanoseconds took{0};
+  };
+
+  // From `frame` to `focus`, all belongs to the worker that is busy with the entity.
   struct Entity {
     Entity(Found f, const Row &first, std::size_t readers)
-        : found(std::move(f)), initial(first), frame{.row = first, .processes = {}}, turns(readers) {}
+        : found(std::move(f)), row(first), frame{.row = first, .processes = {}}, turns(readers), initial(first) {
+      calls.reserve(readers);
+    }
 
     // Shows a reason in place of everything that was known.
-    void withdraw(const Reading &reason) {
+    [[gnu::cold]] void withdraw(const Reading &reason) {
       withdrawn = reason;
-      row.reset();
+      has_row = false;
       processes.clear();
       cores.clear();
       details.reset();
     }
 
     Found found;
-    Row initial;
-    Frame frame;
-    std::vector<ReaderTurn> turns;
     std::optional<std::size_t> place;  // in the source's last discovery; none: it is gone
-
-    // What was read since the last report, which takes it away; no row: all readings are `withdrawn`.
-    std::optional<Row> row;
-    Reading withdrawn;
-    std::vector<Process> processes;
-    std::vector<CpuCore> cores;
-    std::shared_ptr<const DeviceDetails> details;
     DeviceState state = DeviceState::ok;
-    Monotonic state_since{};
     bool has_readings = false;  // since it was first found
     bool fresh = false;         // read since the last report
+    bool has_row = false;       // else all readings are `withdrawn`
     bool complete = false;
     bool without_driver = false;  // lost with all the others, and read all the same
     bool dropped = false;         // cannot be used: not shown, and forgotten with the next discovery
@@ -50,6 +48,22 @@ struct Runner::Core {
     bool busy = false;  // a worker is in a call for it, other than to complete it
     bool hung = false;  // that call has missed its deadline
     Monotonic busy_since{};
+
+    // What was read since the last report, which takes it away.
+    Row row;
+    std::vector<Process> processes;
+    std::vector<CpuCore> cores;
+    std::shared_ptr<const DeviceDetails> details;
+
+    Frame frame;
+    std::vector<ReaderTurn> turns;  // by wanted reader
+    std::vector<Call> calls;        // of the last reading
+    std::vector<Process> listed;    // of the last reading, until they are in `processes`
+    std::shared_ptr<const MetricSet> focus;
+
+    Monotonic state_since{};
+    Reading withdrawn;
+    Row initial;
   };
   using EntityPtr = std::shared_ptr<Entity>;
 
@@ -71,30 +85,33 @@ struct Runner::Core {
   using Lock = std::unique_lock<std::mutex>;
 
   Core(std::shared_ptr<Source> s, std::shared_ptr<host::ProcessTable> p, const RunnerOptions &o)
-      : source(std::move(s)), process_table(std::move(p)), options(o), prompt(source->is_prompt()), tick(o.tick) {
+      : prompt(s->is_prompt()), source(std::move(s)), options(o), tick(o.tick), process_table(std::move(p)) {
     status.name = std::string(source->name());
-    for (const auto &info : source->readers()) {
-      if (wants(info)) wanted_readers.push_back(costs.size());
-      costs.emplace_back(info);
+    const auto infos = source->readers();
+    for (std::size_t i = 0; i < infos.size(); ++i) {
+      if (wants(infos[i])) readers.push_back({.number = i, .cost = ReaderCost(infos[i])});
     }
   }
 
   // All functions are called with the mutex held, unless they say otherwise. Those with a lock release it for calls to
-  // the source.
+  // the source. Cold ones are not part of a usual pass.
 
   // Of a worker's thread; called without the mutex.
   void work(const std::shared_ptr<Worker> &self);
   bool serve(Worker &self, Lock &lock);
   void find_entities(Worker &self, Lock &lock);
+  [[gnu::cold]] void discover(Worker &self, Lock &lock, Monotonic now, bool look);
   bool read_next(Worker &self, Lock &lock);
-  bool complete_next(Worker &self, Lock &lock);
+  [[gnu::cold]] bool complete_next(Worker &self, Lock &lock);
   template <class Work>
-  bool attend(Worker &self, const EntityPtr &entity, Step step, Lock &lock, Work work);
-  bool identify(Worker &self, std::size_t place);                  // called without the mutex
-  void read_entity(Worker &self, Pass what);                       // called without the mutex
-  void publish(Entity &entity, DeviceState state, Monotonic now);  // called without the mutex
-  void note_outcome(Entity &entity, std::size_t reader, Outcome outcome,
-                    DeviceState &state);  // called without the mutex
+  bool attend(Worker &self, Step step, Lock &lock, Work work);
+  [[gnu::cold]] bool identify(Worker &self, std::size_t place);  // called without the mutex
+  void read_entity(Worker &self, Pass what);                     // called without the mutex
+  void list_processes(Entity &entity, Monotonic now) const;      // called without the mutex
+  static void keep_parts(Entity &entity);
+  [[gnu::cold]] void note_outcome(Entity &entity, std::size_t reader, Outcome outcome,
+                                  DeviceState &state);                        // called without the mutex
+  [[gnu::cold]] void note_refusal(Entity &entity, std::size_t reader) const;  // called without the mutex
 
   void adopt(Discovery found);
   EntityPtr make_entity(const Found &found, std::size_t place) const;
@@ -102,6 +119,7 @@ struct Runner::Core {
   void replace(const EntityPtr &entity, const EntityPtr &by);
   EntityPtr take_former(const Found &found);
   void retire_former();
+  [[gnu::cold]] void settle_all();
 
   void begin_pass(Pass pass, Monotonic now);
   bool has_task() const;
@@ -111,8 +129,19 @@ struct Runner::Core {
   void forgive(std::chrono::nanoseconds gap);
   bool is_under_way(Monotonic now) const;
 
-  SourceReport::Entity take(Entity &entity, Monotonic now) const;
-  void set_state(Entity &entity, DeviceState state);
+  // The thread of a caller as a worker, and back; false when it was replaced.
+  std::shared_ptr<Worker> borrow_worker();
+  bool give_back(const Worker &worker);
+
+  void take(Entity &entity, Monotonic now, Snapshot &snapshot, std::size_t device) const;
+  void take_host(Entity &entity, Snapshot &snapshot) const;
+  bool take_row(Entity &entity, Row &row) const;
+  [[gnu::cold]] void mark_silent(const Entity &entity, Monotonic now, Device &device) const;
+  [[gnu::cold]] void list_devices(SourceReport &report);
+  [[gnu::cold]] void tell_status(SourceReport &report, Monotonic now) const;
+  std::uint32_t count_slowed() const;
+  [[gnu::cold]] void add_events(std::vector<Event> more);
+  [[gnu::cold]] void set_state(Entity &entity, DeviceState state);
   Row initial_row(Scope scope) const;
   bool wants(const ReaderInfo &info) const;
   void focus(std::shared_ptr<const MetricSet> set);
@@ -124,52 +153,57 @@ struct Runner::Core {
   bool is_healthy() const;
   // True when there is no entity to read and none has appeared: no worker need be woken.
   bool has_nothing_to_do(Monotonic now);
-  void retry_later(Monotonic now);
-  void note_failure(const std::string &why);
+  // Until then it stays so, and there is nothing to report either.
+  Monotonic rests_until() const;
+  SourceStatus &change_status();
+  [[gnu::cold]] void retry_later(Monotonic now);
+  [[gnu::cold]] void note_failure();
   void note(std::string device, EventKind kind, std::string text);
 
-  std::shared_ptr<Source> source;
-  const std::shared_ptr<host::ProcessTable> process_table;
-  const RunnerOptions options;
-  const bool prompt;  // no worker thread: callers run the passes
-
+  // What each pass looks at lies together, and the rest behind it.
   std::mutex mutex;
-  std::condition_variable asked, done;
-  bool stopping = false;
-  std::chrono::nanoseconds tick;                 // between two samples
-  std::vector<std::shared_ptr<Worker>> workers;  // without those that were left behind
-
+  const bool prompt;  // no worker thread: callers run the passes
   Stage stage = Stage::none;
   Pass requested = Pass::scheduled;
-  std::uint64_t passes = 0;
-  Monotonic pass_begun{};
-  std::size_t next = 0;     // the entity to take next in this stage
-  std::size_t open = 0;     // entities that were taken in this pass and are not done
   bool checking = false;    // every entity is asked whether it has changed
   bool look_again = false;  // discovery is due as soon as the source is ready for it
-
-  std::vector<EntityPtr> entities;
-  std::vector<EntityPtr> former;  // known before the last discovery, and not found again so far
-  std::vector<Event> events;
-  SourceStatus status{.name = {}, .problem = "not looked for yet", .remedy = {}};
-  bool absent = false;
-  bool reported = false;  // with nothing to add until the next pass
-  std::uint64_t discoveries = 0;
   bool unsettled = false;   // not all that the last discovery has found is identified yet
   bool incomplete = false;  // an entity may have to be completed
   bool discovery_hangs = false;
-  Monotonic discovery_hangs_since{};
-  Monotonic last_identified{};
+  bool reported = false;       // with nothing to add until the next pass
+  bool status_changed = true;  // since the last report
+  bool absent = false;
+  bool stopping = false;
+  std::uint64_t passes = 0;
+  Monotonic pass_begun{};
+  std::size_t next = 0;  // the entity to take next in this stage
+  std::size_t open = 0;  // entities that were taken in this pass and are not done
+  std::vector<EntityPtr> entities;
+  std::vector<EntityPtr> former;                 // known before the last discovery, and not found again so far
+  std::vector<std::shared_ptr<Worker>> workers;  // without those that were left behind
+  std::shared_ptr<Worker> spare;                 // for the next one whose thread is borrowed
+  std::shared_ptr<Source> source;
+  std::uint64_t discoveries = 0;
   std::chrono::nanoseconds retry_after{0};
   Monotonic next_retry{};
   Monotonic next_check{};
   std::chrono::nanoseconds call_time{0};
   std::uint64_t calls = 0;
-  std::vector<ReaderCost> costs;
-  std::vector<std::size_t> wanted_readers;
-  // Until then there is nothing to read, to look after or to report; changed with the mutex held.
-  std::atomic<Monotonic> quiet_until{Monotonic::min()};
+  struct Reader {
+    std::size_t number = 0;  // in the source's list
+    ReaderCost cost;
+  };
+  std::vector<Reader> readers;                // those that are wanted
   std::shared_ptr<const MetricSet> in_focus;  // null: everything
+  std::vector<Event> events;
+  SourceStatus status{.name = {}, .problem = "not looked for yet", .remedy = {}};
+  const RunnerOptions options;
+  std::chrono::nanoseconds tick;  // between two samples
+
+  const std::shared_ptr<host::ProcessTable> process_table;
+  std::condition_variable asked, done;
+  Monotonic discovery_hangs_since{};
+  Monotonic last_identified{};
 };
 
 }  // namespace gpulse

@@ -28,7 +28,7 @@ bool Runner::Core::wants(const ReaderInfo &info) const {
 
 void Runner::Core::focus(std::shared_ptr<const MetricSet> set) {
   in_focus = std::move(set);
-  for (auto &cost : costs) {
+  for (auto &[number, cost] : readers) {
     const auto fills = cost.info().fills;
     cost.focus(in_focus == nullptr || fills.empty() || in_focus->contains_any(fills), options.rest);
     cost.update_tier(tick, entities.size());
@@ -55,31 +55,73 @@ void Runner::Core::set_state(Entity &entity, DeviceState state) {
     note(uuid, event_of(state), std::string(word(state)));
 }
 
-// What there is to report of the entity. Its last readings are not shown twice.
-SourceReport::Entity Runner::Core::take(Entity &entity, Monotonic now) const {
-  SourceReport::Entity one{.found = entity.found};
-  one.found.state = entity.state;
-  if (entity.state != DeviceState::ok) one.state_for = now - entity.state_since;
-  if (discovery_hangs || (is_in_service(entity) && !entity.fresh)) {
-    const auto since = discovery_hangs ? discovery_hangs_since : entity.busy ? entity.busy_since : pass_begun;
-    if (entity.state != DeviceState::not_responding) one.state_for = now - since;
-    one.found.state = DeviceState::not_responding;
-    one.row = Row(entity.found.scope, Reason::not_responding);
-  } else {
-    one.row = entity.row ? std::move(*entity.row) : Row(entity.found.scope, entity.withdrawn);
-    one.processes = std::move(entity.processes);
-    one.cores = std::move(entity.cores);
-    one.details = entity.details;
+// Its last readings are not shown twice: false when there are none, because it does not respond.
+[[gnu::hot]] bool Runner::Core::take_row(Entity &entity, Row &row) const {
+  const bool silent = discovery_hangs || (is_in_service(entity) && !entity.fresh);
+  if (silent || !entity.has_row) entity.row.fill(silent ? Reason::not_responding : entity.withdrawn);
+  std::swap(row, entity.row);
+  entity.has_row = entity.fresh = false;
+  return !silent;
+}
+
+// Puts what there is to report of a device in its place.
+[[gnu::hot]] void Runner::Core::take(Entity &entity, Monotonic now, Snapshot &snapshot, std::size_t place) const {
+  if (place == snapshot.devices.size()) snapshot.devices.emplace_back();
+  auto &device = snapshot.devices[place];
+  device.identity = entity.found.identity;
+  device.state = entity.state;
+  device.state_for = entity.state == DeviceState::ok ? Seconds(0) : now - entity.state_since;
+  device.details = entity.details;
+  if (!take_row(entity, device.row)) {
+    mark_silent(entity, now, device);
+    entity.processes.clear();
   }
-  entity.row.reset();
+  for (auto &process : entity.processes) {
+    process.device.index = static_cast<std::uint32_t>(place);
+    snapshot.processes.push_back(std::move(process));
+  }
   entity.processes.clear();
-  entity.cores.clear();
-  entity.fresh = false;
-  return one;
+}
+
+void Runner::Core::take_host(Entity &entity, Snapshot &snapshot) const {
+  if (!take_row(entity, snapshot.host)) entity.cores.clear();
+  snapshot.cores = std::exchange(entity.cores, {});
+}
+
+void Runner::Core::mark_silent(const Entity &entity, Monotonic now, Device &device) const {
+  const auto since = discovery_hangs ? discovery_hangs_since : entity.busy ? entity.busy_since : pass_begun;
+  if (entity.state != DeviceState::not_responding) device.state_for = now - since;
+  device.state = DeviceState::not_responding;
+  device.details.reset();
+}
+
+void Runner::Core::list_devices(SourceReport &report) {
+  status_changed = true;  // it has their number
+  report.devices.clear();
+  for (const auto &entity : entities) {
+    if (!entity->dropped && entity->found.scope == Scope::device) report.devices.push_back(entity->found);
+  }
+}
+
+void Runner::Core::tell_status(SourceReport &report, Monotonic now) const {
+  report.absent = absent;
+  report.status = status;
+  report.status.devices = static_cast<std::uint32_t>(report.devices.size());
+  if (!discovery_hangs) return;
+  report.status.problem = fmt::format("{} driver not responding for {:.0f} s", source->name(),
+                                      Seconds(now - discovery_hangs_since).count());
+  report.status.remedy = "see the kernel log";
+  report.status.hangs = true;
+}
+
+[[gnu::hot]] std::uint32_t Runner::Core::count_slowed() const {
+  std::uint32_t slowed = 0;
+  for (const auto &reader : readers) slowed += reader.cost.slowed() ? 1U : 0U;
+  return slowed;
 }
 
 Runner::Core::EntityPtr Runner::Core::make_entity(const Found &found, std::size_t place) const {
-  auto entity = std::make_shared<Entity>(found, initial_row(found.scope), costs.size());
+  auto entity = std::make_shared<Entity>(found, initial_row(found.scope), readers.size());
   entity->place = place;
   return entity;
 }
@@ -131,7 +173,7 @@ bool Runner::Core::identify(Worker &self, std::size_t place) {
   self.step = Step::reading;
   const auto provisional = self.entity;
   if (status.problem.empty() && !told.problem.empty()) {
-    status.problem = std::move(told.problem);
+    change_status().problem = std::move(told.problem);
     status.remedy = std::move(told.remedy);
   }
   if (!told.found) {
@@ -168,7 +210,7 @@ void Runner::Core::adopt(Discovery found) {
     entities.push_back(entity);
     if (one.identified) settle(std::move(entity), std::move(one));
   }
-  status.problem = std::move(found.problem);
+  change_status().problem = std::move(found.problem);
   status.remedy = std::move(found.remedy);
   status.driver = std::move(found.driver);
   status.mistake = found.mistake;

@@ -29,11 +29,16 @@ class RunnerTest : public testing::Test {
   static RunnerOptions quick() {
     return {.call_deadline = 150ms, .discover_deadline = 300ms, .retry = 1ms, .check = 0ms, .tick = 100ms};
   }
-  SourceReport report() {
-    runner_->report(report_);
-    return report_;
+  struct Report : SourceReport {
+    std::vector<Device> shown;
+  };
+  Report report() {
+    Snapshot snapshot;
+    std::size_t devices = 0;
+    runner_->report(report_, snapshot, devices);
+    return {report_, std::move(snapshot.devices)};
   }
-  SourceReport pass(Pass what = Pass::scheduled) {
+  Report pass(Pass what = Pass::scheduled) {
     runner_->ask(what);
     runner_->wait(monotonic_now() + 30s);
     auto report = this->report();
@@ -54,18 +59,18 @@ class RunnerTest : public testing::Test {
     }
     return false;
   }
-  static const SourceReport::Entity *find(const SourceReport &report, const std::string &uuid) {
-    for (const auto &entity : report.entities) {
-      if (entity.found.identity->uuid == uuid) return &entity;
+  static const Device *find(const Report &report, const std::string &uuid) {
+    for (const auto &entity : report.shown) {
+      if (entity.identity->uuid == uuid) return &entity;
     }
     return nullptr;
   }
-  static DeviceState state(const SourceReport &report, const std::string &uuid) {
+  static DeviceState state(const Report &report, const std::string &uuid) {
     const auto *entity = find(report, uuid);
     EXPECT_NE(entity, nullptr) << uuid;
-    return entity != nullptr ? entity->found.state : DeviceState::lost;
+    return entity != nullptr ? entity->state : DeviceState::lost;
   }
-  static Reading reading(const SourceReport &report, const std::string &uuid, MetricId id = Fake::kUtilization) {
+  static Reading reading(const Report &report, const std::string &uuid, MetricId id = Fake::kUtilization) {
     const auto *entity = find(report, uuid);
     EXPECT_NE(entity, nullptr) << uuid;
     return entity != nullptr ? entity->row[id] : Reading();
@@ -168,7 +173,7 @@ TEST_F(RunnerTest, AHungDeviceIsSetAsideAndComesBack) {
   EXPECT_EQ(source_->reads("GPU-2", Fake::kTick), before + 5);
   EXPECT_EQ(state(report, "GPU-1"), DeviceState::not_responding);
   source_->release();
-  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-1") == DeviceState::ok; }));
+  EXPECT_TRUE(until([](const Report &r) { return state(r, "GPU-1") == DeviceState::ok; }));
   EXPECT_EQ(reading(pass(), "GPU-1"), Reading(10.0));
   EXPECT_THAT(kinds_, Contains("not responding GPU-1"));
   EXPECT_THAT(kinds_, Contains("back GPU-1"));
@@ -183,9 +188,8 @@ TEST_F(RunnerTest, SeveralDevicesMayHang) {
   EXPECT_EQ(reading(report, "GPU-1"), Reading(10.0));
   EXPECT_EQ(state(report, "GPU-2"), DeviceState::not_responding);
   source_->release();
-  EXPECT_TRUE(until([](const SourceReport &r) {
-    return state(r, "GPU-0") == DeviceState::ok && state(r, "GPU-2") == DeviceState::ok;
-  }));
+  EXPECT_TRUE(until(
+      [](const Report &r) { return state(r, "GPU-0") == DeviceState::ok && state(r, "GPU-2") == DeviceState::ok; }));
 }
 
 TEST_F(RunnerTest, NothingIsLookedForWhileACallHangs) {
@@ -198,7 +202,7 @@ TEST_F(RunnerTest, NothingIsLookedForWhileACallHangs) {
   for (int i = 0; i < 3; ++i) pass();
   EXPECT_EQ(source_->discoveries(), before);
   source_->release();
-  EXPECT_TRUE(until([](const SourceReport &r) { return r.entities.size() == 3; }));
+  EXPECT_TRUE(until([](const Report &r) { return r.shown.size() == 3; }));
 }
 
 TEST_F(RunnerTest, APromptSourceIsReadByWhoAsks) {
@@ -267,8 +271,8 @@ TEST_F(RunnerTest, ADiscoveryThatHangsIsTold) {
   pass();
   EXPECT_LT(monotonic_now() - begun, 250ms);  // nobody waits for it twice
   source_->release();
-  EXPECT_TRUE(until([](const SourceReport &r) {
-    return r.entities.size() == 2 && r.status.problem.empty() && state(r, "GPU-0") == DeviceState::ok;
+  EXPECT_TRUE(until([](const Report &r) {
+    return r.shown.size() == 2 && r.status.problem.empty() && state(r, "GPU-0") == DeviceState::ok;
   }));
 }
 
@@ -277,12 +281,12 @@ TEST_F(RunnerTest, ADeviceThatHangsWhileItIsIdentifiedIsSetAside) {
   source_->hang("identify GPU-1");
   start({{"GPU-0"}, {"GPU-1"}, {"GPU-2"}});
   auto report = pass();
-  ASSERT_EQ(report.entities.size(), 3U);
+  ASSERT_EQ(report.shown.size(), 3U);
   EXPECT_EQ(state(report, "GPU-1"), DeviceState::not_responding);
   EXPECT_EQ(reading(report, "GPU-0"), Reading(0.0));
   EXPECT_EQ(reading(report, "GPU-2"), Reading(20.0));
   source_->release();
-  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-1") == DeviceState::ok; }));
+  EXPECT_TRUE(until([](const Report &r) { return state(r, "GPU-1") == DeviceState::ok; }));
   EXPECT_EQ(reading(pass(), "GPU-1"), Reading(10.0));
   EXPECT_THAT(kinds_, Contains("not responding GPU-1"));
   EXPECT_THAT(kinds_, Contains("back GPU-1"));
@@ -296,13 +300,13 @@ TEST_F(RunnerTest, ADeviceThatHangsWhenItIsFoundAgainIsStillTheSame) {
   source_->hang("identify GPU-1");
   source_->devices({{"GPU-0"}, {"GPU-1"}, {"GPU-2"}});
   auto report = pass();
-  ASSERT_EQ(report.entities.size(), 3U);
+  ASSERT_EQ(report.shown.size(), 3U);
   EXPECT_EQ(state(report, "GPU-1"), DeviceState::not_responding);
   EXPECT_EQ(reading(report, "GPU-0"), Reading(0.0));
   source_->release();
-  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-1") == DeviceState::ok; }));
+  EXPECT_TRUE(until([](const Report &r) { return state(r, "GPU-1") == DeviceState::ok; }));
   report = pass();
-  ASSERT_EQ(report.entities.size(), 3U);
+  ASSERT_EQ(report.shown.size(), 3U);
   EXPECT_EQ(reading(report, "GPU-1"), Reading(10.0));
 }
 
@@ -314,7 +318,7 @@ TEST_F(RunnerTest, AKnownDeviceIsRecognisedUnderAnotherIndex) {
   source_->rename("GPU-0", "GPU-1");
   source_->devices({{"GPU-0"}});
   const auto report = pass();
-  ASSERT_EQ(report.entities.size(), 2U);
+  ASSERT_EQ(report.shown.size(), 2U);
   EXPECT_EQ(state(report, "GPU-1"), DeviceState::ok);
   EXPECT_EQ(state(report, "GPU-0"), DeviceState::lost);
 }
@@ -326,7 +330,7 @@ TEST_F(RunnerTest, DevicesThatAreAttachedOneAfterTheOtherDoNotHang) {
   source_->identify_each(150ms);
   start({{"GPU-0"}, {"GPU-1"}, {"GPU-2"}, {"GPU-3"}, {"GPU-4"}, {"GPU-5"}}, options);
   const auto report = pass();
-  for (const auto &entity : report.entities) EXPECT_EQ(entity.found.state, DeviceState::ok);
+  for (const auto &entity : report.shown) EXPECT_EQ(entity.state, DeviceState::ok);
   EXPECT_THAT(kinds_, testing::IsEmpty());
 }
 
@@ -340,7 +344,7 @@ TEST_F(RunnerTest, ManyHungDevicesTakeNoLongerThanOne) {
   const auto begun = monotonic_now();
   const auto report = pass();
   EXPECT_LT(monotonic_now() - begun, 4s) << "one after the other they would take 80 s";
-  for (const auto &entity : report.entities) EXPECT_EQ(entity.found.state, DeviceState::not_responding);
+  for (const auto &entity : report.shown) EXPECT_EQ(entity.state, DeviceState::not_responding);
 }
 
 // A device that is only slow must not keep the others from being read, nor show its last readings as new.
@@ -363,7 +367,7 @@ TEST_F(RunnerTest, WhileACallHangsTheOthersAreReadInEverySample) {
     EXPECT_TRUE(report.events.empty()) << "it is not given up yet";
   }
   source_->release();
-  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-1") == DeviceState::ok; }));
+  EXPECT_TRUE(until([](const Report &r) { return state(r, "GPU-1") == DeviceState::ok; }));
 }
 
 // The source has something to end first; its devices are read meanwhile.
@@ -374,12 +378,12 @@ TEST_F(RunnerTest, DiscoveryWaitsForTheSourceAndNobodyElseDoes) {
   source_->devices({{"GPU-0"}, {"GPU-1"}});
   for (int i = 0; i < 3; ++i) {
     const auto report = pass();
-    EXPECT_EQ(report.entities.size(), 1U);
+    EXPECT_EQ(report.shown.size(), 1U);
     EXPECT_EQ(reading(report, "GPU-0"), Reading(0.0));
   }
   EXPECT_EQ(source_->discoveries(), 1U);
   source_->be_unready(false);
-  EXPECT_EQ(pass().entities.size(), 2U);
+  EXPECT_EQ(pass().shown.size(), 2U);
 }
 
 TEST_F(RunnerTest, ASingleAnswerThatTheDriverIsGoneLosesNothing) {
@@ -397,7 +401,7 @@ TEST_F(RunnerTest, WithoutADriverNoDeviceIsWell) {
   for (std::size_t reader = 0; reader < Fake::kReaders; ++reader) source_->answer("GPU-0", reader, Outcome::gone);
   EXPECT_EQ(state(pass(Pass::everything), "GPU-0"), DeviceState::lost);
   for (std::size_t reader = 0; reader < Fake::kReaders; ++reader) source_->answer("GPU-0", reader, Outcome::ok);
-  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-0") == DeviceState::ok; }));
+  EXPECT_TRUE(until([](const Report &r) { return state(r, "GPU-0") == DeviceState::ok; }));
 }
 
 TEST_F(RunnerTest, ALostDeviceIsMarkedAndComesBack) {
@@ -411,7 +415,7 @@ TEST_F(RunnerTest, ALostDeviceIsMarkedAndComesBack) {
   EXPECT_EQ(reading(report, "GPU-1"), Reading(10.0));
   source_->answer("GPU-0", Fake::kTick, Outcome::ok);
   source_->devices({{"GPU-0"}, {"GPU-1"}});
-  EXPECT_TRUE(until([](const SourceReport &r) { return state(r, "GPU-0") == DeviceState::ok; }));
+  EXPECT_TRUE(until([](const Report &r) { return state(r, "GPU-0") == DeviceState::ok; }));
   EXPECT_EQ(reading(pass(), "GPU-0"), Reading(0.0));
   EXPECT_THAT(kinds_, Contains("lost GPU-0"));
   EXPECT_THAT(kinds_, Contains("back GPU-0"));
@@ -422,7 +426,7 @@ TEST_F(RunnerTest, ADeviceThatVanishesIsKeptAsLost) {
   pass();
   source_->devices({{"GPU-1"}});
   const auto report = pass();
-  ASSERT_EQ(report.entities.size(), 2U);
+  ASSERT_EQ(report.shown.size(), 2U);
   EXPECT_EQ(state(report, "GPU-0"), DeviceState::lost);
   EXPECT_EQ(reading(report, "GPU-1"), Reading(10.0));
 }
@@ -455,10 +459,10 @@ TEST_F(RunnerTest, ADeviceThatFellAsleepIsLeftAlone) {
 
 TEST_F(RunnerTest, AnInstanceTakenApartIsForgotten) {
   start({{"GPU-0"}, {.uuid = "MIG-1", .parent = "GPU-0"}});
-  EXPECT_EQ(pass().entities.size(), 2U);
+  EXPECT_EQ(pass().shown.size(), 2U);
   source_->devices({{"GPU-0"}});
   const auto report = pass();
-  ASSERT_EQ(report.entities.size(), 1U);
+  ASSERT_EQ(report.shown.size(), 1U);
   EXPECT_TRUE(report.status.problem.empty());
 }
 
@@ -471,7 +475,7 @@ TEST_F(RunnerTest, ADeviceFoundUnderItsProperNameLeavesNoGhost) {
                     {.uuid = "GPU-1", .pci = "0000:02:00.0"},
                     {.uuid = "GPU-2", .pci = "0000:03:00.0"}});
   const auto report = pass();
-  ASSERT_EQ(report.entities.size(), 3U);
+  ASSERT_EQ(report.shown.size(), 3U);
   for (const auto *uuid : {"GPU-0", "GPU-1", "GPU-2"}) EXPECT_EQ(state(report, uuid), DeviceState::ok);
 }
 
@@ -499,7 +503,7 @@ TEST_F(RunnerTest, AfterATimeOfHealthTheNextFailureIsTriedAgainSoon) {
   // Waits grow to 30, 60, 120 and 240 ms.
   while (source_->discoveries() < 4) pass();
   source_->devices({{"GPU-0"}});
-  EXPECT_TRUE(until([](const SourceReport &r) { return r.status.problem.empty(); }));
+  EXPECT_TRUE(until([](const Report &r) { return r.status.problem.empty(); }));
   for (const auto end = monotonic_now() + 600ms; monotonic_now() < end; std::this_thread::sleep_for(2ms)) pass();
   source_->answer("GPU-0", Fake::kTick, Outcome::lost);
   const auto before = source_->discoveries();
@@ -547,7 +551,7 @@ TEST_F(RunnerTest, ADriverThatGoesAwayIsLookedForAgain) {
   EXPECT_THAT(pass().status.problem, HasSubstr("went away"));
   source_->answer("GPU-0", Fake::kTick, Outcome::ok);
   const auto before = source_->discoveries();
-  EXPECT_TRUE(until([](const SourceReport &r) { return r.status.problem.empty(); }));
+  EXPECT_TRUE(until([](const Report &r) { return r.status.problem.empty(); }));
   EXPECT_GT(source_->discoveries(), before);
   EXPECT_EQ(state(pass(), "GPU-0"), DeviceState::ok);
 }
@@ -557,7 +561,7 @@ TEST_F(RunnerTest, AnExceptionInASourceEndsNothing) {
   pass();
   source_->fail_next_read();
   EXPECT_THAT(pass().status.problem, HasSubstr("a bug"));
-  EXPECT_TRUE(until([](const SourceReport &r) { return r.status.problem.empty(); }));
+  EXPECT_TRUE(until([](const Report &r) { return r.status.problem.empty(); }));
   EXPECT_EQ(reading(pass(), "GPU-0"), Reading(0.0));
 }
 

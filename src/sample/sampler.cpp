@@ -44,6 +44,15 @@ std::string read_hostname(const Sysroot &root) {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
 }
 
+[[gnu::noinline]] void sort_devices(std::vector<Device> &devices) {
+  std::sort(devices.begin(), devices.end(), [](const Device &a, const Device &b) { return a.id < b.id; });
+}
+
+[[gnu::noinline]] void sort_processes(std::vector<Process> &processes) {
+  std::sort(processes.begin(), processes.end(),
+            [](const Process &a, const Process &b) { return std::pair(a.device, a.pid) < std::pair(b.device, b.pid); });
+}
+
 }  // namespace
 
 Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &root, const RunnerOptions &options)
@@ -52,7 +61,7 @@ Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &ro
       hostname_(read_hostname(root)),
       processes_(std::make_shared<host::ProcessTable>(
           root, options.for_everybody ? host::Audience::everybody : host::Audience::self)) {
-  for (auto &source : sources) runners_.push_back(std::make_unique<Runner>(std::move(source), processes_, options));
+  for (auto &source : sources) runners_.emplace_back(std::move(source), processes_, options);
   reports_.resize(runners_.size());
 }
 
@@ -73,60 +82,25 @@ DeviceId Sampler::id_of(const Found &found) {
   return {.index = index};
 }
 
-bool Sampler::is_placed() const {
-  std::size_t next = 0;
-  for (const auto &report : reports_) {
-    for (const auto &entity : report.entities) {
-      if (entity.found.identity == nullptr) continue;
-      if (next == places_.size() || places_[next++].identity != entity.found.identity) return false;
-    }
-  }
-  return next == places_.size();
-}
-
 // Whole devices come first, in the order of their source, so that their numbers match the driver's.
-void Sampler::find_places() {
+void Sampler::number_devices() {
   for (const auto &report : reports_) {
-    for (const auto &entity : report.entities) {
-      if (entity.found.identity != nullptr && entity.found.identity->parent.empty()) id_of(entity.found);
+    for (const auto &found : report.devices) {
+      if (found.identity->parent.empty()) id_of(found);
     }
   }
-  places_.clear();
+  ids_.clear();
   for (const auto &report : reports_) {
-    for (const auto &entity : report.entities) {
-      if (entity.found.identity != nullptr) places_.push_back({entity.found.identity, id_of(entity.found)});
-    }
+    for (const auto &found : report.devices) ids_.push_back(id_of(found));
   }
+  in_order_ = std::is_sorted(ids_.begin(), ids_.end());
 }
 
-void Sampler::place_devices(Snapshot &snapshot) {
-  if (!is_placed()) find_places();
-  snapshot.devices.reserve(places_.size());
-  auto place = places_.begin();
-  for (auto &report : reports_) {
-    for (auto &entity : report.entities) {
-      if (entity.found.scope == Scope::host) {
-        snapshot.host = std::move(entity.row);
-        snapshot.cores = std::move(entity.cores);
-        continue;
-      }
-      for (auto &process : entity.processes) {
-        process.device = place->id;
-        snapshot.processes.push_back(std::move(process));
-      }
-      snapshot.devices.push_back({.id = place->id,
-                                  .identity = std::move(entity.found.identity),
-                                  .state = entity.found.state,
-                                  .state_for = entity.state_for,
-                                  .row = std::move(entity.row),
-                                  .details = std::move(entity.details)});
-      ++place;
-    }
-  }
-  std::sort(snapshot.devices.begin(), snapshot.devices.end(),
-            [](const Device &a, const Device &b) { return a.id < b.id; });
-  std::sort(snapshot.processes.begin(), snapshot.processes.end(),
-            [](const Process &a, const Process &b) { return std::pair(a.device, a.pid) < std::pair(b.device, b.pid); });
+[[gnu::hot]] void Sampler::place_devices(Snapshot &snapshot) const {
+  for (std::size_t i = 0; i < ids_.size(); ++i) snapshot.devices[i].id = ids_[i];
+  for (auto &process : snapshot.processes) process.device = ids_[process.device.index];
+  if (!in_order_) sort_devices(snapshot.devices);
+  if (snapshot.processes.size() > 1) sort_processes(snapshot.processes);
 }
 
 void Sampler::collect_statuses() {
@@ -149,24 +123,58 @@ void Sampler::collect_events() {
   events_ = std::move(all);
 }
 
-SnapshotPtr Sampler::assemble(Seconds took) {
-  auto snapshot = std::make_shared<Snapshot>();
-  snapshot->time = wall_now();
+std::shared_ptr<Snapshot> Sampler::new_snapshot() {
+  std::swap(handed_out_[0], handed_out_[1]);
+  auto &snapshot = handed_out_[0] = std::make_shared<Snapshot>();
   snapshot->hostname = hostname_;
-  bool statuses_changed = false;
+  return snapshot;
+}
+
+[[gnu::hot]] std::shared_ptr<Snapshot> Sampler::free_snapshot() {
+  for (const auto &one : handed_out_) {
+    if (one.use_count() != 1) continue;
+    // use_count() does not wait for what the last of the others did before it let go; giving back a copy does.
+    (void)std::shared_ptr(one);
+    return one;
+  }
+  return new_snapshot();
+}
+
+[[gnu::hot]] SnapshotPtr Sampler::assemble(Monotonic begun) {
+  if (begun >= next_cleaning_) {
+    processes_->forget_unseen(begun - 60s);
+    next_cleaning_ = begun + 10s;
+  }
+  const auto took = Seconds(monotonic_now() - begun);
+  auto snapshot = free_snapshot();
+  snapshot->time = wall_now();
+  snapshot->processes.clear();
+  std::size_t devices = 0;
+  SourceNews news;
   bool any_event = false;
   std::chrono::nanoseconds call_time{0};
   std::uint64_t calls = 0;
   std::uint32_t slowed = 0;
   for (std::size_t i = 0; i < runners_.size(); ++i) {
     auto &report = reports_[i];
-    statuses_changed = runners_[i]->report(report) || statuses_changed;
+    const auto more = runners_[i].report(report, *snapshot, devices);
+    if (!more.any) continue;
+    news.host = news.host || more.host;
+    news.devices = news.devices || more.devices;
+    news.status = news.status || more.status;
     any_event = any_event || !report.events.empty();
     call_time += report.call_time;
     calls += report.calls;
     slowed += report.slowed;
   }
-  if (statuses_changed) collect_statuses();
+  if (devices < snapshot->devices.size()) snapshot->devices.resize(devices);
+  if (has_host_ && !news.host) {
+    snapshot->host.fill({});
+    snapshot->cores.clear();
+  }
+  has_host_ = has_host_ || news.host;
+  if (news.devices) number_devices();
+  if (news.status) collect_statuses();
   if (any_event) collect_events();
   snapshot->sources = statuses_;
   snapshot->events = events_;
@@ -185,12 +193,11 @@ SnapshotPtr Sampler::take(Pass pass, std::chrono::nanoseconds time_limit, bool p
   // Prompt sources come last: they run on this thread while the workers wait for their drivers.
   for (const bool prompt : {false, true}) {
     for (auto &runner : runners_) {
-      if (runner->is_prompt() == prompt) runner->ask(pass);
+      if (runner.is_prompt() == prompt) runner.ask(pass);
     }
   }
   wait(begun + time_limit, patient, stop);
-  processes_->forget_unseen(begun - 60s);
-  return assemble(monotonic_now() - begun);
+  return assemble(begun);
 }
 
 // Turn by turn, so that the deadlines of all sources run side by side.
@@ -200,34 +207,37 @@ void Sampler::wait(Monotonic until, bool patient, const std::stop_token &stop) {
     const auto turn_end = monotonic_now() + kTurn;
     bool settled = true;
     for (auto &runner : runners_)
-      settled = runner->wait(patient ? turn_end : std::min(until, turn_end), stop) && settled;
+      settled = runner.wait(patient ? turn_end : std::min(until, turn_end), stop) && settled;
     if (settled || stop.stop_requested()) return;
     const auto now = monotonic_now();
     // This program was stopped, or had no processor: that is nobody's fault.
     if (now - turn_end > 250ms) until += now - turn_end;
     if (now < until) continue;
-    const auto is_under_way = [](const auto &runner) { return runner->is_under_way(); };
+    const auto is_under_way = [](const auto &runner) { return runner.is_under_way(); };
     if (!patient || std::none_of(runners_.begin(), runners_.end(), is_under_way)) return;
   }
 }
 
-SnapshotPtr Sampler::sample_here(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop) {
+[[gnu::hot]] SnapshotPtr Sampler::sample_here(Pass pass, std::chrono::nanoseconds time_limit,
+                                              const std::stop_token &stop) {
   const auto begun = monotonic_now();
+  bool done = true;
   for (auto &runner : runners_) {
-    if (!runner->read_here(pass)) return nullptr;
+    const auto progress = runner.read_here(pass);
+    if (progress == Runner::Progress::replaced) return nullptr;
+    done = done && progress == Runner::Progress::done;
   }
   const std::lock_guard one_at_a_time(sampling_);
-  wait(begun + time_limit, false, stop);
-  processes_->forget_unseen(begun - 60s);
-  return assemble(monotonic_now() - begun);
+  if (!done) wait(begun + time_limit, false, stop);
+  return assemble(begun);
 }
 
 bool Sampler::is_held(std::chrono::nanoseconds time) const {
-  return std::any_of(runners_.begin(), runners_.end(), [&](const auto &runner) { return runner->is_held(time); });
+  return std::any_of(runners_.begin(), runners_.end(), [&](const auto &runner) { return runner.is_held(time); });
 }
 
 void Sampler::replace() {
-  for (auto &runner : runners_) runner->replace();
+  for (auto &runner : runners_) runner.replace();
 }
 
 SnapshotPtr Sampler::sample_within(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop) {
@@ -242,22 +252,22 @@ SnapshotPtr Sampler::sample(Pass pass, const std::stop_token &stop) {
 
 void Sampler::focus(const MetricSet &set) {
   const auto shared = std::make_shared<const MetricSet>(with_inputs(set));
-  for (auto &runner : runners_) runner->focus(shared);
+  for (auto &runner : runners_) runner.focus(shared);
 }
 
 void Sampler::set_tick(std::chrono::nanoseconds tick) {
-  for (auto &runner : runners_) runner->set_tick(tick);
+  for (auto &runner : runners_) runner.set_tick(tick);
 }
 
 bool Sampler::try_close() {
   // All are asked, also where the first is not done.
-  return std::ranges::count_if(runners_, [](const auto &runner) { return !runner->try_close(); }) == 0;
+  return std::ranges::count_if(runners_, [](auto &runner) { return !runner.try_close(); }) == 0;
 }
 
 std::vector<CostReport> Sampler::costs() const {
   std::vector<CostReport> all;
   for (const auto &runner : runners_) {
-    for (auto &cost : runner->costs()) all.push_back(std::move(cost));
+    for (auto &cost : runner.costs()) all.push_back(std::move(cost));
   }
   return all;
 }

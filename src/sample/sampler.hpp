@@ -2,6 +2,8 @@
 // Turns what the sources know into snapshots, on request. All functions may be called from any thread.
 #pragma once
 
+#include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -50,28 +52,30 @@ class Sampler {
  private:
   SnapshotPtr take(Pass pass, std::chrono::nanoseconds time_limit, bool patient, const std::stop_token &stop);
   void wait(Monotonic until, bool patient, const std::stop_token &stop);
-  SnapshotPtr assemble(Seconds took);
-  void collect_statuses();
-  void collect_events();
-  // Whether the entities are those of the last sample.
-  bool is_placed() const;
-  void find_places();
-  void place_devices(Snapshot &snapshot);
+  // `begun`: when the sample was asked for.
+  SnapshotPtr assemble(Monotonic begun);
+  // One that nobody else has: new, or as it was some samples ago.
+  std::shared_ptr<Snapshot> free_snapshot();
+  [[gnu::cold]] std::shared_ptr<Snapshot> new_snapshot();
+  [[gnu::cold]] void collect_statuses();
+  [[gnu::cold]] void collect_events();
+  [[gnu::cold]] void number_devices();
+  void place_devices(Snapshot &snapshot) const;
   DeviceId id_of(const Found &found);
 
   RunnerOptions options_;
   bool wants_self_;
   Text hostname_;
   std::shared_ptr<host::ProcessTable> processes_;
-  std::vector<std::unique_ptr<Runner>> runners_;
+  Monotonic next_cleaning_{};  // of the table of processes
+  std::deque<Runner> runners_;
   std::vector<SourceReport> reports_;             // of each; what a source that stays away had to say is kept
   std::map<std::string, std::uint32_t> indices_;  // by UUID and by PCI address: a device keeps its number while we run
   std::uint32_t next_index_ = 0;
-  struct Place {
-    std::shared_ptr<const DeviceIdentity> identity;
-    DeviceId id;
-  };
-  std::vector<Place> places_;  // of the devices of the last sample, as the sources report them
+  std::vector<DeviceId> ids_;                            // of the devices, as the sources report them
+  bool in_order_ = true;                                 // they rise
+  std::array<std::shared_ptr<Snapshot>, 2> handed_out_;  // the last two, whose memory is used again
+  bool has_host_ = false;                                // one of them may have readings of it
   host::SelfUse self_use_;
   SharedVector<SourceStatus> statuses_;  // as last reported
   SharedVector<Event> events_;

@@ -58,6 +58,31 @@ TEST_F(SamplerTest, ADeviceKeepsItsNumber) {
   EXPECT_EQ(snapshot->devices[2].identity->uuid, "GPU-3");
 }
 
+TEST_F(SamplerTest, ASnapshotStaysAsItIsForAsLongAsSomebodyHasIt) {
+  start({{"GPU-0"}, {"GPU-1"}});
+  const auto kept = sampler_->sample(Pass::everything);
+  const auto copy = *kept;
+  source_->devices({{"GPU-2"}});
+  // Those that nobody has any more are written over.
+  for (int i = 0; i < 4; ++i) {
+    const auto next = sampler_->sample(Pass::everything);
+    EXPECT_NE(next, kept);
+    EXPECT_GT(next->time, copy.time);
+    ASSERT_EQ(next->devices.size(), 3U);
+    EXPECT_EQ(next->devices[0].state, DeviceState::lost);
+    EXPECT_EQ(next->devices[0].row[Fake::kUtilization], Reading(Reason::lost));
+    EXPECT_EQ(next->devices[2].identity->uuid, "GPU-2");
+    EXPECT_TRUE(next->devices[2].row[Fake::kUtilization].has_value());
+  }
+  EXPECT_EQ(kept->time, copy.time);
+  ASSERT_EQ(kept->devices.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(kept->devices[i].state, DeviceState::ok);
+    EXPECT_EQ(kept->devices[i].identity, copy.devices[i].identity);
+    EXPECT_EQ(kept->devices[i].row, copy.devices[i].row);
+  }
+}
+
 TEST_F(SamplerTest, KeepsTheLastEventsInOrder) {
   start({{"GPU-0"}});
   for (int i = 0; i < 100; ++i) {

@@ -35,17 +35,17 @@ std::chrono::nanoseconds period(Tier tier) {
   return std::chrono::nanoseconds::max();
 }
 
-void ReaderCost::add(std::chrono::nanoseconds cost) {
+[[gnu::hot]] void ReaderCost::add(std::chrono::nanoseconds cost) {
   const auto ns = static_cast<double>(cost.count());
   mean_ns_ = calls_ == 0 ? ns : mean_ns_ + kWeightOfNewest * (ns - mean_ns_);
   ++calls_;
 }
 
-void ReaderCost::update_tier(std::chrono::nanoseconds tick, std::size_t entities) {
+[[gnu::hot]] void ReaderCost::update_tier(std::chrono::nanoseconds tick, std::size_t entities) {
   // The first calls of a session cost more, because they set things up inside the driver.
   constexpr std::uint64_t kWarm = 4;
-  if (calls_ < kWarm || info_->tier >= Tier::slow) return;
-  auto tier = info_->tier;
+  if (calls_ < kWarm || info_.tier >= Tier::slow) return;
+  auto tier = info_.tier;
   const auto affordable = [&](Tier t) {
     const auto every = std::max(tick, period(t));
     const auto time = static_cast<double>(every.count());
@@ -57,7 +57,7 @@ void ReaderCost::update_tier(std::chrono::nanoseconds tick, std::size_t entities
   deferred_ = !in_focus_ && mean_ns_ * static_cast<double>(entities) > kNearlyFree * every;
 }
 
-bool ReaderTurn::due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now) const {
+[[gnu::hot]] bool ReaderTurn::due(const ReaderInfo &info, Tier tier, Pass pass, Monotonic now) const {
   if (refused) return false;
   switch (pass) {
     case Pass::everything:

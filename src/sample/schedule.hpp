@@ -30,7 +30,7 @@ std::chrono::nanoseconds period(Tier tier);
 // The mean cost of one reader's calls over all entities, and the tier that follows from it.
 class ReaderCost {
  public:
-  explicit ReaderCost(const ReaderInfo &info) : info_(&info) {}
+  explicit ReaderCost(const ReaderInfo &info) : info_(info) {}
 
   void add(std::chrono::nanoseconds cost);
   // Moves the reader down, or back up when it has become cheap again. `tick`: the time between two samples; `entities`:
@@ -42,16 +42,16 @@ class ReaderCost {
     rest_ = rest;
   }
 
-  const ReaderInfo &info() const { return *info_; }
+  const ReaderInfo &info() const { return info_; }
   Tier tier() const { return deferred_ ? std::max(rest_, earned()) : earned(); }
-  bool slowed() const { return earned() > info_->tier; }
+  bool slowed() const { return earned() > info_.tier; }
   std::chrono::nanoseconds mean() const { return std::chrono::nanoseconds(static_cast<std::int64_t>(mean_ns_)); }
   std::uint64_t calls() const { return calls_; }
 
  private:
-  Tier earned() const { return tier_.value_or(info_->tier); }
+  Tier earned() const { return tier_.value_or(info_.tier); }
 
-  const ReaderInfo *info_;
+  ReaderInfo info_;
   std::optional<Tier> tier_;
   bool in_focus_ = true;
   Tier rest_ = Tier::slow;

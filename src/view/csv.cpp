@@ -39,20 +39,24 @@ void append_cell(std::string &out, std::string_view text) {
   out += '"';
 }
 
-std::string metric_text(const Snapshot &snapshot, const Device *device, MetricId id) {
-  const auto &metric = describe(id);
-  const bool of_host = metric.scope == Scope::host;
-  if (!of_host && device == nullptr) return {};
-  if (is_text(metric)) return !of_host && device->identity ? device->identity->texts[id].value_or("") : "";
-  const auto &reading = of_host ? snapshot.host[id] : device->row[id];
-  if (!reading) return {};
+std::string words_of(MetricId id, double value) {
   std::string text;
-  if (metric.kind == Kind::set || metric.kind == Kind::state) {
-    for (const auto &name : value_words(metric, reading.value())) text += (text.empty() ? "" : "|") + name;
-    return text.empty() ? "none" : text;
+  for (const auto &name : value_words(describe(id), value)) text += (text.empty() ? "" : "|") + name;
+  return text.empty() ? "none" : text;
+}
+
+[[gnu::hot]] void append_metric(std::string &out, const Snapshot &snapshot, const Device *device, MetricId id) {
+  const auto &metric = brief(id);
+  const bool of_host = metric.scope == Scope::host;
+  if (!of_host && device == nullptr) return;
+  if (is_text(metric)) {
+    if (!of_host && device->identity != nullptr) append_cell(out, device->identity->texts[id].value_or(""));
+    return;
   }
-  JsonWriter(text).value(rounded(metric, reading.value()));
-  return text == "null" ? "" : text;
+  const auto &reading = of_host ? snapshot.host[id] : device->row[id];
+  if (!reading) return;
+  if (metric.kind == Kind::set || metric.kind == Kind::state) return append_cell(out, words_of(id, reading.value()));
+  JsonWriter(out).value(rounded(id, reading.value()));
 }
 
 std::string device_text(const Device &device, CsvIdentity column) {
@@ -95,18 +99,21 @@ std::string identity_text(const Snapshot &snapshot, const Device *device, CsvIde
 }
 
 // `device` may be null where no column is about one.
-void write_line(const Snapshot &snapshot, const Device *device, std::span<const CsvColumn> columns, std::string &out) {
+[[gnu::hot]] void write_line(const Snapshot &snapshot, const Device *device, std::span<const CsvColumn> columns,
+                             std::string &out) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (i > 0) out += ',';
-    const auto *id = std::get_if<MetricId>(&columns[i]);
-    append_cell(out, id != nullptr ? metric_text(snapshot, device, *id)
-                                   : identity_text(snapshot, device, std::get<CsvIdentity>(columns[i])));
+    if (const auto *id = std::get_if<MetricId>(&columns[i])) {
+      append_metric(out, snapshot, device, *id);
+    } else {
+      append_cell(out, identity_text(snapshot, device, std::get<CsvIdentity>(columns[i])));
+    }
   }
   out += '\n';
 }
 
-bool is_about_device(const CsvColumn &column) {
-  if (const auto *id = std::get_if<MetricId>(&column)) return key_of(*id).scope == Scope::device;
+[[gnu::hot]] bool is_about_device(const CsvColumn &column) {
+  if (const auto *id = std::get_if<MetricId>(&column)) return brief(*id).scope == Scope::device;
   const auto identity = std::get<CsvIdentity>(column);
   return identity != CsvIdentity::time && identity != CsvIdentity::hostname;
 }
@@ -163,7 +170,7 @@ void write_csv_header(std::span<const CsvColumn> columns, std::string &out) {
   out += '\n';
 }
 
-void write_csv(const Snapshot &snapshot, std::span<const CsvColumn> columns, std::string &out) {
+[[gnu::hot]] void write_csv(const Snapshot &snapshot, std::span<const CsvColumn> columns, std::string &out) {
   if (!std::any_of(columns.begin(), columns.end(), is_about_device)) return write_line(snapshot, nullptr, columns, out);
   for (const auto &device : snapshot.devices) write_line(snapshot, &device, columns, out);
 }

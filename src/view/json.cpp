@@ -21,20 +21,20 @@ void write_text(JsonWriter &json, std::string_view key, std::string_view text) {
   text.empty() ? json.null() : json.value(text);
 }
 
-void write_reading(JsonWriter &json, const Metric &metric, const Reading &reading) {
-  json.key(metric.key);
+void write_reading(JsonWriter &json, MetricId id, const Reading &reading) {
+  json.key(key_of(id).key);
   if (!reading) return json.null();
-  switch (metric.kind) {
+  switch (brief(id).kind) {
     case Kind::set:
       json.begin_array();
-      for (const auto &name : value_words(metric, reading.value())) json.value(name);
+      for (const auto &name : value_words(describe(id), reading.value())) json.value(name);
       json.end_array();
       break;
     case Kind::state:
-      json.value(value_words(metric, reading.value()).front());
+      json.value(value_words(describe(id), reading.value()).front());
       break;
     default:
-      json.value(rounded(metric, reading.value()));
+      json.value(rounded(id, reading.value()));
   }
 }
 
@@ -43,21 +43,21 @@ using Only = const MetricSet *;
 
 template <class Visit>
 void for_each_wanted(Scope scope, Only only, Visit visit) {
-  if (only == nullptr) return for_each_metric(scope, visit);
-  only->for_each(scope, [&](MetricId id) { visit(id, describe(id)); });
+  if (only != nullptr) return only->for_each(scope, visit);
+  for_each_metric(scope, [&](MetricId id, const Metric &) { visit(id); });
 }
 
 bool wants(Only only, Scope scope) { return only == nullptr || only->contains_any(scope); }
 
 void write_numbers(JsonWriter &json, const Row &row, Only only) {
-  for_each_wanted(row.scope(), only, [&](MetricId id, const Metric &metric) {
-    if (!is_text(metric)) write_reading(json, metric, row[id]);
+  for_each_wanted(row.scope(), only, [&](MetricId id) {
+    if (!is_text(brief(id))) write_reading(json, id, row[id]);
   });
 }
 
 void write_texts(JsonWriter &json, Scope scope, const TextRow *texts, Only only) {
-  for_each_wanted(scope, only, [&](MetricId id, const Metric &metric) {
-    if (is_text(metric)) write_text(json, metric.key, texts == nullptr ? "" : (*texts)[id].value_or(""));
+  for_each_wanted(scope, only, [&](MetricId id) {
+    if (is_text(brief(id))) write_text(json, key_of(id).key, texts == nullptr ? "" : (*texts)[id].value_or(""));
   });
 }
 
@@ -65,11 +65,11 @@ void write_texts(JsonWriter &json, Scope scope, const TextRow *texts, Only only)
 void write_unavailable(JsonWriter &json, const Row &row, const TextRow *texts, Only only) {
   json.key("unavailable");
   json.begin_object();
-  for_each_wanted(row.scope(), only, [&](MetricId id, const Metric &metric) {
-    if (!is_text(metric)) {
-      if (!row[id]) json.member(metric.key, reason_text(row[id]));
+  for_each_wanted(row.scope(), only, [&](MetricId id) {
+    if (!is_text(brief(id))) {
+      if (!row[id]) json.member(key_of(id).key, reason_text(row[id]));
     } else if (texts != nullptr && !(*texts)[id] && (*texts)[id].reason() != Reason::not_supported) {
-      json.member(metric.key, text((*texts)[id].reason(), (*texts)[id].code()));
+      json.member(key_of(id).key, text((*texts)[id].reason(), (*texts)[id].code()));
     }
   });
   json.end_object();
@@ -216,11 +216,12 @@ MetricSet needs_of_json(const MetricSet &fields) {
   return needs;
 }
 
-double rounded(const Metric &metric, double value) {
+[[gnu::hot]] double rounded(MetricId id, double value) {
   static constexpr std::array<double, 10> kPowers{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
-  const auto scale = kPowers.at(static_cast<std::size_t>(std::max(kDigits, metric.precision)));
+  const auto scale = kPowers.at(static_cast<std::size_t>(std::max<int>(kDigits, brief(id).precision)));
   // Beyond 2^53 / scale there are no digits left to round.
   if (std::abs(value) * scale > 9e15) return value;
+  if (value == static_cast<double>(static_cast<std::int64_t>(value))) return value;
   return std::round(value * scale) / scale;
 }
 

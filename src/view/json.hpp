@@ -25,6 +25,6 @@ MetricSet needs_of_json(const MetricSet &fields);
 void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only = nullptr);
 
 // As it stands in JSON.
-double rounded(const Metric &metric, double value);
+double rounded(MetricId id, double value);
 
 }  // namespace gpulse::view

@@ -75,8 +75,8 @@ struct Frame {
 };
 
 inline Reading *Frame::find(MetricId id) {
-  if (is_text(key_of(id))) return nullptr;
-  const auto scope = key_of(id).scope;
+  if (is_text(brief(id))) return nullptr;
+  const auto scope = brief(id).scope;
   if (scope == row.scope()) return &row[id];
   return scope == Scope::detail && details != nullptr ? &details->row[id] : nullptr;
 }

@@ -29,7 +29,7 @@ Reading reason_of(Return code) {
   }
 }
 
-Outcome outcome_of(Return code) {
+[[gnu::hot]] Outcome outcome_of(Return code) {
   switch (code) {
     case Return::not_supported:
     case Return::function_not_found:

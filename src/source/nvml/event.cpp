@@ -171,7 +171,7 @@ bool EventListener::stop() {
   return shared->ended.wait_until(lock, until, [&] { return shared->done; });
 }
 
-std::vector<Event> EventListener::take() {
+[[gnu::hot]] std::vector<Event> EventListener::take() {
   if (shared_ == nullptr) return {};
   const std::lock_guard lock(shared_->mutex);
   return std::exchange(shared_->events, {});

@@ -466,7 +466,7 @@ bool NvmlSource::has_changed(std::size_t entity) {
   return listed && *listed != device.instances;
 }
 
-Outcome NvmlSource::read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) {
+[[gnu::hot]] Outcome NvmlSource::read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) {
   return nvml::readers()[reader].read(driver_, *devices_[entity], now, frame);
 }
 

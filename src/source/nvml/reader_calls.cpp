@@ -50,12 +50,12 @@ bool is_at_work(const Frame &frame) {
 
 }  // namespace
 
-Outcome put(Frame &frame, MetricId id, Return code, double value) {
-  if (auto *reading = frame.find(id)) *reading = code == Return::success ? plausible(id, value) : reason_of(code);
+[[gnu::hot]] Outcome put(Frame &frame, MetricId id, Return code, double value) {
+  if (auto *reading = frame.find(id)) *reading = code == Return::success ? Reading(value) : reason_of(code);
   return outcome_of(code);
 }
 
-Outcome utilization(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
+[[gnu::hot]] Outcome utilization(const Driver &driver, DeviceData &device, Monotonic now, Frame &frame) {
   Utilization use{};
   const auto code = driver.api->utilization(device.handle, &use);
   put(frame, device_metric("memory_utilization_percent"), code, use.memory);
@@ -64,7 +64,7 @@ Outcome utilization(const Driver &driver, DeviceData &device, Monotonic now, Fra
   return outcome;
 }
 
-Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+[[gnu::hot]] Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   if (device.memory_of_host) return memory_of_host(driver, frame);
   MemoryV2 now{.version = version_word<MemoryV2>(2), .total = 0, .reserved = 0, .free = 0, .used = 0};
   auto code = driver.api->memory_v2(device.handle, &now);
@@ -90,7 +90,7 @@ Outcome memory(const Driver &driver, DeviceData &device, Monotonic, Frame &frame
   }
   constexpr auto kTotal = device_metric("memory_total_bytes");
   const auto part = [&](std::uint64_t bytes) {
-    return bytes <= now.total ? plausible(kTotal, static_cast<double>(bytes)) : Reason::out_of_range;
+    return bytes <= now.total ? Reading(static_cast<double>(bytes)) : Reason::out_of_range;
   };
   frame.row[kTotal] = part(now.total);
   frame.row[device_metric("memory_used_bytes")] = part(now.used);
@@ -157,7 +157,7 @@ Outcome energy(const Driver &driver, DeviceData &device, Monotonic, Frame &frame
   return put(frame, device_metric("energy_joules"), code, static_cast<double>(millijoules) * kMilli);
 }
 
-Outcome temperature(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
+[[gnu::hot]] Outcome temperature(const Driver &driver, DeviceData &device, Monotonic, Frame &frame) {
   TemperatureReading reading{.version = version_word<TemperatureReading>(1), .sensor = 0, .celsius = 0};
   auto code = driver.api->temperature_v(device.handle, &reading);
   if (try_older(code)) {

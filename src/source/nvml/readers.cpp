@@ -228,7 +228,7 @@ std::vector<Reader> make_readers() {  // NOLINT(readability-function-size): a ta
 
 }  // namespace
 
-std::span<const Reader> readers() {
+[[gnu::hot]] std::span<const Reader> readers() {
   static const std::vector<Reader> kReaders = [] {
     auto all = make_readers();
     const auto details = detail_readers();

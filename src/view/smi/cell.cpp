@@ -34,7 +34,7 @@ bool is_called(const Device &device, std::string_view word) {
 }  // namespace
 
 std::string Cell::with(std::string_view unit) const {
-  return known && !unit.empty() ? fmt::format("{} {}", text, unit) : text;
+  return known && !unit.empty() ? (text + ' ').append(unit) : text;
 }
 
 Cell told(const Device &device, std::string_view name) {
@@ -175,8 +175,8 @@ std::optional<Selection> select_devices(const Snapshot &snapshot, std::string_vi
       selection.devices.push_back(*found);
     }
   }
-  std::sort(selection.devices.begin(), selection.devices.end(),
-            [](const Device *a, const Device *b) { return a->id < b->id; });
+  const auto by_id = [](const Device *a, const Device *b) { return a->id < b->id; };
+  if (selection.devices.size() > 1) std::sort(selection.devices.begin(), selection.devices.end(), by_id);
   return selection;
 }
 
