@@ -176,7 +176,7 @@ std::vector<CostReport> Runner::costs() const {
   const std::lock_guard lock(core_->mutex);
   std::vector<CostReport> all;
   for (const auto &[number, cost] : core_->readers) {
-    all.push_back({.source = std::string(core_->source->name()),
+    all.push_back({.source = core_->status.name.str(),
                    .call = std::string(cost.info().call),
                    .tier = cost.tier(),
                    .slowed = cost.slowed(),
