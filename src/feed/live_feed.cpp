@@ -7,6 +7,7 @@
 
 #include "base/alarm.hpp"
 #include "base/clock.hpp"
+#include "base/hot_code.hpp"
 #include "model/derived.hpp"
 #include "source/registry.hpp"
 
@@ -90,6 +91,7 @@ class Machine {
       return first;
     }
     if (!sleeper.sleep_until(*due_)) return SnapshotPtr{};
+    fetch_hot_code();
     // A device that is slow today must not hold back the others.
     const auto time_limit = std::max<std::chrono::nanoseconds>(interval_ / 2, 50ms);
     const auto pass = options_.all_each_time ? Pass::everything : Pass::scheduled;
