@@ -2,7 +2,7 @@
 # The build itself is CMake's (CMakePresets.json).
 
 .DEFAULT_GOAL := build
-.PHONY: help build run install test unit e2e clients docs check format bench bench-top fuzz asan tsan clean
+.PHONY: help build run install test unit e2e clients docs check format bench bench-top bench-agent soak fuzz asan tsan clean
 
 JOBS ?= $(shell nproc)
 # Where `make install` goes, and the names of other programs that it gives gpulse there: hard links, because some
@@ -82,6 +82,16 @@ bench: ## what gpulse itself costs, measured on the simulator
 
 bench-top: build .venv/ready ## what live views cost, ours and others', on the simulator: five minutes on a quiet machine
 	@$(PYTHON) bench/top_bench.py
+
+bench-agent: build ## what the agent costs, and what its readers save, on the simulator
+	@bench/agent_bench.py
+
+soak: ## what takes minutes: a million samples, a thousand agents killed while others read
+	@tools/install_dependencies.sh build
+	@$(CONFIGURE) release >/dev/null
+	@$(BUILD) build --target soak_test share_test -j $(JOBS)
+	@GPULSE_SOAK_TICKS=1000000 build/tests/soak_test
+	@GPULSE_KILLS=1000 build/src/share/share_test --gtest_filter='Kill*'
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	@tools/install_dependencies.sh build check

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A long run on the simulator: processes come and go, a device falls off the bus and returns, events arrive. Memory and
-// open files must not grow.
+// A long run on the simulator, published as an agent does: processes come and go, a device falls off the bus and returns,
+// events arrive. Memory and open files must not grow. GPULSE_SOAK_TICKS makes it longer.
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
+#include "base/temporary_folder.hpp"
+#include "base/text.hpp"
+#include "share/segment.hpp"
 #include "sim/testing/sim_machine.hpp"
 
 namespace gpulse::test {
@@ -23,8 +27,12 @@ constexpr bool kSanitized = false;
 constexpr bool kSanitized = false;
 #endif
 
-constexpr int kTicks = kSanitized ? 4'000 : 100'000;
-constexpr int kWarm = kTicks / 10;
+int asked_ticks() {
+  const char *asked = std::getenv("GPULSE_SOAK_TICKS");
+  return parse_integer<int>(asked == nullptr ? "" : asked).value_or(kSanitized ? 4'000 : 100'000);
+}
+const int kTicks = asked_ticks();
+const int kWarm = kTicks / 10;
 constexpr double kStep = 0.1;  // seconds of the scenario per tick
 
 std::string soak_scenario() {
@@ -67,6 +75,8 @@ TEST(Soak, MemoryAndOpenFilesStayFlat) {
   options.retry = 1ms;
   options.tick = 1ms;
   auto sampler = make_sampler(options, true, Sysroot());
+  const TemporaryFolder folder;
+  std::optional<share::Publisher> publisher(folder.path());
   std::size_t resident = 0;
   std::size_t files = 0;
   std::size_t threads = 0;
@@ -82,6 +92,14 @@ TEST(Soak, MemoryAndOpenFilesStayFlat) {
     const auto now = sampler->sample(Pass::scheduled);
     ASSERT_EQ(now->devices.size(), 2U);
     ASSERT_LE(now->processes.size(), 20U);
+    ASSERT_TRUE(publisher->publish(now, 1s));
+    if (tick % 1000 == 0) {
+      const auto reader = share::SegmentReader::open({folder.path(), share::Trust::named});
+      ASSERT_TRUE(reader);
+      const auto taken = reader->latest();
+      ASSERT_TRUE(taken);
+      ASSERT_EQ(taken->snapshot->time, now->time);
+    }
     most_processes = std::max(most_processes, now->processes.size());
     lost += now->devices[0].state == DeviceState::lost ? 1U : 0U;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop that sleeps between two samples wakes with cold caches, and fetches its code line by line, each time waiting for
-// the memory. Asking for all of it at once costs one such wait.
+// A loop that sleeps between two samples wakes with cold caches, and fetches its code line by line, each time waiting
+// for the memory. Asking for all of it at once costs one such wait.
 #pragma once
 
 namespace gpulse {

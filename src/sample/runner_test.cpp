@@ -588,7 +588,7 @@ TEST_F(RunnerTest, ASourceInWhichACallHangsIsNotLetGoOf) {
   start({{"GPU-0"}, {"GPU-1"}});
   pass();
   source_->hang("GPU-1");
-  ASSERT_TRUE(until([&](const SourceReport &r) { return state(r, "GPU-1") == DeviceState::not_responding; }));
+  ASSERT_TRUE(until([&](const Report &r) { return state(r, "GPU-1") == DeviceState::not_responding; }));
   EXPECT_FALSE(closes_within(100ms));
   EXPECT_GT(source_.use_count(), 1);
 }
