@@ -291,6 +291,44 @@ TEST_F(ProcessTableTest, NonsenseIsAnError) {
   expect_numbers(process, Reason::error);
 }
 
+// What every user may read, for somebody else to show.
+TEST_F(ProcessTableTest, ForEverybodyTheEnvironmentIsLeftAlone) {
+  folder.write("/proc/560/cgroup", "0::/system.slice/train.service\n");
+  folder.write("/proc/self/mountinfo", "24 30 0:22 / /proc rw,nosuid shared:12 - proc proc rw\n");
+  EXPECT_EQ(told(look_up(), "job"), "77");
+  ProcessTable everybody(folder.root(), Audience::everybody);
+  Process process;
+  process.pid = 560;
+  everybody.look_up(process, now);
+  EXPECT_EQ(told(process, "job"), "train.service");
+  EXPECT_EQ(told(process, "user"), "ann");
+  EXPECT_EQ(told(process, "command").substr(0, 16), "python3 train.py");
+  // Its owner may look for himself.
+  table.add_private(process);
+  EXPECT_EQ(told(process, "job"), "77");
+}
+
+TEST_F(ProcessTableTest, WhereProcessesAreHiddenEverybodyLearnsNothing) {
+  folder.write("/proc/self/mountinfo", "24 30 0:22 / /proc rw,nosuid shared:12 - proc proc rw,hidepid=invisible\n");
+  ProcessTable everybody(folder.root(), Audience::everybody);
+  Process process;
+  process.pid = 560;
+  everybody.look_up(process, now, false, "/usr/bin/python3");
+  for (const auto *key : {"user", "name", "program", "command", "container", "job", "parent"})
+    EXPECT_EQ(told(process, key), "<no permission>") << key;
+  expect_numbers(process, Reason::no_permission);
+  EXPECT_EQ(process.arguments, nullptr);
+  EXPECT_FALSE(process.foreign);
+  // Whoever runs the program sees what he may.
+  EXPECT_EQ(told(look_up(), "user"), "ann");
+}
+
+TEST_F(ProcessTableTest, AnotherProcessOfTheSamePidHasStartedAtAnotherTime) {
+  EXPECT_TRUE(table.has_started(560, 1000));
+  EXPECT_FALSE(table.has_started(560, 1001));
+  EXPECT_FALSE(table.has_started(561, 1000));
+}
+
 TEST_F(ProcessTableTest, TheJobIsOfTheControlGroupThenTheEnvironmentThenTheUnit) {
   folder.write("/proc/560/cgroup", "0::/system.slice/slurmstepd.scope/job_12/step_0\n");
   EXPECT_EQ(told(look_up(), "job"), "12");

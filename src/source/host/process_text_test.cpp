@@ -266,5 +266,22 @@ TEST(ProcessParsers, AnyTextIsSafe) {
   }
 }
 
+TEST(HidesProcesses, AsProcIsMounted) {
+  const std::string root = "1 0 8:1 / / rw,hidepid=2 - ext4 /dev/sda1 rw,hidepid=2\n";
+  const std::string open = "24 30 0:22 / /proc rw,nosuid shared:12 - proc proc rw\n";
+  EXPECT_FALSE(hides_processes(root + open));
+  EXPECT_FALSE(hides_processes(""));
+  for (const auto *how : {"1", "2", "4", "noaccess", "invisible", "ptraceable"}) {
+    EXPECT_TRUE(hides_processes(root + "24 30 0:22 / /proc rw - proc proc rw,gid=5,hidepid=" + how + "\n")) << how;
+  }
+  for (const auto *how : {"0", "off"}) {
+    EXPECT_FALSE(hides_processes("24 30 0:22 / /proc rw - proc proc rw,hidepid=" + std::string(how) + "\n")) << how;
+  }
+  // The last one lies over the others; one for a container's own folder is not ours.
+  EXPECT_FALSE(hides_processes("24 30 0:22 / /proc rw - proc proc rw,hidepid=2\n" + open));
+  EXPECT_FALSE(hides_processes(open + "25 30 0:23 / /srv/proc rw - proc proc rw,hidepid=2\n"));
+  EXPECT_FALSE(hides_processes("24 30 0:22 / /proc rw nothing else"));
+}
+
 }  // namespace
 }  // namespace gpulse::host
