@@ -205,6 +205,7 @@ constexpr const char *kFooter =
     "  gpulse --json -i 0                         the first GPU, for a script\n"
     "  gpulse --csv --fields time,index,power.draw --watch > power.csv\n"
     "  gpulse record -o night.gpr                 then: gpulse --replay night.gpr --watch\n"
+    "  gpulse serve                               the agent: reads once for all of the above\n"
     "  gpulse explain sm_active_percent           what a number means\n"
     "\n"
     "Exit: 0 good, 1 failure, 2 wrong usage, 3 no GPU found.";
