@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A long run on the simulator, published as an agent does: processes come and go, a device falls off the bus and returns,
-// events arrive. Memory and open files must not grow. GPULSE_SOAK_TICKS makes it longer.
+// A long run on the simulator, published as an agent does: processes come and go, a device falls off the bus and
+// returns, events arrive. Memory and open files must not grow. GPULSE_SOAK_TICKS makes it longer.
 #include <unistd.h>
 
 #include <cstdio>
