@@ -106,7 +106,8 @@ TEST(Soak, MemoryAndOpenFilesStayFlat) {
   const auto grown = static_cast<double>(resident_bytes()) - static_cast<double>(resident);
   std::printf("%d ticks: resident %.1f MiB, grown by %.2f MiB since tick %d; %zu files open\n", kTicks,
               static_cast<double>(resident_bytes()) / 1048576, grown / 1048576, kWarm, entries("/proc/self/fd"));
-  EXPECT_EQ(most_processes, 7U);  // one a second, each for seven
+  EXPECT_GE(most_processes, 7U);  // one a second, each for seven; where one ends as the next begins, both may be seen
+  EXPECT_LE(most_processes, 8U);
   EXPECT_GE(lost, 10U);
   // A sanitizer keeps what was freed for a while.
   if (!kSanitized) {

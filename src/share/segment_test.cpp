@@ -274,7 +274,7 @@ TEST_F(Segment, IsReadableWhateverTheMask) {
 }
 
 TEST_F(Segment, FindTakesTheFirstThatIsFresh) {
-  const auto find = [&](std::string value) {
+  const auto find = [&](const std::string &value) {
     return in_child([&] {
       ::setenv("GPULSE_AGENT", value.c_str(), 1);
       std::string problem;

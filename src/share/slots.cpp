@@ -48,7 +48,8 @@ class SlotWriter {
 };
 
 std::uint64_t place_word(const DeviceId &id) {
-  return std::uint64_t{id.index} | (id.instance ? std::uint64_t{*id.instance} + 1 : 0) << 32U;
+  const std::uint64_t instance = id.instance ? std::uint64_t{*id.instance} + 1 : 0;
+  return instance << 32U | id.index;
 }
 
 // Calls read(words of the slot) between two looks at its sequence. False: it was not whole, or did not stay so.
