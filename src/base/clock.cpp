@@ -30,7 +30,7 @@ void Sleeper::wake() noexcept {
   ::syscall(SYS_futex, &stopped_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-std::string iso8601_utc(WallTime time) {
+[[gnu::hot]] std::string iso8601_utc(WallTime time) {
   using namespace std::chrono;
   const auto day = floor<days>(time);
   const year_month_day date{day};

@@ -26,35 +26,35 @@ void JsonWriter::separate() {
   fresh_ = false;
 }
 
-void JsonWriter::begin_object() {
+[[gnu::hot]] void JsonWriter::begin_object() {
   separate();
   out_ += '{';
   fresh_ = true;
 }
 
-void JsonWriter::end_object() {
+[[gnu::hot]] void JsonWriter::end_object() {
   out_ += '}';
   fresh_ = false;
 }
 
-void JsonWriter::begin_array() {
+[[gnu::hot]] void JsonWriter::begin_array() {
   separate();
   out_ += '[';
   fresh_ = true;
 }
 
-void JsonWriter::end_array() {
+[[gnu::hot]] void JsonWriter::end_array() {
   out_ += ']';
   fresh_ = false;
 }
 
-void JsonWriter::key(std::string_view name) {
+[[gnu::hot]] void JsonWriter::key(std::string_view name) {
   value(name);
   out_ += ':';
   fresh_ = true;
 }
 
-void JsonWriter::value(std::string_view text) {
+[[gnu::hot]] void JsonWriter::value(std::string_view text) {
   separate();
   out_ += '"';
   const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
@@ -74,7 +74,7 @@ void JsonWriter::value(bool flag) {
   out_ += flag ? "true" : "false";
 }
 
-void JsonWriter::value(std::uint64_t number) {
+[[gnu::hot]] void JsonWriter::value(std::uint64_t number) {
   separate();
   append(number);
 }
@@ -98,7 +98,7 @@ void JsonWriter::value(std::int64_t number) {
   out_.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
 }
 
-void JsonWriter::null() {
+[[gnu::hot]] void JsonWriter::null() {
   separate();
   out_ += "null";
 }

@@ -179,7 +179,7 @@ std::string exactly_fixed(double number, int digits) {
 
 }  // namespace
 
-std::string fixed(double number, int digits) {
+[[gnu::hot]] std::string fixed(double number, int digits) {
   const auto place = static_cast<std::size_t>(digits);
   const auto scaled =
       place < kPowersOfTen.size() ? rounded(number, static_cast<double>(kPowersOfTen[place])) : std::nullopt;

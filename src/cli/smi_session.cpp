@@ -20,7 +20,7 @@ Result<SmiOutput> SmiOutput::open(const std::string &file) {
   return output;
 }
 
-Result<void> SmiOutput::write(std::string_view text) {
+[[gnu::hot]] Result<void> SmiOutput::write(std::string_view text) {
   if (file_ == nullptr) return write_out(text);
   const bool good = std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0;
   if (!good) return failure("cannot write to the file");
@@ -71,7 +71,7 @@ SmiResult<Selection> SmiSession::look(const std::string &which) {
   return select(*snapshot, which);
 }
 
-SmiResult<Selection> SmiSession::select(const SnapshotPtr &snapshot, const std::string &which) {
+[[gnu::hot]] SmiResult<Selection> SmiSession::select(const SnapshotPtr &snapshot, const std::string &which) {
   snapshot_ = snapshot;
   auto selection = view::smi::select_devices(*snapshot_, which);
   if (snapshot_->devices.empty()) return std::unexpected(nothing_found(*snapshot_));
@@ -80,7 +80,7 @@ SmiResult<Selection> SmiSession::select(const SnapshotPtr &snapshot, const std::
   return take_out_lost(std::move(*selection));
 }
 
-Selection SmiSession::take_out_lost(Selection selection) {
+[[gnu::hot]] Selection SmiSession::take_out_lost(Selection selection) {
   complaint_.clear();
   std::erase_if(selection.devices, [&](const Device *device) {
     if (device->state != DeviceState::lost) return false;

@@ -32,7 +32,7 @@ std::string text(Reason reason, std::uint16_t code) {
   return "error";
 }
 
-std::string text(const DeviceId &id) {
+[[gnu::hot]] std::string text(const DeviceId &id) {
   return id.instance ? fmt::format("{}:{}", id.index, *id.instance) : std::to_string(id.index);
 }
 
@@ -47,7 +47,7 @@ std::optional<DeviceId> parse_device_id(std::string_view text) {
   return id.instance ? std::optional(id) : std::nullopt;
 }
 
-std::string_view word(DeviceState state) {
+[[gnu::hot]] std::string_view word(DeviceState state) {
   switch (state) {
     case DeviceState::ok:
       return "ok";

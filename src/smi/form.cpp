@@ -53,17 +53,17 @@ Reading read(MetricId metric, const Form &form, std::string_view text, std::stri
   return reason_in(text).value_or(Reason::error);
 }
 
-std::string print::integer(double value) { return fixed(value, 0); }
+[[gnu::hot]] std::string print::integer(double value) { return fixed(value, 0); }
 std::string print::lanes(double value) { return fmt::format("{:.0f}x", value); }
 parse::Value parse::count(std::string_view text, std::string_view unit) {
   // "0x" is a link width of 0, not a hexadecimal number.
   return text.starts_with("0x") && text != "0x" ? hex(text, unit) : smi::quantity(Unit::none, text, unit);
 }
 
-std::string print::mib_up(double bytes) { return fixed(std::ceil(bytes / kMibBytes), 0); }
+[[gnu::hot]] std::string print::mib_up(double bytes) { return fixed(std::ceil(bytes / kMibBytes), 0); }
 std::string print::mib_down(double bytes) { return fixed(std::floor(bytes / kMibBytes), 0); }
 std::string print::kilobytes(double bytes) { return fixed(bytes / 1000, 0); }
-std::string print::two_digits(double value) { return fixed(value, 2); }
+[[gnu::hot]] std::string print::two_digits(double value) { return fixed(value, 2); }
 std::string print::micro(double seconds) { return fixed(seconds * 1e6, 0); }
 
 std::string print::millivolts(double volts) { return fixed(volts * 1e3, 3); }

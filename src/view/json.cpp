@@ -21,7 +21,7 @@ void write_text(JsonWriter &json, std::string_view key, std::string_view text) {
   text.empty() ? json.null() : json.value(text);
 }
 
-void write_reading(JsonWriter &json, MetricId id, const Reading &reading) {
+[[gnu::hot]] void write_reading(JsonWriter &json, MetricId id, const Reading &reading) {
   json.key(key_of(id).key);
   if (!reading) return json.null();
   switch (brief(id).kind) {
@@ -42,7 +42,7 @@ void write_reading(JsonWriter &json, MetricId id, const Reading &reading) {
 using Only = const MetricSet *;
 
 template <class Visit>
-void for_each_wanted(Scope scope, Only only, Visit visit) {
+[[gnu::hot]] void for_each_wanted(Scope scope, Only only, Visit visit) {
   if (only != nullptr) return only->for_each(scope, visit);
   for_each_metric(scope, [&](MetricId id, const Metric &) { visit(id); });
 }
@@ -55,14 +55,14 @@ void write_numbers(JsonWriter &json, const Row &row, Only only) {
   });
 }
 
-void write_texts(JsonWriter &json, Scope scope, const TextRow *texts, Only only) {
+[[gnu::hot]] void write_texts(JsonWriter &json, Scope scope, const TextRow *texts, Only only) {
   for_each_wanted(scope, only, [&](MetricId id) {
     if (is_text(brief(id))) write_text(json, key_of(id).key, texts == nullptr ? "" : (*texts)[id].value_or(""));
   });
 }
 
 // A text that does not exist is plainly null: most processes have no container. One that was withheld says why.
-void write_unavailable(JsonWriter &json, const Row &row, const TextRow *texts, Only only) {
+[[gnu::hot]] void write_unavailable(JsonWriter &json, const Row &row, const TextRow *texts, Only only) {
   json.key("unavailable");
   json.begin_object();
   for_each_wanted(row.scope(), only, [&](MetricId id) {
@@ -167,7 +167,7 @@ void write_events(JsonWriter &json, const Snapshot &snapshot) {
   json.end_array();
 }
 
-void write_compact(const Snapshot &snapshot, std::string &out, Only only) {
+[[gnu::hot]] void write_compact(const Snapshot &snapshot, std::string &out, Only only) {
   JsonWriter json(out);
   json.begin_object();
   json.member("schema", "gpulse/1");
@@ -225,7 +225,7 @@ MetricSet needs_of_json(const MetricSet &fields) {
   return std::round(value * scale) / scale;
 }
 
-void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only) {
+[[gnu::hot]] void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only) {
   if (!pretty) return write_compact(snapshot, out, only);
   std::string compact;
   write_compact(snapshot, compact, only);

@@ -33,7 +33,7 @@ bool is_called(const Device &device, std::string_view word) {
 
 }  // namespace
 
-std::string Cell::with(std::string_view unit) const {
+[[gnu::hot]] std::string Cell::with(std::string_view unit) const {
   return known && !unit.empty() ? (text + ' ').append(unit) : text;
 }
 
@@ -68,7 +68,7 @@ Cell reason_cell(Reason reason, std::uint16_t code) {
   }
 }
 
-Reading reading(const Device &device, MetricId id) {
+[[gnu::hot]] Reading reading(const Device &device, MetricId id) {
   if (describe(id).scope == Scope::device) return device.row[id];
   return device.details != nullptr ? device.details->row[id] : Reading(Reason::not_supported);
 }
@@ -78,12 +78,12 @@ TextReading text_reading(const Device &device, MetricId id) {
   return device.details != nullptr ? device.details->texts[id] : TextReading(Reason::not_supported);
 }
 
-Cell cell(const Reading &value, const Form &form) {
+[[gnu::hot]] Cell cell(const Reading &value, const Form &form) {
   if (!value) return reason_cell(value.reason(), value.code());
   return {form.print(value.value())};
 }
 
-Cell cell(const Device &device, MetricId id, const Form &form, std::uint64_t mask) {
+[[gnu::hot]] Cell cell(const Device &device, MetricId id, const Form &form, std::uint64_t mask) {
   if (is_text(describe(id))) {
     const auto text = text_reading(device, id);
     return text ? Cell{text.value()} : reason_cell(text.reason(), text.code());
@@ -158,7 +158,7 @@ std::string bus_id(const Device &device, int digits) {
   return fmt::format("{:0{}X}:{:02X}:{:02X}.0", at->domain, digits, at->bus, at->device);
 }
 
-std::optional<Selection> select_devices(const Snapshot &snapshot, std::string_view which) {
+[[gnu::hot]] std::optional<Selection> select_devices(const Snapshot &snapshot, std::string_view which) {
   Selection selection{.snapshot = &snapshot, .devices = {}, .attached = 0};
   std::vector<const Device *> all;
   for (const auto &device : snapshot.devices) {

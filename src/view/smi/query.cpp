@@ -218,8 +218,8 @@ std::string query_header(std::span<const QueryField *const> fields) {
   return out + '\n';
 }
 
-std::string query_rows(QueryKind kind, std::span<const QueryField *const> fields, const Selection &selection,
-                       const QueryStyle &style) {
+[[gnu::hot]] std::string query_rows(QueryKind kind, std::span<const QueryField *const> fields,
+                                    const Selection &selection, const QueryStyle &style) {
   std::string out;
   for (const auto &line : lines_of(kind, fields, selection)) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
