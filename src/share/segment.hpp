@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -110,7 +111,10 @@ class SegmentReader {
         clock_(clock),
         mapping_(std::move(mapping)),
         layout_(layout),
-        slots_(std::move(slots)) {}
+        slots_(std::move(slots)),
+        knows_pid_(layout.pid > 0 && layout.pid <= INT32_MAX && layout.pid_namespace != 0 &&
+                   layout.pid_namespace == share::pid_namespace()) {}
+  bool is_killed() const;
   Result<std::chrono::nanoseconds> age_of(std::uint64_t boot_time) const;
 
   Place place_;
@@ -118,6 +122,7 @@ class SegmentReader {
   Mapping mapping_;
   Layout layout_;
   std::shared_ptr<const codec::SlotMap> slots_;
+  bool knows_pid_;  // the agent's pid is one of our own namespace
 };
 
 }  // namespace gpulse::share

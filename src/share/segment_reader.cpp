@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -118,6 +119,11 @@ Result<std::chrono::nanoseconds> SegmentReader::age_of(std::uint64_t boot_time) 
   return age;
 }
 
+// One that could not say so itself. Where its pid means nothing to us it is noticed later, by the age of its sample.
+bool SegmentReader::is_killed() const {
+  return knows_pid_ && ::kill(static_cast<pid_t>(layout_.pid), 0) != 0 && errno == ESRCH;
+}
+
 Result<void> SegmentReader::check() const {
   const auto words = mapping_.words();
   const auto boot = boot_id();
@@ -133,6 +139,7 @@ Result<void> SegmentReader::check() const {
     default:
       return failure(fmt::format("{}/{} is damaged", place_.folder, kSegmentFile));
   }
+  if (is_killed()) return failure(fmt::format("the agent in {} was killed", place_.folder));
   const auto time = newest_time(words, layout_);
   if (!time) return failure(fmt::format("the agent in {} has no whole sample", place_.folder));
   if (auto age = age_of(*time); !age) return std::unexpected(age.error());
@@ -158,7 +165,7 @@ bool SegmentReader::wait_beyond(std::uint64_t number, Monotonic until, const std
     const auto now = monotonic_now();
     const bool live =
         words[head::state].load(std::memory_order_acquire) == static_cast<std::uint64_t>(SegmentState::live);
-    if (!live || stop.stop_requested() || now >= until) return false;
+    if (!live || stop.stop_requested() || now >= until || is_killed()) return false;
     const auto turn = std::min<std::chrono::nanoseconds>(until - now, kTurn);
     const timespec time{.tv_sec = 0, .tv_nsec = turn.count()};
     ::syscall(SYS_futex, &words[head::bell], FUTEX_WAIT, bell, &time, nullptr, 0);

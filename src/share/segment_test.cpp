@@ -273,6 +273,30 @@ TEST_F(Segment, IsReadableWhateverTheMask) {
   EXPECT_EQ(status.st_mode & 07777U, 0644U);
 }
 
+TEST_F(Segment, AnAgentThatWasKilledIsToldOfAtOnce) {
+  Child agent(::fork());
+  if (agent.id() == 0) {
+    Publisher publisher(folder_.path());
+    if (!publisher.publish(marked_snapshot(1), 60s)) ::_exit(1);
+    for (;;) ::pause();
+  }
+  const auto reader = [&] {
+    for (const auto end = monotonic_now() + 10s; monotonic_now() < end; std::this_thread::sleep_for(2ms)) {
+      if (auto opened = open()) return opened;
+    }
+    return open();
+  }();
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(why(reader->check()), "");
+  ::kill(agent.id(), SIGKILL);
+  agent.wait();
+  // Its sample would be fresh for minutes.
+  EXPECT_EQ(why(reader->check()), "the agent in " + folder_.path() + " was killed");
+  const auto begun = monotonic_now();
+  EXPECT_FALSE(reader->wait_beyond(1, begun + 30s, {}));
+  EXPECT_LT(monotonic_now() - begun, 5s);
+}
+
 TEST_F(Segment, FindTakesTheFirstThatIsFresh) {
   const auto find = [&](const std::string &value) {
     return in_child([&] {
