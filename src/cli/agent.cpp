@@ -130,6 +130,7 @@ int run_agent(const Options &options) {
       return let_go(time);
     return fail({fmt::format("\"{}\" is not a length of time from 1s to 1h", words[1])}, kUsage);
   }
+  if (words[0] == "release") return fail({"gpulse agent release needs a time", "60s for instance"}, kUsage);
   return fail({fmt::format("gpulse agent does not know \"{}\"", words[0]), "status, release TIME or resume"}, kUsage);
 }
 

@@ -37,12 +37,12 @@ void add_machine(OptionList &list, Options &options) {
         return known ? std::string() : "\"" + name + "\" is not one of " + names;
       });
   list.text("--sysroot", options.sysroot, "read /sys and /proc below this folder").value_name("DIR");
-  list.flag("--no-agent", options.no_agent, "read the GPUs here, even where an agent does (also: GPULSE_AGENT=off)");
   list.flag("--wake", options.wake, "read also GPUs that are asleep, which wakes them");
 }
 
 void add_everywhere(OptionList &list, Options &options) {
   add_machine(list, options);
+  list.flag("--no-agent", options.no_agent, "read the GPUs here, even where an agent does (also: GPULSE_AGENT=off)");
   const auto replay =
       list.text("--replay", options.replay, "play a recording or a log of nvidia-smi instead; -: the standard input")
           .value_name("FILE");
