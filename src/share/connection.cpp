@@ -56,8 +56,10 @@ Result<Frame> Connection::exchange(std::span<const std::byte> request) {
   const auto lost = [&](int error) -> Result<Frame> {
     // An answer that comes too late must not be taken for that to the next request.
     socket_.reset();
-    return failure(error == EAGAIN ? "the agent does not answer"
-                                   : fmt::format("the connection to the agent is lost: {}", std::strerror(error)));
+    if (error == EAGAIN) return failure("the agent does not answer");
+    // Which of these it is depends on who was faster.
+    if (error == EPIPE || error == ECONNRESET) return failure("the agent has closed the connection");
+    return failure(fmt::format("the connection to the agent is lost: {}", std::strerror(error)));
   };
   if (!socket_) return failure("the connection to the agent is lost");
   while (!request.empty()) {
