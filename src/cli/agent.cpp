@@ -45,7 +45,8 @@ double share_of_processor(const share::AgentStatus &status) {
 std::string status_text(const share::AgentStatus &status, const std::string &folder) {
   auto out = fmt::format("agent     pid {}, user {}, in {}, gpulse {}\n", status.pid, user_words(status.user), folder,
                          status.version.str());
-  out += fmt::format("runs      for {}, {} samples\n", view::short_duration(seconds(status.running)), status.samples);
+  out += fmt::format("runs      for {}, {} sample{}\n", view::short_duration(seconds(status.running)), status.samples,
+                     status.samples == 1 ? "" : "s");
   out += fmt::format("samples   every {:g} s{}; a reader may ask for {:g} s\n", seconds(status.interval),
                      status.interval < status.usual_interval
                          ? fmt::format(" for its readers, else every {:g} s", seconds(status.usual_interval))

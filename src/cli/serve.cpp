@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <thread>
+#include <atomic>
 
 #include "base/log.hpp"
 #include "cli/output.hpp"
@@ -49,11 +48,12 @@ void read_again(const Options &options, serve::Agent &agent, const ServiceManage
 
 int run_serve(const Options &options) {
   if (share::is_off()) return fail({"GPULSE_AGENT=off means that there is to be no agent"});
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
-  // Before any other thread is started: they inherit it.
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const auto manager = ServiceManager::from_environment();
+  std::atomic<serve::Agent *> running = nullptr;
+  const auto stop = stop_on_signals([&] {
+    if (auto *agent = running.load()) read_again(options, *agent, manager);
+  });
+  const std::stop_callback ending(stop, [&] { static_cast<void>(manager.stopping()); });
   auto place = Result<share::Place>(share::place_to_serve());
   const bool own_folder = !is_whole_machine(options) && place->trust != share::Trust::named;
   if (own_folder) place = make_place();
@@ -68,16 +68,11 @@ int run_serve(const Options &options) {
   auto agent =
       serve::Agent::open({.feed = reading, .limits = limits_of(options), .place = *place, .version = GPULSE_VERSION});
   if (!agent) return fail(agent.error());
-  const auto manager = ServiceManager::from_environment();
+  running = agent->get();
   log_line(LogLevel::info, fmt::format("publishes in {}, every {:g} s", place->folder,
                                        std::chrono::duration<double>(options.interval).count()));
-  const std::stop_source stop;
-  std::thread([&, stop]() mutable {
-    for (int signal = 0; ::sigwait(&signals, &signal) == 0 && signal == SIGHUP;) read_again(options, **agent, manager);
-    static_cast<void>(manager.stopping());
-    stop.request_stop();
-  }).detach();
-  const auto done = (*agent)->run(stop.get_token(), manager);
+  const auto done = (*agent)->run(stop, manager);
+  running = nullptr;
   // Readers are told that nothing more comes.
   agent->reset();
   if (own_folder) remove_place(*place);

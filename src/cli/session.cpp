@@ -60,16 +60,16 @@ Result<SnapshotPtr> first_next(feed::Feed &feed, const std::stop_token &stop) {
   return feed.next(stop);
 }
 
-std::stop_token stop_on_signals() {
+std::stop_token stop_on_signals(std::function<void()> hangup) {
   sigset_t signals;
   ::sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
   // Threads started from here on inherit the mask, so that only the one below gets them.
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const std::stop_source source;
-  std::thread([source, signals]() mutable {
+  std::thread([source, signals, hangup = std::move(hangup)]() mutable {
     int signal = 0;
-    ::sigwait(&signals, &signal);
+    while (::sigwait(&signals, &signal) == 0 && signal == SIGHUP && hangup) hangup();
     source.request_stop();
   }).detach();
   return source.get_token();

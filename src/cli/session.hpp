@@ -2,6 +2,7 @@
 // A command's way to its samples: the feed that its options name, and the stop that Ctrl-C asks for.
 #pragma once
 
+#include <functional>
 #include <stop_token>
 
 #include "cli/options.hpp"
@@ -20,7 +21,8 @@ Result<feed::Feed *> open_feed(const feed::Options &options, const std::stop_tok
 Result<SnapshotPtr> first_look(feed::Feed &feed);
 Result<SnapshotPtr> first_next(feed::Feed &feed, const std::stop_token &stop);
 
-// From here on SIGINT, SIGTERM and SIGHUP ask for a stop. To be called before any other thread is started.
-std::stop_token stop_on_signals();
+// From here on SIGINT, SIGTERM and SIGHUP ask for a stop; SIGHUP calls `hangup` instead, if there is one, on another
+// thread. To be called before any other thread is started.
+std::stop_token stop_on_signals(std::function<void()> hangup = {});
 
 }  // namespace gpulse::cli

@@ -28,7 +28,7 @@ std::string interval_words(std::chrono::nanoseconds interval) {
 
 class AgentFeed final : public Feed {
  public:
-  explicit AgentFeed(const Options &options) : options_(options), processes_(options) {}
+  explicit AgentFeed(const Options &options) : options_(options) {}
 
   // Why this program has to read by itself.
   Result<void> attach();
@@ -65,8 +65,9 @@ class AgentFeed final : public Feed {
   std::optional<MetricSet> focus_;
   std::optional<share::SegmentReader> segment_;  // none: this program reads by itself
   std::unique_ptr<Feed> own_;
-  OwnView view_;
-  OwnProcesses processes_;
+  // Made when there is a sample of an agent: they look up things that nobody else needs.
+  std::optional<OwnView> view_;
+  std::optional<OwnProcesses> processes_;
   mutable std::mutex warning_mutex_;  // of its own: nobody who asks waits for the agent
   std::string warning_;
   bool told_ = false;
@@ -164,8 +165,10 @@ Result<SnapshotPtr> AgentFeed::take(const std::stop_token &stop) {
   }
   // The processes of a recording are not ours, whatever their pids.
   if (taken->snapshot->origin.empty()) {
-    view_.complete(*taken->snapshot, segment_->layout().pid_namespace);
-    processes_.add(*taken->snapshot, stop);
+    if (!view_) view_.emplace();
+    if (!processes_) processes_.emplace(options_);
+    view_->complete(*taken->snapshot, segment_->layout().pid_namespace);
+    processes_->add(*taken->snapshot, stop);
   }
   // Without devices it has let go of them, and says so in the sample.
   if (!taken->snapshot->devices.empty() && wants_details(*taken->snapshot)) {

@@ -116,7 +116,7 @@ bool Agent::is_sampling() {
 }
 
 Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &manager) {
-  std::unique_ptr<feed::Feed> feed;
+  std::shared_ptr<feed::Feed> feed;
   bool was_released = false;
   bool is_shown = false;  // readers have seen a sample of this feed
   std::vector<Waiting> waiting;
@@ -151,6 +151,8 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
       if (!opened) return std::unexpected(opened.error());
       feed = std::move(*opened);
       is_shown = false;
+      const std::lock_guard lock(mutex_);
+      feed_ = feed;
     }
     if (is_shown && has_closed()) answer(waiting, released);
     feed->set_interval(interval_);
@@ -158,9 +160,6 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
     const auto followed = feed->follow(round, [&](const SnapshotPtr &snapshot) {
       const bool more = publish(snapshot, released, manager);
       if (more && !std::exchange(is_shown, true) && has_closed()) answer(waiting, released);
-      auto costs = costs_of(*feed);
-      const std::lock_guard lock(mutex_);
-      costs_ = std::move(costs);
       return more;
     });
     if (!followed) return followed;
@@ -171,13 +170,13 @@ Result<void> Agent::sample(const std::stop_token &stop, const ServiceManager &ma
 }
 
 // A driver may take seconds, in which readers go on.
-void Agent::close(std::unique_ptr<feed::Feed> feed) {
+void Agent::close(std::shared_ptr<feed::Feed> feed) {
   closer_ = {};
   {
     const std::lock_guard lock(mutex_);
     closing_ = Closing::going_on;
   }
-  closer_ = std::jthread([this, feed = std::shared_ptr(std::move(feed))](const std::stop_token &stop) {
+  closer_ = std::jthread([this, feed = std::move(feed)](const std::stop_token &stop) {
     const auto limit = monotonic_now() + kClosesWithin;
     bool closed = feed->try_close();
     while (!closed && monotonic_now() < limit && sleep_until(monotonic_now() + 20ms, stop)) closed = feed->try_close();
@@ -342,6 +341,7 @@ void Agent::release(const Client &client, std::chrono::nanoseconds time) {
 
 share::AgentStatus Agent::status() {
   const std::lock_guard lock(mutex_);
+  const auto feed = feed_.lock();
   const auto now = monotonic_now();
   return {.version = options_.version,
           .pid = static_cast<std::uint32_t>(::getpid()),
@@ -356,7 +356,7 @@ share::AgentStatus Agent::status() {
           .segment_bytes = segment_bytes_,
           .samples = samples_,
           .readers = demand_.readers(now),
-          .costs = costs_};
+          .costs = feed ? costs_of(*feed) : std::vector<share::CallCost>{}};
 }
 
 }  // namespace gpulse::serve

@@ -51,7 +51,7 @@ class Agent {
   // On the thread of run().
   Result<void> sample(const std::stop_token &stop, const ServiceManager &manager);
   bool publish(const SnapshotPtr &snapshot, bool released, const ServiceManager &manager);
-  void close(std::unique_ptr<feed::Feed> feed);
+  void close(std::shared_ptr<feed::Feed> feed);
   bool has_closed();
   void answer(std::vector<Waiting> &waiting, bool released);
   SnapshotPtr released_words(const Snapshot &snapshot, std::chrono::nanoseconds rest) const;
@@ -86,7 +86,7 @@ class Agent {
   std::chrono::nanoseconds release_time_{0};
   std::vector<Waiting> waiting_;
   enum class Closing : std::uint8_t { done, going_on, failed } closing_ = Closing::done;  // of what was released
-  std::vector<share::CallCost> costs_;
+  std::weak_ptr<const feed::Feed> feed_;                                                  // that samples are taken from
   std::chrono::nanoseconds interval_{0};
   Monotonic overdue_ = Monotonic::max();  // when the next sample must have come
   bool is_ready_ = false;                 // and the service manager knows

@@ -95,17 +95,6 @@ std::vector<std::byte> framed_fields(MessageKind kind, const Message &message) {
   });
 }
 
-template <class Message>
-std::optional<Message> decode_fields(std::span<const std::byte> body) {
-  WireReader in(body);
-  FieldReader wire(in);
-  Message message;
-  fields(wire, message);
-  // Another version may have more to say behind it.
-  if (in.failed()) return std::nullopt;
-  return message;
-}
-
 }  // namespace
 
 std::vector<std::byte> encode(const Want &message) { return framed_fields(MessageKind::want, message); }
@@ -156,30 +145,22 @@ std::optional<DetailsAnswer> decode(std::span<const std::byte> body) {
   if (in.failed()) return std::nullopt;
   return answer;
 }
-template <>
-std::optional<Want> decode(std::span<const std::byte> body) {
-  return decode_fields<Want>(body);
+template <class Message>
+std::optional<Message> decode(std::span<const std::byte> body) {
+  WireReader in(body);
+  FieldReader wire(in);
+  Message message;
+  fields(wire, message);
+  // Another version may have more to say behind it.
+  if (in.failed()) return std::nullopt;
+  return message;
 }
-template <>
-std::optional<Granted> decode(std::span<const std::byte> body) {
-  return decode_fields<Granted>(body);
-}
-template <>
-std::optional<DetailsRequest> decode(std::span<const std::byte> body) {
-  return decode_fields<DetailsRequest>(body);
-}
-template <>
-std::optional<Release> decode(std::span<const std::byte> body) {
-  return decode_fields<Release>(body);
-}
-template <>
-std::optional<Refused> decode(std::span<const std::byte> body) {
-  return decode_fields<Refused>(body);
-}
-template <>
-std::optional<AgentStatus> decode(std::span<const std::byte> body) {
-  return decode_fields<AgentStatus>(body);
-}
+template std::optional<Want> decode(std::span<const std::byte>);
+template std::optional<Granted> decode(std::span<const std::byte>);
+template std::optional<DetailsRequest> decode(std::span<const std::byte>);
+template std::optional<Release> decode(std::span<const std::byte>);
+template std::optional<Refused> decode(std::span<const std::byte>);
+template std::optional<AgentStatus> decode(std::span<const std::byte>);
 
 Framing next_frame(std::span<const std::byte> bytes, std::size_t largest, Frame &frame) {
   if (bytes.size() < kFrameHead) return Framing::partial;
