@@ -46,6 +46,7 @@ class AgentFeed final : public Feed {
   void focus(const MetricSet &set) override;
   std::vector<SnapshotPtr> past() override;
   std::optional<AgentInfo> agent() const override;
+  bool is_from_agent() const override { return segment_.has_value(); }
   std::vector<CostReport> costs() const override;
 
  private:

@@ -107,6 +107,8 @@ class Feed {
   virtual std::vector<SnapshotPtr> past() { return {}; }
   // None: this program calls the drivers itself.
   virtual std::optional<AgentInfo> agent() const { return std::nullopt; }
+  // Whether the last sample was an agent's. For the thread that drives the feed.
+  virtual bool is_from_agent() const { return false; }
   // Asks for the drivers to be let go of, without waiting for them. True when they are. No sample comes after it.
   virtual bool try_close() { return true; }
   // What the calls to the drivers cost; nothing of a recording.

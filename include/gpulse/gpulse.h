@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpulse: what the GPUs of this machine are doing, from inside a program.
+ *
+ * A monitor samples in the background: it takes the samples of the machine's agent (`gpulse serve`) where there is one,
+ * and reads the drivers on a thread of its own where there is none. Looking at the newest sample takes no lock, calls
+ * no driver and waits for nobody, so that it may stand in a training loop.
+ *
+ *     gpulse_monitor *monitor;
+ *     if (gpulse_open(NULL, &monitor) != GPULSE_OK) { puts(gpulse_last_error()); return 1; }
+ *     int32_t power = gpulse_metric("power_draw_watts");
+ *     gpulse_sample *sample;
+ *     if (gpulse_wait(monitor, 0, 5.0, &sample) == GPULSE_OK) {
+ *       double watts = gpulse_value(sample, power, 0);          // of the first device
+ *       if (isnan(watts)) puts(gpulse_reason(watts));            // "not supported", "asleep", ...
+ *       gpulse_release(sample);
+ *     }
+ *     gpulse_close(monitor);
+ *
+ * A reading is a number or a reason: what cannot be told is a NaN that carries the reason, never 0.
+ *
+ * Metrics have keys (`gpulse explain --all` lists them): "power_draw_watts" is of a device, "host.cpu_percent" of the
+ * machine, "process.gpu_memory_bytes" of a process on a device. Keys stay; the numbers that stand for them are those of
+ * the library that is loaded, so look them up when the program starts.
+ *
+ * Threads: every function may be called from any thread, unless its comment says otherwise. A sample never changes.
+ * Fork: a monitor does not live on in a forked child. Functions that are given one there answer GPULSE_FORKED or NULL
+ * and do nothing else; the child may open its own.
+ * Strings are UTF-8 without control characters, and live as long as what they were asked of.
+ *
+ * The interface only grows. A struct begins with its size, which the caller sets: a newer library fills what an older
+ * caller knows of.
+ */
+#ifndef GPULSE_H
+#define GPULSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPULSE_ABI 1
+#if defined(__GNUC__)
+#define GPULSE_API __attribute__((visibility("default")))
+#else
+#define GPULSE_API
+#endif
+
+typedef struct gpulse_monitor gpulse_monitor; /* samples in the background */
+typedef struct gpulse_sample gpulse_sample;   /* what the machine looked like at one moment */
+typedef struct gpulse_region gpulse_region;   /* a stretch of a program: what it took */
+typedef struct gpulse_table gpulse_table;     /* readings of the past, in columns */
+typedef struct gpulse_view gpulse_view;       /* which devices a process gets to see */
+typedef struct gpulse_lease gpulse_lease;     /* devices that are this process's own */
+
+typedef enum gpulse_status {
+  GPULSE_OK = 0,
+  GPULSE_FAILED = 1,    /* gpulse_last_error() says why */
+  GPULSE_INVALID = 2,   /* an argument makes no sense: an unknown metric, a device that is not there */
+  GPULSE_CLOSED = 3,    /* the monitor's samples have come to an end */
+  GPULSE_FORKED = 4,    /* the monitor belongs to the process that this one was forked from */
+  GPULSE_TIMEOUT = 5,   /* nothing within the given time */
+  GPULSE_NO_GPU = 6,    /* there is no GPU, or none that can be had */
+} gpulse_status;
+
+/* The ABI of the loaded library: at least GPULSE_ABI of this header. */
+GPULSE_API uint32_t gpulse_abi(void);
+GPULSE_API const char *gpulse_version(void);
+/* One sentence about the last failure on this thread; empty when there was none. Until the next call on this thread. */
+GPULSE_API const char *gpulse_last_error(void);
+
+/* ---- Metrics ---- */
+
+typedef enum gpulse_scope { GPULSE_DEVICE = 0, GPULSE_PROCESS = 1, GPULSE_HOST = 2 } gpulse_scope;
+typedef enum gpulse_kind {
+  GPULSE_GAUGE = 0,   /* goes up and down */
+  GPULSE_COUNTER = 1, /* only grows */
+  GPULSE_STATE = 2,   /* one of its words */
+  GPULSE_SET = 3,     /* any of its words: a bit for each */
+  GPULSE_TEXT = 4,    /* gpulse_text() has it, gpulse_value() does not */
+} gpulse_kind;
+
+typedef struct gpulse_metric_info {
+  size_t size;
+  const char *key;   /* "power_draw_watts", "host.cpu_percent", "process.user" */
+  gpulse_scope scope;
+  gpulse_kind kind;
+  const char *unit;  /* "watts", "bytes", "percent", ... ; "" where there is none */
+  const char *label; /* a few capitals for a column */
+  const char *help;  /* one line */
+} gpulse_metric_info;
+
+/* The metric's number, by its key or by nvidia-smi's name for it; -1: there is none of that name. */
+GPULSE_API int32_t gpulse_metric(const char *key);
+/* Metrics are numbered from 0; some numbers stand for none (GPULSE_INVALID). */
+GPULSE_API int32_t gpulse_metric_count(void);
+GPULSE_API gpulse_status gpulse_describe(int32_t metric, gpulse_metric_info *info);
+/* Why a value is not there: "not supported", "no permission", "asleep", ...; empty for a number. */
+GPULSE_API const char *gpulse_reason(double value);
+/* The words of a state or set, with commas: "P0", "power cap, sw thermal". Writes at most `room` bytes with the final
+ * zero, and returns how long the whole text is. */
+GPULSE_API size_t gpulse_words(int32_t metric, double value, char *text, size_t room);
+
+/* ---- Monitor ---- */
+
+enum {
+  GPULSE_NO_AGENT = 1u, /* read the drivers, also where an agent runs */
+};
+
+typedef struct gpulse_options {
+  size_t size;
+  double interval;     /* seconds between samples: 1 */
+  double history;      /* seconds of the past that are kept: 900 */
+  const char *metrics; /* keys with commas; NULL: what a status page shows; "all": everything */
+  uint32_t flags;
+} gpulse_options;
+
+/* Fills in the defaults. */
+GPULSE_API void gpulse_options_init(gpulse_options *options);
+
+/* Starts to sample. Returns at once: the first sample comes when the drivers have answered. NULL: the defaults. */
+GPULSE_API gpulse_status gpulse_open(const gpulse_options *options, gpulse_monitor **monitor);
+/* Ends the sampling, flushes the sinks and frees the monitor; samples of it that are still held stay good. Nobody may
+ * use the monitor meanwhile. */
+GPULSE_API void gpulse_close(gpulse_monitor *monitor);
+/* One sample without a monitor: at once with an agent, else in about a tenth of a second, because rates need two
+ * looks. */
+GPULSE_API gpulse_status gpulse_look(const gpulse_options *options, gpulse_sample **sample);
+
+/* The newest sample, to be released; NULL: there is none yet, or the monitor has ended (see gpulse_wait). */
+GPULSE_API gpulse_sample *gpulse_latest(const gpulse_monitor *monitor);
+/* Waits for a sample whose number is greater, for so many seconds. */
+GPULSE_API gpulse_status gpulse_wait(const gpulse_monitor *monitor, uint64_t number, double timeout,
+                                     gpulse_sample **sample);
+/* Asks for a sample taken from now on, out of turn, and waits for it. Where an agent samples, it is the agent's next. */
+GPULSE_API gpulse_status gpulse_refresh(gpulse_monitor *monitor, double timeout, gpulse_sample **sample);
+/* A file descriptor (an eventfd) that becomes readable with every new sample, for an event loop; -1: none could be
+ * made. It is given back by gpulse_unsubscribe, which closes it. */
+GPULSE_API int gpulse_subscribe(gpulse_monitor *monitor);
+GPULSE_API void gpulse_unsubscribe(gpulse_monitor *monitor, int descriptor);
+
+/* The step of the training that goes on: samples taken from now on carry it. One store to memory. */
+GPULSE_API void gpulse_set_step(gpulse_monitor *monitor, int64_t step);
+
+typedef struct gpulse_stats {
+  size_t size;
+  uint64_t samples;         /* taken so far */
+  uint64_t missed;          /* turns that were missed, because a driver or the machine was too slow */
+  double processor_seconds; /* what the monitor's own threads have used, calls to the drivers included */
+  double driver_seconds;    /* of the calls to the drivers, by the clock; 0 where the agent makes them */
+  uint64_t driver_calls;
+  int32_t from_agent;       /* 1: the newest sample is the agent's */
+  double interval;
+} gpulse_stats;
+GPULSE_API gpulse_status gpulse_get_stats(const gpulse_monitor *monitor, gpulse_stats *stats);
+
+/* ---- Sample ---- */
+
+GPULSE_API void gpulse_retain(const gpulse_sample *sample);
+GPULSE_API void gpulse_release(const gpulse_sample *sample);
+
+typedef struct gpulse_sample_info {
+  size_t size;
+  uint64_t number;   /* 1, 2, 3, ... of its monitor; 0 of gpulse_look() */
+  int64_t time;      /* nanoseconds since 1970, UTC */
+  int64_t monotonic; /* nanoseconds of CLOCK_MONOTONIC */
+  int64_t step;      /* as set by gpulse_set_step(); -1: not set */
+  uint32_t devices;
+  uint32_t processes;
+  int32_t from_agent;
+  const char *hostname;
+  const char *absence; /* why there is no device: "no GPU found", or what the driver says; empty where there are some */
+} gpulse_sample_info;
+GPULSE_API gpulse_status gpulse_get_info(const gpulse_sample *sample, gpulse_sample_info *info);
+
+typedef struct gpulse_device_info {
+  size_t size;
+  uint32_t index;      /* the GPU's number, as nvidia-smi counts */
+  int32_t instance;    /* a MIG instance's number on its GPU; -1: it is a whole GPU */
+  const char *id;      /* "0", "0:1" */
+  const char *uuid;    /* stands for the device, also after a restart */
+  const char *name;
+  const char *vendor;  /* "nvidia", "amd", "intel", ... */
+  const char *pci;     /* "0000:00:06.0", "" where there is none */
+  const char *driver;  /* version */
+  const char *parent;  /* uuid of the GPU that this is an instance of, else "" */
+  const char *state;   /* "ok", "asleep", "lost", "not responding" */
+} gpulse_device_info;
+/* Devices are addressed by their position in the sample. */
+GPULSE_API gpulse_status gpulse_get_device(const gpulse_sample *sample, uint32_t device, gpulse_device_info *info);
+/* The position of a device, by number ("0", "0:1"), UUID or its beginning, or PCI address; -1: none, or several. */
+GPULSE_API int32_t gpulse_find_device(const gpulse_sample *sample, const char *selector);
+
+typedef struct gpulse_process_info {
+  size_t size;
+  uint32_t pid;
+  uint32_t device;  /* position in the sample */
+  const char *type; /* "compute", "graphics", "compute+graphics", "mps" */
+  int32_t is_self;  /* 1: it is the process that asks */
+} gpulse_process_info;
+/* A process that is on several devices is listed with each of them. */
+GPULSE_API gpulse_status gpulse_get_process(const gpulse_sample *sample, uint32_t process, gpulse_process_info *info);
+
+/* A reading: a number, or a NaN with the reason why there is none. `entity`: the position of the device or process;
+ * of no meaning for a metric of the host. */
+GPULSE_API double gpulse_value(const gpulse_sample *sample, int32_t metric, uint32_t entity);
+/* Several of one device, process or the host. */
+GPULSE_API void gpulse_values(const gpulse_sample *sample, uint32_t entity, const int32_t *metrics, size_t count,
+                              double *values);
+/* A metric of the kind text: "process.user", "serial". NULL: not there. */
+GPULSE_API const char *gpulse_text(const gpulse_sample *sample, int32_t metric, uint32_t entity);
+/* All of it as `gpulse --json` prints it. NULL: out of memory. Lives as long as the sample. */
+GPULSE_API const char *gpulse_json(const gpulse_sample *sample);
+
+/* ---- Regions: what a stretch of a program took ---- */
+
+/* `name` is copied. Regions may nest and overlap, on any threads. */
+GPULSE_API gpulse_region *gpulse_region_begin(gpulse_monitor *monitor, const char *name);
+/* Only the first call counts. */
+GPULSE_API void gpulse_region_end(gpulse_region *region);
+GPULSE_API void gpulse_region_free(gpulse_region *region);
+
+typedef struct gpulse_region_use {
+  size_t size;
+  double seconds;             /* by the clock */
+  uint32_t samples;           /* taken within the region: with none, what follows is of the samples around it */
+  int32_t settled;            /* 1: a sample from after the end is in; before that, figures may still get better */
+  double memory_begin;        /* bytes of the device in use, by the samples around */
+  double memory_end;
+  double memory_peak;         /* the most that a sample saw */
+  double process_memory_begin;/* of this process alone; NaN where the driver does not tell */
+  double process_memory_end;
+  double process_memory_peak;
+  double memory_total;
+  double utilization;         /* percent, mean */
+  double true_activity;       /* percent, mean: how much of the device worked (sm_active_percent) */
+  double energy;              /* joules: the best guess; NaN where the region is too short to tell */
+  double energy_min;          /* it took at least, ... */
+  double energy_max;          /* ... and at most so much; NaN where the device does not count */
+} gpulse_region_use;
+/* What the region took of the device with this UUID, so far or until its end. What cannot be told is NaN. */
+GPULSE_API gpulse_status gpulse_region_get(const gpulse_region *region, const char *uuid, gpulse_region_use *use);
+
+/* ---- The past ---- */
+
+typedef struct gpulse_history_options {
+  size_t size;
+  int64_t since;       /* nanoseconds since 1970; 0: all that is kept */
+  int64_t until;       /* 0: now */
+  double every;        /* seconds that become one row, folded as each metric folds; 0: every sample */
+  gpulse_scope scope;  /* GPULSE_DEVICE: a row per sample and device; GPULSE_HOST: a row per sample */
+  const char *uuids;   /* devices, with commas; NULL: all */
+} gpulse_history_options;
+GPULSE_API gpulse_status gpulse_history(const gpulse_monitor *monitor, const gpulse_history_options *options,
+                                        gpulse_table **table);
+GPULSE_API void gpulse_table_free(gpulse_table *table);
+GPULSE_API uint64_t gpulse_table_rows(const gpulse_table *table);
+GPULSE_API uint32_t gpulse_table_columns(const gpulse_table *table);
+
+typedef enum gpulse_column_type {
+  GPULSE_TIME = 0,    /* int64_t: nanoseconds since 1970, UTC */
+  GPULSE_INTEGER = 1, /* int64_t */
+  GPULSE_NUMBER = 2,  /* double; NaN where it is not valid */
+  GPULSE_STRING = 3,  /* gpulse_table_text() */
+} gpulse_column_type;
+typedef struct gpulse_column {
+  size_t size;
+  const char *name; /* "time", "monotonic", "step", "gpu", "uuid", then the keys of metrics */
+  gpulse_column_type type;
+  const void *values;      /* as many as rows; NULL for strings */
+  const uint8_t *validity; /* bit i: whether row i has a value, the least significant first; NULL: all have */
+} gpulse_column;
+GPULSE_API gpulse_status gpulse_get_column(const gpulse_table *table, uint32_t column, gpulse_column *info);
+GPULSE_API const char *gpulse_table_text(const gpulse_table *table, uint32_t column, uint64_t row);
+/* The table as an Arrow stream of one batch, by Arrow's C stream interface (struct ArrowArrayStream). The stream keeps
+ * what it needs: the table may be freed first. */
+GPULSE_API gpulse_status gpulse_table_arrow(const gpulse_table *table, void *arrow_array_stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

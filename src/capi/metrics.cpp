@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "capi/handles.hpp"
+#include "metric/format.hpp"
+#include "view/csv.hpp"
+
+namespace gpulse::capi {
+
+static_assert(sizeof(Reading) == sizeof(double));
+
+double as_double(const Reading &reading) { return std::bit_cast<double>(reading); }
+Reading as_reading(double value) {
+  const auto reading = std::bit_cast<Reading>(value);
+  // A NaN that is none of ours says nothing.
+  return reading.has_value() ? Reading(value) : reading;
+}
+
+namespace {
+
+bool is_offered(const Metric &metric) {
+  return metric.scope == Scope::device || metric.scope == Scope::process || metric.scope == Scope::host;
+}
+
+gpulse_scope scope_of(const Metric &metric) {
+  if (metric.scope == Scope::device) return GPULSE_DEVICE;
+  return metric.scope == Scope::process ? GPULSE_PROCESS : GPULSE_HOST;
+}
+
+gpulse_kind kind_of(const Metric &metric) {
+  switch (metric.kind) {
+    case Kind::gauge:
+      return GPULSE_GAUGE;
+    case Kind::counter:
+      return GPULSE_COUNTER;
+    case Kind::state:
+      return GPULSE_STATE;
+    case Kind::set:
+      return GPULSE_SET;
+    case Kind::text:
+      break;
+  }
+  return GPULSE_TEXT;
+}
+
+// Strings of the table have no final zero, and a program may keep them for as long as it runs.
+struct Names {
+  std::string key, unit, label, help;
+};
+const std::array<Names, kMetricCount> &names() {
+  static const auto &all = *new std::array<Names, kMetricCount>([] {
+    std::array<Names, kMetricCount> made;
+    for (std::size_t i = 0; i < kMetricCount; ++i) {
+      const auto &metric = kMetrics[i];
+      const auto prefix = metric.scope == Scope::device ? std::string{} : std::string(word(metric.scope)) + ".";
+      made[i] = {prefix + std::string(metric.key), metric.unit == Unit::none ? "" : std::string(word(metric.unit)),
+                 std::string(metric.label), std::string(metric.help)};
+    }
+    return made;
+  }());
+  return all;
+}
+
+}  // namespace
+
+}  // namespace gpulse::capi
+
+using namespace gpulse;
+
+int32_t gpulse_metric(const char *key) {
+  int32_t found = -1;
+  capi::guarded([&] {
+    if (key == nullptr) return capi::fail(GPULSE_INVALID, "no key");
+    const auto id = view::find_field(key);
+    if (!id || !capi::is_offered(describe(*id))) {
+      return capi::fail(GPULSE_INVALID, fmt::format("no metric \"{}\": `gpulse explain --all` lists them", Text(key)));
+    }
+    found = id->index;
+    return GPULSE_OK;
+  });
+  return found;
+}
+
+int32_t gpulse_metric_count(void) { return static_cast<int32_t>(kMetricCount); }
+
+gpulse_status gpulse_describe(int32_t metric, gpulse_metric_info *info) {
+  return capi::guarded([&] {
+    const auto index = static_cast<std::size_t>(metric);
+    if (metric < 0 || index >= kMetricCount || !capi::is_offered(kMetrics[index]))
+      return capi::fail(GPULSE_INVALID, fmt::format("no metric has the number {}", metric));
+    const auto &names = capi::names()[index];
+    const gpulse_metric_info full{.size = 0,
+                                  .key = names.key.c_str(),
+                                  .scope = capi::scope_of(kMetrics[index]),
+                                  .kind = capi::kind_of(kMetrics[index]),
+                                  .unit = names.unit.c_str(),
+                                  .label = names.label.c_str(),
+                                  .help = names.help.c_str()};
+    return capi::hand_out(full, info) ? GPULSE_OK : capi::fail(GPULSE_INVALID, "the struct has no size");
+  });
+}
+
+const char *gpulse_reason(double value) {
+  if (!std::isnan(value)) return "";
+  thread_local std::string told;
+  capi::guarded([&] {
+    const auto reading = capi::as_reading(value);
+    told = reading.has_value() ? "not a reading" : reason_text(reading);
+    return GPULSE_OK;
+  });
+  return told.c_str();
+}
+
+size_t gpulse_words(int32_t metric, double value, char *text, size_t room) {
+  std::string all;
+  capi::guarded([&] {
+    const auto index = static_cast<std::size_t>(metric);
+    if (metric < 0 || index >= kMetricCount || std::isnan(value)) return GPULSE_INVALID;
+    for (const auto &word : value_words(kMetrics[index], value)) all += (all.empty() ? "" : ", ") + word;
+    return GPULSE_OK;
+  });
+  if (text != nullptr && room > 0) {
+    const auto length = std::min(all.size(), room - 1);
+    std::memcpy(text, all.data(), length);
+    text[length] = '\0';
+  }
+  return all.size();
+}
