@@ -127,26 +127,40 @@ OptionHandle OptionList::text(const std::string &name, std::string &target, cons
   return with_value(app_->add_option(name, target, help));
 }
 
-OptionHandle OptionList::number(const std::string &name, double &target, const std::string &help, Limits limits) {
+namespace {
+
+// `target` may be an optional one.
+template <class Number, class Target>
+CLI::Option *add_number(CLI::App &app, const std::string &name, Target &target, const std::string &help,
+                        OptionList::Limits limits) {
   const auto take = [&target, name, limits](const std::string &text) {
-    target = parse_within<double>(name, text, limits);
+    target = parse_within<Number>(name, text, limits);
   };
-  return with_value(app_->add_option_function<std::string>(name, take, help));
+  return app.add_option_function<std::string>(name, take, help);
+}
+
+}  // namespace
+
+OptionHandle OptionList::number(const std::string &name, double &target, const std::string &help, Limits limits) {
+  return with_value(add_number<double>(*app_, name, target, help, limits));
 }
 
 OptionHandle OptionList::number(const std::string &name, int &target, const std::string &help, Limits limits) {
-  const auto take = [&target, name, limits](const std::string &text) {
-    target = parse_within<int>(name, text, limits);
-  };
-  return with_value(app_->add_option_function<std::string>(name, take, help));
+  return with_value(add_number<int>(*app_, name, target, help, limits));
+}
+
+OptionHandle OptionList::number(const std::string &name, std::size_t &target, const std::string &help, Limits limits) {
+  return with_value(add_number<std::size_t>(*app_, name, target, help, limits));
+}
+
+OptionHandle OptionList::number(const std::string &name, std::optional<double> &target, const std::string &help,
+                                Limits limits) {
+  return with_value(add_number<double>(*app_, name, target, help, limits));
 }
 
 OptionHandle OptionList::number(const std::string &name, std::optional<std::uint64_t> &target, const std::string &help,
                                 Limits limits) {
-  const auto take = [&target, name, limits](const std::string &text) {
-    target = parse_within<std::uint64_t>(name, text, limits);
-  };
-  return with_value(app_->add_option_function<std::string>(name, take, help));
+  return with_value(add_number<std::uint64_t>(*app_, name, target, help, limits));
 }
 
 OptionHandle OptionList::each_time(const std::string &name, std::vector<std::string> &target, const std::string &help) {

@@ -52,6 +52,8 @@ class OptionList {
   };
   OptionHandle number(const std::string &name, double &target, const std::string &help, Limits limits);
   OptionHandle number(const std::string &name, int &target, const std::string &help, Limits limits);
+  OptionHandle number(const std::string &name, std::size_t &target, const std::string &help, Limits limits);
+  OptionHandle number(const std::string &name, std::optional<double> &target, const std::string &help, Limits limits);
   OptionHandle number(const std::string &name, std::optional<std::uint64_t> &target, const std::string &help,
                       Limits limits);
   // May be given several times.

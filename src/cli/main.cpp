@@ -14,6 +14,8 @@
 #include "cli/output.hpp"
 #include "cli/smi_arguments.hpp"
 #include "control/setting_words.hpp"
+#include "pick/choose.hpp"
+#include "pick/cuda_order.hpp"
 #include "source/registry.hpp"
 #include "tui/settings.hpp"
 
@@ -25,7 +27,7 @@ using namespace std::chrono_literals;
 
 constexpr OptionList::Limits kCounts{"1", "1000000000000"};
 
-void add_machine(OptionList &list, Options &options) {
+void add_source(OptionList &list, Options &options) {
   std::string names = "auto";
   for (const auto &factory : source_factories()) names += ", " + std::string(factory.name);
   list.text("--source", options.source, "what to read: " + names)
@@ -37,6 +39,10 @@ void add_machine(OptionList &list, Options &options) {
         return known ? std::string() : "\"" + name + "\" is not one of " + names;
       });
   list.text("--sysroot", options.sysroot, "read /sys and /proc below this folder").value_name("DIR");
+}
+
+void add_machine(OptionList &list, Options &options) {
+  add_source(list, options);
   list.flag("--wake", options.wake, "read also GPUs that are asleep, which wakes them");
 }
 
@@ -145,6 +151,29 @@ void add_set(OptionList &list, Options &options) {
   list.footer(control::settings_help());
 }
 
+void add_pick(OptionList &list, Options &options) {
+  list.number("-n,--count", options.wanted, "how many GPUs (1)", {"1", "1024"}).value_name("N");
+  list.text("--min-free", options.min_free, "free memory that each must have, or its share (90%)")
+      .value_name("SIZE")
+      .check([](const std::string &text) {
+        return pick::parse_size(text) ? std::string() : "\"" + text + "\" is not a size: 20GiB, 500MB, 50%";
+      });
+  list.number("--max-util", options.max_util, "how busy each may be, in percent (10)", {"0", "100"})
+      .value_name("PERCENT");
+  list.duration("--wait", options.wait, "wait so long for GPUs to become free, instead of giving up at once");
+  list.flag("--json", options.json, "the GPUs and the variables as JSON");
+  add_source(list, options);
+  list.footer(
+      "  gpulse pick -n 2 --wait 10m -- python train.py    two free GPUs, for as long as the program runs\n"
+      "  export $(gpulse pick)                             one that is free now; the lease ends with gpulse\n"
+      "\n"
+      "Chooses among the GPUs that CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES or\n"
+      "ZE_AFFINITY_MASK leave, and holds a lease on each that no other gpulse pick can have, whoever's it is.\n"
+      "GPULSE_LEASES=DIR names another folder for the leases than /run/lock/gpulse.\n"
+      "Exit: the program's own; 1 no GPU is free, with a reason for each; 3 no GPU found; 126, 127 the program\n"
+      "cannot be run, is not there.");
+}
+
 std::string default_config() {
   const auto folder = config_folder();
   return (folder.empty() ? "/etc/gpulse" : folder) + "/config.toml";
@@ -176,6 +205,7 @@ constexpr std::array kCommands{
               add_record(list, options);
             },
             run_record},
+    Command{"pick", "choose free GPUs without a race, and run a program on them", add_pick, run_pick},
     Command{"doctor", "why is my GPU not seen, which readings are missing, what gpulse costs", add_everywhere,
             run_doctor},
     Command{"serve", "the agent: reads the GPUs once, for every program of the machine", add_serve, run_serve},
@@ -206,6 +236,7 @@ constexpr const char *kFooter =
     "  gpulse --csv --fields time,index,power.draw --watch > power.csv\n"
     "  gpulse record -o night.gpr                 then: gpulse --replay night.gpr --watch\n"
     "  gpulse serve                               the agent: reads once for all of the above\n"
+    "  gpulse pick -n 2 -- python train.py        on two GPUs that are free\n"
     "  gpulse explain sm_active_percent           what a number means\n"
     "\n"
     "Exit: 0 good, 1 failure, 2 wrong usage, 3 no GPU found.";
@@ -213,6 +244,7 @@ constexpr const char *kFooter =
 // None: no drop-in is meant.
 std::optional<int> run_drop_in(std::span<char *> arguments) {
   if (arguments.empty()) return std::nullopt;
+  if (arguments.size() == 2 && arguments[1] == std::string_view(pick::kCudaOrderCommand)) return run_cuda_order();
   const std::string_view path = arguments[0];
   for (const auto &[program, word, help, run] : kDropIns) {
     if (path.substr(path.rfind('/') + 1) == program) return run(arguments.subspan(1));
@@ -236,7 +268,21 @@ bool has_configuration(std::span<char *> arguments) {
   return ::access(default_config().c_str(), F_OK) == 0 || std::ranges::any_of(arguments, names_one);
 }
 
+// The program that gpulse pick is to run, and its words, are none of ours. Takes them off.
+std::optional<std::vector<std::string>> take_command(std::span<char *> &arguments) {
+  const auto is = [](std::string_view word) { return [word](const char *argument) { return argument == word; }; };
+  const auto dashes = std::ranges::find_if(arguments, is("--"));
+  if (dashes == arguments.end() || std::find_if(arguments.begin(), dashes, is("pick")) == dashes) return std::nullopt;
+  std::vector<std::string> command(dashes + 1, arguments.end());
+  arguments = arguments.first(static_cast<std::size_t>(dashes - arguments.begin()));
+  return command;
+}
+
 CommandLine::Outcome parse_own(std::span<char *> arguments, Options &options) {
+  if (auto command = take_command(arguments)) {
+    if (command->empty() || command->front().empty()) return {.mistake = "no program stands behind --"};
+    options.command = std::move(*command);
+  }
   // Never taken apart: that would only delay the end.
   auto &line = *new CommandLine("What your GPUs are really doing.", "gpulse " GPULSE_VERSION, default_config());
   auto list = line.options();

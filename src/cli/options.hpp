@@ -52,6 +52,13 @@ struct Options {
   // What the command line and the configuration say now.
   std::function<Result<Options>()> read_again = {};
 
+  // gpulse pick
+  std::size_t wanted = 1;
+  std::string min_free;
+  std::optional<double> max_util;
+  std::optional<std::chrono::nanoseconds> wait;
+  std::vector<std::string> command;  // what stands behind "--"
+
   // gpulse explain
   std::vector<std::string> topic;
   bool all = false, markdown = false, schema = false;
@@ -70,6 +77,9 @@ int run_explain(const Options &options);
 int run_serve(const Options &options);
 int run_agent(const Options &options);
 int run_set(const Options &options);
+int run_pick(const Options &options);
+// For other processes of ours: the UUIDs in CUDA's order.
+int run_cuda_order();
 // What is in a log of nvidia-smi, as JSON, a line per moment; "-" is the standard input.
 int run_parse(const std::string &file, const std::string &columns);
 
