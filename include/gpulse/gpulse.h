@@ -106,14 +106,15 @@ GPULSE_API size_t gpulse_words(int32_t metric, double value, char *text, size_t 
 /* ---- Monitor ---- */
 
 enum {
-  GPULSE_NO_AGENT = 1u, /* read the drivers, also where an agent runs */
+  GPULSE_NO_AGENT = 1u,   /* read the drivers, also where an agent runs */
+  GPULSE_ONLY_AGENT = 2u, /* fail where no agent runs: for helper processes that should not read the drivers too */
 };
 
 typedef struct gpulse_options {
   size_t size;
   double interval;     /* seconds between samples: 1 */
   double history;      /* seconds of the past that are kept: 900 */
-  const char *metrics; /* keys with commas; NULL: what a status page shows; "all": everything */
+  const char *metrics; /* keys with commas, "default" (what a status page shows; so is NULL), "all" */
   uint32_t flags;
 } gpulse_options;
 
@@ -242,6 +243,80 @@ typedef struct gpulse_region_use {
 } gpulse_region_use;
 /* What the region took of the device with this UUID, so far or until its end. What cannot be told is NaN. */
 GPULSE_API gpulse_status gpulse_region_get(const gpulse_region *region, const char *uuid, gpulse_region_use *use);
+
+/* ---- Which devices a process gets to see ---- */
+
+typedef struct gpulse_visible_options {
+  size_t size;
+  const char *program;            /* gpulse itself: asked for CUDA's order where GPUs differ; NULL: "gpulse" */
+  const char *const *environment; /* "NAME=value", the last is NULL; NULL: that of this process */
+} gpulse_visible_options;
+/* The devices of the sample that CUDA, HIP and Level Zero would give the process, in their order, by their own rules
+ * for CUDA_VISIBLE_DEVICES and the like. Never initialises CUDA in this process. */
+GPULSE_API gpulse_status gpulse_visible(const gpulse_sample *sample, const gpulse_visible_options *options,
+                                        gpulse_view **view);
+GPULSE_API void gpulse_view_free(gpulse_view *view);
+
+typedef struct gpulse_view_info {
+  size_t size;
+  uint32_t devices;    /* how many are visible */
+  uint32_t ignored;    /* entries of a variable that show no device */
+  const char *method;  /* "no mask", "mask", ... : how it was found */
+  const char *problem; /* why nothing is visible, or why it is not certain; else "" */
+} gpulse_view_info;
+GPULSE_API gpulse_status gpulse_get_view(const gpulse_view *view, gpulse_view_info *info);
+/* The position in the sample of what the process calls device number `index`; -1: there is none. */
+GPULSE_API int32_t gpulse_view_device(const gpulse_view *view, uint32_t index);
+typedef struct gpulse_ignored {
+  size_t size;
+  const char *variable; /* "CUDA_VISIBLE_DEVICES"; "" where no variable is to blame */
+  const char *entry;
+  const char *reason;
+} gpulse_ignored;
+GPULSE_API gpulse_status gpulse_get_ignored(const gpulse_view *view, uint32_t index, gpulse_ignored *ignored);
+
+/* ---- Devices for this process alone ---- */
+
+typedef struct gpulse_pick_options {
+  size_t size;
+  uint32_t count;        /* 1 */
+  double min_free;       /* bytes of memory that must be free; NaN: see min_free_share */
+  double min_free_share; /* of the memory, 0 to 1; NaN: 0.9, as good as empty */
+  double max_util;       /* percent; NaN: 10 where the device tells it */
+  double wait;           /* seconds to wait for a free one; 0: looks once; infinite: for ever */
+  int32_t pass_on;       /* 1: programs that this process starts hold the lease too */
+  const char *program;   /* as in gpulse_visible_options */
+  /* Called now and then while it waits; anything but 0 gives up. */
+  int32_t (*progress)(void *context, double waited, uint32_t free);
+  void *context;
+} gpulse_pick_options;
+GPULSE_API void gpulse_pick_options_init(gpulse_pick_options *options);
+/* Takes devices that nobody uses, without a race between processes that pick: among those that are visible to this
+ * process. The lease is held until it is freed or the process ends, however it ends. GPULSE_NO_GPU: none is to be had,
+ * and the lease says why of each; it must be freed too. */
+GPULSE_API gpulse_status gpulse_pick(const gpulse_pick_options *options, gpulse_lease **lease);
+GPULSE_API void gpulse_lease_free(gpulse_lease *lease);
+
+typedef struct gpulse_lease_info {
+  size_t size;
+  uint32_t devices;
+  uint32_t variables;
+  uint32_t refused;
+} gpulse_lease_info;
+GPULSE_API gpulse_status gpulse_get_lease(const gpulse_lease *lease, gpulse_lease_info *info);
+typedef struct gpulse_leased {
+  size_t size;
+  const char *id;     /* "3", "0:1" */
+  const char *uuid;
+  const char *name;
+  const char *reason; /* of one that was refused: why; else "" */
+} gpulse_leased;
+/* In the order in which the process will see them. */
+GPULSE_API gpulse_status gpulse_get_leased(const gpulse_lease *lease, uint32_t device, gpulse_leased *leased);
+GPULSE_API gpulse_status gpulse_get_refused(const gpulse_lease *lease, uint32_t index, gpulse_leased *refused);
+/* What to set in the environment, before CUDA is used, so that a program sees these devices: the name, and its value
+ * in `*value`. NULL: there is none of that number. */
+GPULSE_API const char *gpulse_lease_variable(const gpulse_lease *lease, uint32_t index, const char **value);
 
 /* ---- The past ---- */
 

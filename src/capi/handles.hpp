@@ -49,14 +49,15 @@ gpulse_status guarded(Work work) noexcept {
   }
 }
 
-// Fills what the caller has room for, as `size` says; false where it says less than any version had.
+// Fills what the caller has room for, as `size` says.
 template <class Struct>
-bool hand_out(const Struct &full, Struct *out) {
-  if (out == nullptr || out->size < sizeof out->size || out->size > 4096) return false;
+gpulse_status hand_out(const Struct &full, Struct *out) {
+  if (out == nullptr || out->size < sizeof out->size || out->size > 4096)
+    return fail(GPULSE_INVALID, "no struct, or one whose size is not set");
   const auto size = out->size;
   std::memcpy(out, &full, std::min(size, sizeof full));
   out->size = size;
-  return true;
+  return GPULSE_OK;
 }
 
 // What the caller gave, with defaults for what it does not know of.

@@ -55,9 +55,12 @@ Monotonic after(double seconds) {
 
 Result<MetricSet> parse_metrics(const char *keys) {
   if (keys == nullptr) return monitor::default_metrics();
-  if (std::string_view(keys) == "all") return MetricSet::all();
   MetricSet set;
   for (const auto key : split(keys, ',')) {
+    if (trim(key) == "all" || trim(key) == "default") {
+      set.add(trim(key) == "all" ? MetricSet::all() : monitor::default_metrics());
+      continue;
+    }
     const auto id = view::find_field(trim(key));
     if (!id) return failure(fmt::format("no metric \"{}\"", Text(trim(key))), "`gpulse explain --all` lists them");
     set.add(*id);
@@ -71,12 +74,16 @@ Result<monitor::Options> parse_options(const gpulse_options *given) {
     return failure(fmt::format("an interval of {} s makes no sense", options.interval), "0.01 to 86400 seconds");
   if (!(options.history >= 0 && options.history <= kMostHistory))
     return failure(fmt::format("a history of {} s makes no sense", options.history), "0 to 604800 seconds");
+  const bool no_agent = (options.flags & GPULSE_NO_AGENT) != 0;
+  const bool only_agent = (options.flags & GPULSE_ONLY_AGENT) != 0;
+  if (no_agent && only_agent) return failure("both without an agent and with nothing but one");
+  if (only_agent && !monitor::has_agent()) return failure("no agent runs on this machine", "start `gpulse serve`");
   auto metrics = parse_metrics(options.metrics);
   if (!metrics) return std::unexpected(metrics.error());
   return monitor::Options{.interval = nanoseconds_of(options.interval),
                           .history = nanoseconds_of(options.history),
                           .metrics = *metrics,
-                          .agent = (options.flags & GPULSE_NO_AGENT) == 0};
+                          .agent = !no_agent};
 }
 
 }  // namespace gpulse::capi
@@ -172,6 +179,6 @@ gpulse_status gpulse_get_stats(const gpulse_monitor *monitor, gpulse_stats *stat
                             .driver_calls = all.driver_calls,
                             .from_agent = all.from_agent ? 1 : 0,
                             .interval = Seconds(all.interval).count()};
-    return capi::hand_out(full, stats) ? GPULSE_OK : capi::fail(GPULSE_INVALID, "the struct has no size");
+    return capi::hand_out(full, stats);
   });
 }

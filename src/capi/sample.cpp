@@ -14,8 +14,6 @@ gpulse_status no_such(std::string_view what, std::uint32_t position) {
   return fail(GPULSE_INVALID, fmt::format("the sample has no {} {}", what, position));
 }
 
-gpulse_status no_size() { return fail(GPULSE_INVALID, "the struct has no size"); }
-
 // Why there is no device, in words; empty where there are some.
 const char *absence_of(const Snapshot &snapshot) {
   if (!snapshot.devices.empty()) return "";
@@ -72,7 +70,7 @@ gpulse_status gpulse_get_info(const gpulse_sample *sample, gpulse_sample_info *i
                                   .from_agent = one.from_agent ? 1 : 0,
                                   .hostname = snapshot.hostname.str().c_str(),
                                   .absence = capi::absence_of(snapshot)};
-    return capi::hand_out(full, info) ? GPULSE_OK : capi::no_size();
+    return capi::hand_out(full, info);
   });
 }
 
@@ -94,7 +92,7 @@ gpulse_status gpulse_get_device(const gpulse_sample *sample, uint32_t device, gp
                                   .driver = identity.driver.str().c_str(),
                                   .parent = identity.parent.str().c_str(),
                                   .state = word(one.state).data()};
-    return capi::hand_out(full, info) ? GPULSE_OK : capi::no_size();
+    return capi::hand_out(full, info);
   });
 }
 
@@ -123,7 +121,7 @@ gpulse_status gpulse_get_process(const gpulse_sample *sample, uint32_t process, 
         .device = static_cast<std::uint32_t>(device - snapshot.devices.begin()),
         .type = capi::type_name(one.types),
         .is_self = one.pid == static_cast<std::uint32_t>(::getpid()) && !one.foreign ? 1 : 0};
-    return capi::hand_out(full, info) ? GPULSE_OK : capi::no_size();
+    return capi::hand_out(full, info);
   });
 }
 

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "model/select.hpp"
 #include "monitor/fork_guard.hpp"
+#include "share/segment.hpp"
 
 namespace gpulse::monitor {
 
@@ -99,6 +100,11 @@ feed::Options feed_options(const Options &options) {
   auto only = options.metrics;
   only.add(region_needs());
   return {.interval = options.interval, .only = only, .instances = true, .agent = options.agent};
+}
+
+bool has_agent() {
+  std::string problem;
+  return !share::is_off() && share::SegmentReader::find(problem).has_value();
 }
 
 Result<SamplePtr> look(const Options &options) {

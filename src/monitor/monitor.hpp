@@ -41,6 +41,9 @@ MetricSet default_metrics();
 // How the feed of a monitor, or of a single look, reads.
 feed::Options feed_options(const Options &options);
 
+// Whether the machine's agent could be attached to.
+bool has_agent();
+
 // One sample without a monitor.
 Result<SamplePtr> look(const Options &options);
 
