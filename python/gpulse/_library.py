@@ -77,6 +77,41 @@ class ColumnInfo(ctypes.Structure):
                 ("validity", POINTER(c_uint8))]  # fmt: skip
 
 
+class VisibleOptions(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("program", c_char_p), ("environment", POINTER(c_char_p))]
+
+
+class ViewInfo(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("devices", c_uint32), ("ignored", c_uint32), ("method", c_char_p),
+                ("problem", c_char_p)]  # fmt: skip
+
+
+class Ignored(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("variable", c_char_p), ("entry", c_char_p), ("reason", c_char_p)]
+
+
+PROGRESS = ctypes.CFUNCTYPE(c_int32, c_void_p, c_double, c_uint32)
+
+
+class PickOptions(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("count", c_uint32), ("min_free", c_double), ("min_free_share", c_double),
+                ("max_util", c_double), ("wait", c_double), ("pass_on", c_int32), ("program", c_char_p),
+                ("progress", PROGRESS), ("context", c_void_p)]  # fmt: skip
+
+
+class LeaseInfo(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("devices", c_uint32), ("variables", c_uint32), ("refused", c_uint32)]
+
+
+class Leased(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("id", c_char_p), ("uuid", c_char_p), ("name", c_char_p), ("reason", c_char_p)]
+
+
+class SinkOptions(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("format", c_char_p), ("path", c_char_p), ("fields", c_char_p), ("uuids", c_char_p),
+                ("run", c_char_p), ("existing", c_int32), ("steps", c_int32)]  # fmt: skip
+
+
 _FAST: dict[str, tuple[Any, list[Any]]] = {
     "abi": (c_uint32, []),
     "version": (c_char_p, []),
@@ -103,6 +138,16 @@ _FAST: dict[str, tuple[Any, list[Any]]] = {
     "region_end": (None, [c_void_p]),
     "region_free": (None, [c_void_p]),
     "region_get": (c_int, [c_void_p, c_char_p, POINTER(RegionUse)]),
+    "view_free": (None, [c_void_p]),
+    "get_view": (c_int, [c_void_p, POINTER(ViewInfo)]),
+    "view_device": (c_int32, [c_void_p, c_uint32]),
+    "get_ignored": (c_int, [c_void_p, c_uint32, POINTER(Ignored)]),
+    "pick_options_init": (None, [POINTER(PickOptions)]),
+    "lease_free": (None, [c_void_p]),
+    "get_lease": (c_int, [c_void_p, POINTER(LeaseInfo)]),
+    "get_leased": (c_int, [c_void_p, c_uint32, POINTER(Leased)]),
+    "get_refused": (c_int, [c_void_p, c_uint32, POINTER(Leased)]),
+    "lease_variable": (c_char_p, [c_void_p, c_uint32, POINTER(c_char_p)]),
     "table_free": (None, [c_void_p]),
     "table_rows": (c_uint64, [c_void_p]),
     "table_columns": (c_uint32, [c_void_p]),
@@ -118,6 +163,8 @@ _SLOW: dict[str, tuple[Any, list[Any]]] = {
     "refresh": (c_int, [c_void_p, c_double, POINTER(c_void_p)]),
     "get_stats": (c_int, [c_void_p, POINTER(Stats)]),
     "json": (c_char_p, [c_void_p]),
+    "visible": (c_int, [c_void_p, POINTER(VisibleOptions), POINTER(c_void_p)]),
+    "pick": (c_int, [POINTER(PickOptions), POINTER(c_void_p)]),
     "history": (c_int, [c_void_p, POINTER(HistoryOptions), POINTER(c_void_p)]),
 }
 

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpulse: what the GPUs are really doing, from inside a program.
+
+    import gpulse
+
+    for device in gpulse.visible_devices():
+        print(device.name, device.memory_used_bytes, device.temperature_gpu_celsius, device.power_draw_watts)
+
+    with gpulse.Monitor(interval=1.0) as monitor: ...          # samples in the background
+    with gpulse.region("forward"): ...                          # what a stretch of code takes
+    gpulse.pick(2, min_free="20GiB", wait="10m").apply()        # GPUs for this process alone
+
+A reading is a number or None; `device.reason("fan_speed_percent")` says why there is none. Nothing is loaded, started
+or printed by the import.
+"""
+
+from __future__ import annotations
+
+from ._errors import (
+    GpulseError,
+    LibraryError,
+    MonitorClosed,
+    MonitorForked,
+    NoGpuAvailable,
+    NoSample,
+    UnknownDevice,
+    UnknownMetric,
+)
+from ._library import Metric, library, metrics
+from ._monitor import Monitor, Stats
+from ._pick import Lease, LeasedDevice, grab_gpus, pick
+from ._region import (
+    DeviceUse,
+    Region,
+    RegionResult,
+    Report,
+    ReportRow,
+    gpu_util,
+    print_gpu_utilization,
+    region,
+    report,
+)
+from ._sample import Device, Host, Process, Sample, Value
+from ._snapshot import device, devices, resolve_visible, snapshot, visible_devices
+from ._table import Table
+from ._visible import Ignored, Visible
+from .sinks import Csv, JsonLines, TensorBoard
+
+print_gpu_utilisation = print_gpu_utilization
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        return str(library().version().decode())
+    raise AttributeError(f"module 'gpulse' has no attribute {name!r}")
+
+
+__all__ = [
+    "Csv",
+    "Device",
+    "DeviceUse",
+    "GpulseError",
+    "Host",
+    "Ignored",
+    "JsonLines",
+    "Lease",
+    "LeasedDevice",
+    "LibraryError",
+    "Metric",
+    "Monitor",
+    "MonitorClosed",
+    "MonitorForked",
+    "NoGpuAvailable",
+    "NoSample",
+    "Process",
+    "Region",
+    "RegionResult",
+    "Report",
+    "ReportRow",
+    "Sample",
+    "Stats",
+    "Table",
+    "TensorBoard",
+    "UnknownDevice",
+    "UnknownMetric",
+    "Value",
+    "Visible",
+    "device",
+    "devices",
+    "gpu_util",
+    "grab_gpus",
+    "metrics",
+    "pick",
+    "print_gpu_utilisation",
+    "print_gpu_utilization",
+    "region",
+    "report",
+    "resolve_visible",
+    "snapshot",
+    "visible_devices",
+]
