@@ -16,7 +16,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/unique_fd.hpp"
+#include "base/clock.hpp"
 
 namespace gpulse {
 
@@ -110,22 +110,76 @@ Result<std::string> read_small_file(const std::string &path) {
   return true;
 }
 
-bool write_without_signal(int fd, std::string_view text) noexcept {
+NoPipeSignal::NoPipeSignal() noexcept {
   sigset_t broken_pipe;
-  sigset_t before;
   ::sigemptyset(&broken_pipe);
   ::sigaddset(&broken_pipe, SIGPIPE);
-  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
-  const bool good = write_all(fd, text);
+  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, &before_);
+}
+
+NoPipeSignal::~NoPipeSignal() {
   const int why = errno;
-  if (!good && why == EPIPE) {
+  sigset_t pending;
+  ::sigpending(&pending);
+  if (::sigismember(&pending, SIGPIPE) == 1) {
+    sigset_t broken_pipe;
+    ::sigemptyset(&broken_pipe);
+    ::sigaddset(&broken_pipe, SIGPIPE);
     // The signal goes to the thread that wrote; taken here, it is not pending any more.
     constexpr timespec kNow{};
     (void)::sigtimedwait(&broken_pipe, nullptr, &kNow);
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   errno = why;
-  return good;
+}
+
+bool write_without_signal(int fd, std::string_view text) noexcept {
+  const NoPipeSignal quiet;
+  return write_all(fd, text);
+}
+
+UniqueFd open_to_append(const std::string &path, const std::stop_token &stop) {
+  constexpr mode_t kMode = 0666;
+  constexpr int kFlags = O_APPEND | O_CLOEXEC | O_NOCTTY;
+  constexpr std::chrono::milliseconds kPatience{50};
+  struct stat info{};
+  if (::stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode)) {
+    // Not O_RDWR: a FIFO that we read ourselves would fill up in silence.
+    UniqueFd fifo(::open(path.c_str(), O_WRONLY | O_NONBLOCK | kFlags));
+    while (!fifo && errno == ENXIO && sleep_until(monotonic_now() + kPatience, stop)) {
+      fifo = UniqueFd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | kFlags));
+    }
+    if (fifo) ::fcntl(fifo.get(), F_SETFL, O_APPEND);  // blocks from now on
+    return fifo;
+  }
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | kFlags, kMode));
+  if (file) return file;
+  const int why = errno;
+  // One that may be written to but not read.
+  file = UniqueFd(::open(path.c_str(), O_WRONLY | kFlags));
+  if (!file) errno = why;
+  return file;
+}
+
+bool append_whole(int fd, std::string_view bytes) noexcept {
+  std::size_t written = 0;
+  while (written < bytes.size()) {
+    const auto done = ::write(fd, bytes.data() + written, bytes.size() - written);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) {
+      const int why = errno;
+      struct stat info{};
+      // Without O_APPEND the next piece would come behind a hole.
+      const bool at_end = (::fcntl(fd, F_GETFL) & O_APPEND) != 0;
+      if (written > 0 && at_end && ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+        [[maybe_unused]] const int cut = ::ftruncate(fd, info.st_size - static_cast<off_t>(written));
+      }
+      errno = why;
+      return false;
+    }
+    written += static_cast<std::size_t>(done);
+  }
+  return true;
 }
 
 Result<void> replace_file(const std::string &path, std::string_view text) {

@@ -105,8 +105,9 @@ enum class Role : std::uint8_t {
   parent,
   parent_name,
   idle,
+  memory_share,
 };
-inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::idle) + 1;
+inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::memory_share) + 1;
 
 // How values of a stretch of time become one.
 enum class Fold : std::uint8_t {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/file.hpp"
 #include "codec/block.hpp"
 
 namespace gpulse::record {
@@ -57,34 +58,9 @@ Result<bool> prepare(const std::string &path, int file, Existing existing) {
   return keep == 0;
 }
 
-// Invalid with errno, also when asked to stop.
-UniqueFd open_target(const std::string &path, const std::stop_token &stop) {
-  constexpr mode_t kMode = 0666;
-  constexpr int kFlags = O_APPEND | O_CLOEXEC | O_NOCTTY;
-  constexpr std::chrono::milliseconds kPatience{50};
-  struct stat info{};
-  if (::stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode)) {
-    // Not O_RDWR: a FIFO that we read ourselves would fill up in silence.
-    UniqueFd fifo(::open(path.c_str(), O_WRONLY | O_NONBLOCK | kFlags));
-    while (!fifo && errno == ENXIO && sleep_until(monotonic_now() + kPatience, stop)) {
-      fifo = UniqueFd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | kFlags));
-    }
-    if (fifo) ::fcntl(fifo.get(), F_SETFL, O_APPEND);  // blocks from now on
-    return fifo;
-  }
-  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | kFlags, kMode));
-  if (file) return file;
-  const int why = errno;
-  // One that may be written to but not read.
-  file = UniqueFd(::open(path.c_str(), O_WRONLY | kFlags));
-  if (!file) errno = why;
-  return file;
-}
-
 }  // namespace
 
-RecordingWriter::RecordingWriter(std::string path, UniqueFd file, bool regular)
-    : path_(std::move(path)), file_(std::move(file)), regular_(regular) {}
+RecordingWriter::RecordingWriter(std::string path, UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
 
 Result<void> check_target(const std::string &path, Existing existing) {
   struct stat info{};
@@ -117,7 +93,7 @@ Result<RecordingWriter> RecordingWriter::open(const std::string &path, Existing 
   if (const auto good = check_target(path, existing); !good) return std::unexpected(good.error());
   const bool standard = path == "-";
   const std::string name = standard ? "the standard output" : path;
-  auto file = standard ? UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)) : open_target(path, stop);
+  auto file = standard ? UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)) : open_to_append(path, stop);
   struct stat info{};
   if (!file || ::fstat(file.get(), &info) != 0) return cannot_write(name);
   const bool regular = S_ISREG(info.st_mode) && !standard;  // what the shell opened it has prepared too
@@ -127,7 +103,7 @@ Result<RecordingWriter> RecordingWriter::open(const std::string &path, Existing 
     if (!prepared) return std::unexpected(prepared.error());
     needs_head = *prepared;
   }
-  RecordingWriter writer(name, std::move(file), regular);
+  RecordingWriter writer(name, std::move(file));
   if (needs_head) {
     codec::WireWriter head;
     codec::write_file_head(head);
@@ -179,20 +155,8 @@ Result<void> RecordingWriter::write(const Snapshot &snapshot) {
 }
 
 Result<void> RecordingWriter::put(std::span<const std::byte> bytes) {
-  std::size_t written = 0;
-  while (written < bytes.size()) {
-    const auto done = ::write(file_.get(), bytes.data() + written, bytes.size() - written);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) {
-      const auto error = cannot_write(path_);
-      struct stat info{};
-      // A disk that is full took the first part only: the file must end with a whole sample.
-      if (regular_ && written > 0 && ::fstat(file_.get(), &info) == 0) {
-        [[maybe_unused]] const int cut = ::ftruncate(file_.get(), info.st_size - static_cast<off_t>(written));
-      }
-      return error;
-    }
-    written += static_cast<std::size_t>(done);
+  if (!append_whole(file_.get(), {reinterpret_cast<const char *>(bytes.data()), bytes.size()})) {
+    return cannot_write(path_);
   }
   size_ += bytes.size();
   return {};

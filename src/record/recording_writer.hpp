@@ -37,13 +37,12 @@ class RecordingWriter {
   std::uint64_t size() const { return size_; }
 
  private:
-  RecordingWriter(std::string path, UniqueFd file, bool regular);
+  RecordingWriter(std::string path, UniqueFd file);
   bool key_is_due(WallTime time) const;
   Result<void> put(std::span<const std::byte> bytes);
 
   std::string path_;
   UniqueFd file_;
-  bool regular_;
   codec::SnapshotEncoder encoder_;
   // The sample written last.
   std::uint32_t last_crc_ = 0;

@@ -12,8 +12,9 @@ namespace gpulse::view {
 
 namespace {
 
-constexpr std::array<std::string_view, 13> kIdentityNames{"time", "hostname", "id",  "index",  "parent", "mig",  "uuid",
-                                                          "name", "vendor",   "pci", "driver", "label",  "state"};
+constexpr std::array<std::string_view, 14> kIdentityNames{"time",   "hostname", "id",    "index",  "parent",
+                                                          "mig",    "uuid",     "name",  "vendor", "pci",
+                                                          "driver", "label",    "state", "step"};
 
 constexpr std::string_view kHostPrefix = "host.", kProcessPrefix = "process.";
 
@@ -65,6 +66,7 @@ std::string device_text(const Device &device, CsvIdentity column) {
   switch (column) {
     case CsvIdentity::time:
     case CsvIdentity::hostname:
+    case CsvIdentity::step:
       break;
     case CsvIdentity::index:
       return std::to_string(device.id.index);
@@ -92,21 +94,28 @@ std::string device_text(const Device &device, CsvIdentity column) {
   return {};
 }
 
-std::string identity_text(const Snapshot &snapshot, const Device *device, CsvIdentity column) {
+// What a line is about; the device may be null where no column is about one.
+struct LineSubject {
+  const Snapshot &snapshot;
+  std::optional<std::int64_t> step;
+  const Device *device = nullptr;
+};
+
+std::string identity_text(const LineSubject &subject, CsvIdentity column) {
+  const auto &[snapshot, step, device] = subject;
+  if (column == CsvIdentity::step) return step ? std::to_string(*step) : "";
   if (column == CsvIdentity::time) return has_time(snapshot) ? iso8601_utc(snapshot.time) : "";
   if (column == CsvIdentity::hostname) return snapshot.hostname;
   return device != nullptr ? device_text(*device, column) : "";
 }
 
-// `device` may be null where no column is about one.
-[[gnu::hot]] void write_line(const Snapshot &snapshot, const Device *device, std::span<const CsvColumn> columns,
-                             std::string &out) {
+[[gnu::hot]] void write_line(const LineSubject &subject, std::span<const CsvColumn> columns, std::string &out) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (i > 0) out += ',';
     if (const auto *id = std::get_if<MetricId>(&columns[i])) {
-      append_metric(out, snapshot, device, *id);
+      append_metric(out, subject.snapshot, subject.device, *id);
     } else {
-      append_cell(out, identity_text(snapshot, device, std::get<CsvIdentity>(columns[i])));
+      append_cell(out, identity_text(subject, std::get<CsvIdentity>(columns[i])));
     }
   }
   out += '\n';
@@ -115,7 +124,7 @@ std::string identity_text(const Snapshot &snapshot, const Device *device, CsvIde
 [[gnu::hot]] bool is_about_device(const CsvColumn &column) {
   if (const auto *id = std::get_if<MetricId>(&column)) return brief(*id).scope == Scope::device;
   const auto identity = std::get<CsvIdentity>(column);
-  return identity != CsvIdentity::time && identity != CsvIdentity::hostname;
+  return identity != CsvIdentity::time && identity != CsvIdentity::hostname && identity != CsvIdentity::step;
 }
 
 }  // namespace
@@ -170,9 +179,14 @@ void write_csv_header(std::span<const CsvColumn> columns, std::string &out) {
   out += '\n';
 }
 
-[[gnu::hot]] void write_csv(const Snapshot &snapshot, std::span<const CsvColumn> columns, std::string &out) {
-  if (!std::any_of(columns.begin(), columns.end(), is_about_device)) return write_line(snapshot, nullptr, columns, out);
-  for (const auto &device : snapshot.devices) write_line(snapshot, &device, columns, out);
+[[gnu::hot]] void write_csv(const Snapshot &snapshot, std::span<const CsvColumn> columns, std::string &out,
+                            std::optional<std::int64_t> step) {
+  LineSubject subject{.snapshot = snapshot, .step = step};
+  if (!std::any_of(columns.begin(), columns.end(), is_about_device)) return write_line(subject, columns, out);
+  for (const auto &device : snapshot.devices) {
+    subject.device = &device;
+    write_line(subject, columns, out);
+  }
 }
 
 }  // namespace gpulse::view

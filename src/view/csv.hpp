@@ -5,6 +5,8 @@
 // cell.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -30,7 +32,8 @@ enum class CsvIdentity : std::uint8_t {
   pci,
   driver,
   label,
-  state
+  state,
+  step
 };
 using CsvColumn = std::variant<CsvIdentity, MetricId>;
 
@@ -46,6 +49,8 @@ Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields);
 MetricSet needs_of_csv(std::span<const CsvColumn> columns);
 
 void write_csv_header(std::span<const CsvColumn> columns, std::string &out);
-void write_csv(const Snapshot &snapshot, std::span<const CsvColumn> columns, std::string &out);
+// `step`: of the training that the sample was taken in.
+void write_csv(const Snapshot &snapshot, std::span<const CsvColumn> columns, std::string &out,
+               std::optional<std::int64_t> step = std::nullopt);
 
 }  // namespace gpulse::view

@@ -167,11 +167,13 @@ void write_events(JsonWriter &json, const Snapshot &snapshot) {
   json.end_array();
 }
 
-[[gnu::hot]] void write_compact(const Snapshot &snapshot, std::string &out, Only only) {
+[[gnu::hot]] void write_compact(const Snapshot &snapshot, std::string &out, Only only,
+                                std::optional<std::int64_t> step) {
   JsonWriter json(out);
   json.begin_object();
   json.member("schema", "gpulse/1");
   write_text(json, "time", has_time(snapshot) ? iso8601_utc(snapshot.time) : "");
+  if (step) json.member("step", *step);
   write_text(json, "hostname", snapshot.hostname);
   write_text(json, "origin", snapshot.origin);
   if (wants(only, Scope::host)) write_host(json, snapshot, only);
@@ -225,10 +227,11 @@ MetricSet needs_of_json(const MetricSet &fields) {
   return std::round(value * scale) / scale;
 }
 
-[[gnu::hot]] void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only) {
-  if (!pretty) return write_compact(snapshot, out, only);
+[[gnu::hot]] void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only,
+                             std::optional<std::int64_t> step) {
+  if (!pretty) return write_compact(snapshot, out, only, step);
   std::string compact;
-  write_compact(snapshot, compact, only);
+  write_compact(snapshot, compact, only, step);
   out += indent_json(compact);
 }
 

@@ -5,6 +5,8 @@
 // beyond is noise of the driver's arithmetic. A number that is not there is null, and "unavailable" says why.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,8 +23,10 @@ Result<MetricSet> json_fields(std::span<const std::string> fields);
 MetricSet needs_of_json(const MetricSet &fields);
 
 // Appends one object; compact without a newline, or laid out for a person with one. `only`: with these metrics alone,
-// and without the host and the processes where none of them is theirs.
-void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only = nullptr);
+// and without the host and the processes where none of them is theirs. `step`: of the training that the sample was
+// taken in.
+void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only = nullptr,
+                std::optional<std::int64_t> step = std::nullopt);
 
 // As it stands in JSON.
 double rounded(MetricId id, double value);

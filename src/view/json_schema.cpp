@@ -235,6 +235,7 @@ void top_members(SchemaWriter &schema) {
     schema.nullable("string");
     schema.json().member("pattern", kTimePattern);
   });
+  schema.member("step", [&] { schema.json().member("type", "integer"); }, false);
   schema.optional("hostname", "string");
   schema.optional("origin", "string");
   schema.reference("host", "host", false);
