@@ -145,6 +145,23 @@ GPULSE_API void gpulse_unsubscribe(gpulse_monitor *monitor, int descriptor);
 /* The step of the training that goes on: samples taken from now on carry it. One store to memory. */
 GPULSE_API void gpulse_set_step(gpulse_monitor *monitor, int64_t step);
 
+enum { GPULSE_REFUSE = 0, GPULSE_APPEND = 1, GPULSE_OVERWRITE = 2 };
+typedef struct gpulse_sink_options {
+  size_t size;
+  const char *format; /* "tensorboard", "csv", "jsonl" */
+  const char *path;   /* TensorBoard's log directory; else a file */
+  const char *fields; /* keys with commas, "host." before those of the machine; NULL: what matters most */
+  const char *uuids;  /* devices, with commas; NULL: all */
+  const char *run;    /* TensorBoard's run directory; NULL: "gpu". One that is there is left alone: "gpu_1", ... */
+  int32_t existing;   /* what to do with a file that is there: GPULSE_REFUSE, ... */
+  int32_t steps;      /* 1: training steps will be set: what comes before the first is left out */
+} gpulse_sink_options;
+/* Every further sample is written there too, by the monitor's thread. What goes wrong later is told by
+ * gpulse_sink_error(). */
+GPULSE_API gpulse_status gpulse_add_sink(gpulse_monitor *monitor, const gpulse_sink_options *options);
+/* What last went wrong with a sink; empty: nothing. Until the next call on this thread. */
+GPULSE_API const char *gpulse_sink_error(const gpulse_monitor *monitor);
+
 typedef struct gpulse_stats {
   size_t size;
   uint64_t samples;         /* taken so far */

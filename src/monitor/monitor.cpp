@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 
 #include "base/sysroot.hpp"
 #include "base/text.hpp"
@@ -109,7 +110,9 @@ bool has_agent() {
 
 Result<SamplePtr> look(const Options &options) {
   const SignalsBlocked blocked;
-  const auto feed = feed::open(feed_options(options));
+  auto reading = feed_options(options);
+  reading.rates = feed::Rates::if_needed;
+  const auto feed = feed::open(reading);
   if (!feed) return std::unexpected(feed.error());
   auto snapshot = (*feed)->once();
   if (!snapshot) return std::unexpected(snapshot.error());
@@ -157,6 +160,7 @@ void Monitor::run(const std::stop_token &stop) {
   do {
     open_and_follow(stop);
   } while (sleep_until(monotonic_now() + kTryAgain, stop));
+  close_sinks();
   const std::lock_guard lock(mutex_);
   ended_ = true;
   published_.notify_all();
@@ -244,9 +248,44 @@ void Monitor::publish(const SnapshotPtr &snapshot, bool from_agent) {
   past_.add(*done);
   newest_.publish(done);
   std::erase_if(regions, [&](const auto &region) { return region->add(*done); });
+  write(*done);
   const std::lock_guard lock(mutex_);
   for (const auto &settled : regions) std::erase(regions_, settled);
   for (const int descriptor : subscribers_) ::eventfd_write(descriptor, 1);
+}
+
+void Monitor::write(const Sample &sample) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::ranges::move(new_sinks_, std::back_inserter(sinks_));
+    new_sinks_.clear();
+  }
+  for (const auto &sink : sinks_) {
+    if (const auto written = sink->write(*sample.snapshot, sample.step); !written) {
+      const std::lock_guard lock(mutex_);
+      sink_problem_ = written.error().line();
+    }
+  }
+}
+
+void Monitor::close_sinks() {
+  for (const auto &sink : sinks_) {
+    if (const auto closed = sink->close(); !closed) {
+      const std::lock_guard lock(mutex_);
+      sink_problem_ = closed.error().line();
+    }
+  }
+  sinks_.clear();
+}
+
+void Monitor::add_sink(std::unique_ptr<sink::Sink> sink) {
+  const std::lock_guard lock(mutex_);
+  new_sinks_.push_back(std::move(sink));
+}
+
+std::string Monitor::sink_problem() const {
+  const std::lock_guard lock(mutex_);
+  return sink_problem_;
 }
 
 Waited Monitor::wait_until(Monotonic until, SamplePtr &sample, const auto &is_there) const {

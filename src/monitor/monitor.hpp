@@ -25,6 +25,7 @@
 #include "monitor/newest.hpp"
 #include "monitor/past.hpp"
 #include "monitor/region.hpp"
+#include "sink/sink.hpp"
 
 namespace gpulse::monitor {
 
@@ -83,6 +84,10 @@ class Monitor {
   Table history(const Past::Question &question) const { return past_.table(question); }
   Stats stats() const;
 
+  // Every further sample goes there too. What goes wrong with it is kept for sink_problem(), and the rest goes on.
+  void add_sink(std::unique_ptr<sink::Sink> sink);
+  std::string sink_problem() const;
+
   // A descriptor that becomes readable with every sample; -1: none could be made.
   int subscribe();
   void unsubscribe(int descriptor);
@@ -96,6 +101,8 @@ class Monitor {
   void follow(feed::Feed &feed, const std::stop_token &stop);
   bool wait_for_turn(Monotonic due, const std::stop_token &stop, std::uint64_t &asked);
   void publish(const SnapshotPtr &snapshot, bool from_agent);
+  void write(const Sample &sample);
+  void close_sinks();
   Waited wait_until(Monotonic until, SamplePtr &sample, const auto &is_there) const;
 
   const Options options_;
@@ -112,8 +119,12 @@ class Monitor {
   bool ended_ = false;
   std::string problem_;
   std::vector<int> subscribers_;
+  std::vector<std::unique_ptr<sink::Sink>> new_sinks_;
+  std::string sink_problem_;
   std::vector<std::shared_ptr<Region>> regions_;  // those that still want samples
   std::shared_ptr<feed::Feed> feed_;
+
+  std::vector<std::unique_ptr<sink::Sink>> sinks_;  // the thread's own
 
   std::timed_mutex sampling_;  // held while a sample is taken, and during a fork
   std::jthread thread_;        // last, so that all it uses is there
