@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from harness import ROOT, gpulse
@@ -12,3 +14,9 @@ from harness import ROOT, gpulse
 )
 def test_the_committed_page_is_the_current_one(page: str, flag: str) -> None:
     assert (ROOT / page).read_text() == gpulse("explain", flag).out, f"{page} is out of date: run make docs"
+
+
+def test_the_types_of_metrics_for_python_are_the_current_ones() -> None:
+    told = gpulse("explain", "--all", "--json").out
+    made = subprocess.run([ROOT / "tools" / "make_metric_types.py"], input=told, capture_output=True, text=True, check=True)
+    assert (ROOT / "python" / "gpulse" / "_metrics.pyi").read_text() == made.stdout, "out of date: run make docs"

@@ -154,7 +154,8 @@ typedef struct gpulse_sink_options {
   const char *uuids;  /* devices, with commas; NULL: all */
   const char *run;    /* TensorBoard's run directory; NULL: "gpu". One that is there is left alone: "gpu_1", ... */
   int32_t existing;   /* what to do with a file that is there: GPULSE_REFUSE, ... */
-  int32_t steps;      /* 1: training steps will be set: what comes before the first is left out */
+  int32_t steps;      /* 1: training steps will be set, and what comes before the first is left out; 0: as it turns
+                         out within the first minute */
 } gpulse_sink_options;
 /* Every further sample is written there too, by the monitor's thread. What goes wrong later is told by
  * gpulse_sink_error(). */

@@ -29,17 +29,9 @@ from ._errors import (
 from ._library import Metric, library, metrics
 from ._monitor import Monitor, Stats
 from ._pick import Lease, LeasedDevice, grab_gpus, pick
-from ._region import (
-    DeviceUse,
-    Region,
-    RegionResult,
-    Report,
-    ReportRow,
-    gpu_util,
-    print_gpu_utilization,
-    region,
-    report,
-)
+from ._region import Region, gpu_util, print_gpu_utilization, region
+from ._report import Report, ReportRow, report
+from ._result import DeviceUse, RegionResult, TorchMemory
 from ._sample import Device, Host, Process, Sample, Value
 from ._snapshot import device, devices, resolve_visible, snapshot, visible_devices
 from ._table import Table
@@ -80,6 +72,7 @@ __all__ = [
     "Sample",
     "Stats",
     "Table",
+    "TorchMemory",
     "TensorBoard",
     "UnknownDevice",
     "UnknownMetric",

@@ -59,12 +59,11 @@ class Stats(ctypes.Structure):
 
 
 class RegionUse(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("seconds", c_double), ("samples", c_uint32), ("settled", c_int32)] + [
-        (name, c_double)
-        for name in ("memory_begin", "memory_end", "memory_peak", "process_memory_begin", "process_memory_end",
-                     "process_memory_peak", "memory_total", "utilization", "true_activity", "energy", "energy_min",
-                     "energy_max")  # fmt: skip
-    ]
+    _fields_ = [("size", c_size_t), ("seconds", c_double), ("samples", c_uint32), ("settled", c_int32),
+                ("memory_begin", c_double), ("memory_end", c_double), ("memory_peak", c_double),
+                ("process_memory_begin", c_double), ("process_memory_end", c_double), ("process_memory_peak", c_double),
+                ("memory_total", c_double), ("utilization", c_double), ("true_activity", c_double), ("energy", c_double),
+                ("energy_min", c_double), ("energy_max", c_double)]  # fmt: skip
 
 
 class HistoryOptions(ctypes.Structure):

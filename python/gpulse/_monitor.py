@@ -222,7 +222,12 @@ class Monitor:
         if descriptor < 0:
             raise OSError("no file descriptor is left to wait for samples with")
         came = asyncio.Event()
-        loop.add_reader(descriptor, lambda: (os.eventfd_read(descriptor) if hasattr(os, "eventfd_read") else os.read(descriptor, 8), came.set()))
+
+        def note() -> None:
+            os.read(descriptor, 8)
+            came.set()
+
+        loop.add_reader(descriptor, note)
         number = 0
         try:
             while not self._closed:
@@ -252,7 +257,7 @@ class Monitor:
         with self._lock:
             self._callbacks.append(callback)
             if self._caller is None:
-                self._caller = threading.Thread(target=_call_back, args=(weakref.ref(self),), name="gpulse-callbacks", daemon=True)
+                self._caller = threading.Thread(target=_call_back, args=(weakref.ref(self),), daemon=True)
                 self._caller.start()
 
     def history(

@@ -19,7 +19,7 @@ from ._errors import UnknownDevice, UnknownMetric
 from ._library import DeviceInfo, Metric, ProcessInfo, SampleInfo, library, metrics
 
 if TYPE_CHECKING:
-    from ._metrics import DeviceMetrics, HostMetrics, ProcessMetrics
+    from ._metrics import DeviceMetrics, HostMetrics, ProcessMetrics  # pyright: ignore[reportMissingModuleSource]
 else:
     DeviceMetrics = HostMetrics = ProcessMetrics = object
 
@@ -152,11 +152,6 @@ class Device(Readings, DeviceMetrics):
     def state(self) -> str:
         """ "ok", "asleep", "lost" or "not responding"."""
         return str(self._info.state.decode())
-
-    @property
-    def memory_used_percent(self) -> Optional[float]:
-        used, total = self["memory_used_bytes"], self["memory_total_bytes"]
-        return 100 * used / total if isinstance(used, float) and isinstance(total, float) and total > 0 else None
 
     @property
     def processes(self) -> list[Process]:

@@ -12,7 +12,7 @@ from ._library import ColumnInfo, library, raise_for
 
 if TYPE_CHECKING:
     import numpy
-    import pandas
+    import pandas  # type: ignore[import-untyped,unused-ignore]
     import polars
 
 Cell = Union[int, float, str, None]
@@ -25,8 +25,7 @@ class _ArrowStream(ctypes.Structure):
 _STREAM_NAME = b"arrow_array_stream"
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-def _release_capsule(capsule: int) -> None:
+def _release(capsule: int) -> None:
     """Frees a stream that nobody has taken."""
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
@@ -36,6 +35,8 @@ def _release_capsule(capsule: int) -> None:
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(stream.functions[3])(address)
     _streams.pop(address, None)
 
+
+_release_capsule = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_release)
 
 # The memory of streams that are under way, by address.
 _streams: dict[int, _ArrowStream] = {}
@@ -102,7 +103,7 @@ class Table:
         return arrays
 
     def to_pandas(self) -> pandas.DataFrame:
-        import pandas
+        import pandas  # type: ignore[import-untyped,unused-ignore]
 
         frame = pandas.DataFrame(self.to_numpy())
         frame["time"] = frame["time"].dt.tz_localize("UTC")

@@ -47,7 +47,7 @@ gpulse_status gpulse_add_sink(gpulse_monitor *monitor, const gpulse_sink_options
     wanted.steps = options.steps != 0;
     auto opened = sink::open(wanted);
     if (!opened) return capi::fail(opened.error());
-    monitor->monitor.add_sink(std::move(*opened));
+    monitor->monitor.add_sink(std::move(*opened), *format == sink::Format::tensorboard && !wanted.steps);
     return GPULSE_OK;
   });
 }

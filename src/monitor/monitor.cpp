@@ -28,6 +28,10 @@ constexpr const char *kThreadName = "gpulse";
 // After a failure of the feed itself, such as a source that cannot be opened.
 constexpr auto kTryAgain = 5s;
 
+// A program that sets steps has set the first by then; loading a model and its data may take a while.
+constexpr auto kStepsWithin = 60s;
+constexpr std::size_t kMostHeld = 600;
+
 Seconds processor_time_of_our_threads() {
   const Sysroot root;
   double nanoseconds = 0;
@@ -248,39 +252,59 @@ void Monitor::publish(const SnapshotPtr &snapshot, bool from_agent) {
   past_.add(*done);
   newest_.publish(done);
   std::erase_if(regions, [&](const auto &region) { return region->add(*done); });
-  write(*done);
+  write(done);
   const std::lock_guard lock(mutex_);
   for (const auto &settled : regions) std::erase(regions_, settled);
   for (const int descriptor : subscribers_) ::eventfd_write(descriptor, 1);
 }
 
-void Monitor::write(const Sample &sample) {
+void Monitor::note(const Result<void> &written) {
+  if (written) return;
+  const std::lock_guard lock(mutex_);
+  sink_problem_ = written.error().line();
+}
+
+void Monitor::write_held(Attached &attached) {
+  attached.undecided = false;
+  for (const auto &sample : attached.held) note(attached.sink->write(*sample->snapshot));
+  attached.held.clear();
+}
+
+void Monitor::write(Attached &attached, const SamplePtr &sample) {
+  if (attached.undecided && sample->step) {
+    // They were taken before the training began.
+    attached.undecided = false;
+    attached.held.clear();
+  }
+  if (attached.undecided) {
+    attached.held.push_back(sample);
+    if (sample->at - attached.held.front()->at >= kStepsWithin || attached.held.size() >= kMostHeld)
+      write_held(attached);
+    return;
+  }
+  note(attached.sink->write(*sample->snapshot, sample->step));
+}
+
+void Monitor::write(const SamplePtr &sample) {
   {
     const std::lock_guard lock(mutex_);
     std::ranges::move(new_sinks_, std::back_inserter(sinks_));
     new_sinks_.clear();
   }
-  for (const auto &sink : sinks_) {
-    if (const auto written = sink->write(*sample.snapshot, sample.step); !written) {
-      const std::lock_guard lock(mutex_);
-      sink_problem_ = written.error().line();
-    }
-  }
+  for (auto &attached : sinks_) write(attached, sample);
 }
 
 void Monitor::close_sinks() {
-  for (const auto &sink : sinks_) {
-    if (const auto closed = sink->close(); !closed) {
-      const std::lock_guard lock(mutex_);
-      sink_problem_ = closed.error().line();
-    }
+  for (auto &attached : sinks_) {
+    write_held(attached);
+    note(attached.sink->close());
   }
   sinks_.clear();
 }
 
-void Monitor::add_sink(std::unique_ptr<sink::Sink> sink) {
+void Monitor::add_sink(std::unique_ptr<sink::Sink> sink, bool steps_may_come) {
   const std::lock_guard lock(mutex_);
-  new_sinks_.push_back(std::move(sink));
+  new_sinks_.push_back({.sink = std::move(sink), .undecided = steps_may_come});
 }
 
 std::string Monitor::sink_problem() const {

@@ -85,7 +85,8 @@ class Monitor {
   Stats stats() const;
 
   // Every further sample goes there too. What goes wrong with it is kept for sink_problem(), and the rest goes on.
-  void add_sink(std::unique_ptr<sink::Sink> sink);
+  // `steps_may_come`: the first samples are held back for a while, because a step axis cannot begin without steps.
+  void add_sink(std::unique_ptr<sink::Sink> sink, bool steps_may_come = false);
   std::string sink_problem() const;
 
   // A descriptor that becomes readable with every sample; -1: none could be made.
@@ -95,13 +96,21 @@ class Monitor {
  private:
   friend struct ForkGuard;
   static constexpr std::int64_t kNoStep = INT64_MIN;
+  struct Attached {
+    std::unique_ptr<sink::Sink> sink;
+    bool undecided = false;
+    std::vector<SamplePtr> held{};
+  };
 
   void run(const std::stop_token &stop);
   void open_and_follow(const std::stop_token &stop);
   void follow(feed::Feed &feed, const std::stop_token &stop);
   bool wait_for_turn(Monotonic due, const std::stop_token &stop, std::uint64_t &asked);
   void publish(const SnapshotPtr &snapshot, bool from_agent);
-  void write(const Sample &sample);
+  void write(const SamplePtr &sample);
+  void write(Attached &attached, const SamplePtr &sample);
+  void write_held(Attached &attached);
+  void note(const Result<void> &written);
   void close_sinks();
   Waited wait_until(Monotonic until, SamplePtr &sample, const auto &is_there) const;
 
@@ -119,12 +128,12 @@ class Monitor {
   bool ended_ = false;
   std::string problem_;
   std::vector<int> subscribers_;
-  std::vector<std::unique_ptr<sink::Sink>> new_sinks_;
+  std::vector<Attached> new_sinks_;
   std::string sink_problem_;
   std::vector<std::shared_ptr<Region>> regions_;  // those that still want samples
   std::shared_ptr<feed::Feed> feed_;
 
-  std::vector<std::unique_ptr<sink::Sink>> sinks_;  // the thread's own
+  std::vector<Attached> sinks_;  // the thread's own
 
   std::timed_mutex sampling_;  // held while a sample is taken, and during a fork
   std::jthread thread_;        // last, so that all it uses is there
