@@ -179,25 +179,23 @@ Result<UniqueFd> LeaseFolder::open_file(const std::string &name) const {
         return failure(path + " is not a file", "remove it");
       return file;
     }
-    auto made = make_file(name);
-    if (!made || *made) return made;
+    if (auto made = make_file(name); !made) return std::unexpected(made.error());
   }
   return failure(path + " goes as soon as it comes");
 }
 
-// As with the folder: it has no name before everybody may open it. Empty: somebody else was first.
-Result<UniqueFd> LeaseFolder::make_file(const std::string &name) const {
+// As with the folder: it has its name only when everybody may open it. Somebody else may be first.
+Result<void> LeaseFolder::make_file(const std::string &name) const {
   const auto path = path_ + "/" + name;
   const auto made = fresh_name(path_ + "/.");
-  UniqueFd file(::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileForAll));
+  const UniqueFd file(::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileForAll));
   if (!file || ::fchmod(file.get(), kFileForAll) != 0)
     return failure(fmt::format("cannot make a file in {}: {}", path_, error_words()),
                    "name another folder with GPULSE_LEASES");
   const bool named = ::link(made.c_str(), path.c_str()) == 0;
   const int error = errno;
   ::unlink(made.c_str());
-  if (named) return file;
-  if (error == EEXIST) return UniqueFd();
+  if (named || error == EEXIST) return {};
   return failure(fmt::format("cannot make {}: {}", path, std::strerror(error)));
 }
 

@@ -86,7 +86,7 @@ class LeaseFolder {
   explicit LeaseFolder(std::string path) : path_(std::move(path)) {}
   Result<std::optional<Lease>> take_one(const LeaseKey &key, std::string &holder) const;
   Result<UniqueFd> open_file(const std::string &name) const;
-  Result<UniqueFd> make_file(const std::string &name) const;
+  Result<void> make_file(const std::string &name) const;
   Result<UniqueFd> lock_file(const std::string &name, int how, std::chrono::milliseconds patience) const;
 
   std::string path_;

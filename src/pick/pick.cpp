@@ -43,7 +43,7 @@ class Picker {
   }
 
  private:
-  static constexpr std::chrono::nanoseconds kFirstPause = 100ms, kLongestPause = 1s;
+  static constexpr std::chrono::nanoseconds kFirstPause = 100ms, kLongestPause = 500ms;
 
   // Those who wait do not all look at the same moment.
   static std::chrono::nanoseconds jittered(std::chrono::nanoseconds pause) {

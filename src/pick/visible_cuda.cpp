@@ -50,6 +50,18 @@ bool begins_with_uuid(std::string_view uuid, std::string_view prefix) {
          lower(uuid.substr(0, prefix.size())) == lower(prefix);
 }
 
+// Why an entry is not of the kind that it should be.
+std::string misfit(std::string_view entry) {
+  if (!entry.empty() && kind_of(entry) == Kind::number && kind_of(trim(entry)) != Kind::number)
+    return "a blank stands before the UUID";
+  const auto small = lower(trim(entry));
+  if (kind_of(trim(entry)) == Kind::number && (small.starts_with("gpu-") || small.starts_with("mig-")))
+    return "the letters GPU or MIG have to be capitals";
+  if (entry.empty()) return "an empty entry ends the list";
+  if (kind_of(entry) == Kind::number && !leading_number(entry)) return "is neither a number nor a UUID";
+  return "numbers, UUIDs of GPUs and of instances do not mix";
+}
+
 class CudaMask {
  public:
   CudaMask(std::span<const Device> devices, const CudaOrder &ask) : devices_(devices), ask_(ask) {
@@ -121,8 +133,7 @@ class CudaMask {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       // What stands behind a last comma is no entry.
       if (i > 0 && i + 1 == entries.size() && entries[i].empty()) return;
-      const auto found = kind_of(entries[i]) == kind ? find(kind, entries[i])
-                                                     : failure("numbers, UUIDs of GPUs and of instances do not mix");
+      const auto found = kind_of(entries[i]) == kind ? find(kind, entries[i]) : failure(misfit(entries[i]));
       if (!found) {
         ignore(out_, kMask, entries[i], found.error().what);
         ignore_rest(out_, kMask, std::span(entries).subspan(i + 1), entries[i]);
@@ -154,15 +165,8 @@ class CudaMask {
   }
 
   Result<std::size_t> find_number(std::string_view entry) const {
-    if (entry.empty()) return failure("an empty entry ends the list");
     const auto number = leading_number(entry);
-    if (!number) {
-      const bool blank = kind_of(trim(entry)) != Kind::number;
-      if (blank) return failure("a blank stands before the UUID");
-      if (lower(entry).starts_with("gpu-") || lower(entry).starts_with("mig-"))
-        return failure("the letters GPU or MIG have to be capitals");
-      return failure("is neither a number nor a UUID");
-    }
+    if (!number) return failure(misfit(entry));
     if (*number < 0) return failure("a negative number ends the list");
     if (static_cast<std::size_t>(*number) >= gpus_.size())
       return failure(fmt::format("there is no GPU of this number: {} GPU{}, counted from 0", gpus_.size(),
