@@ -51,6 +51,7 @@ def environment(scenario: str | Path | None = None, **more: str) -> dict[str, st
         "LANG": "C.UTF-8",
         "TERM": "xterm-256color",
         "GPULSE_AGENT": "off",
+        "GPULSE_LEASES": str(BUILD / "leases"),
     }
     if scenario is not None:
         env["LD_LIBRARY_PATH"] = str(SIM)

@@ -60,6 +60,8 @@ def assert_refused(result: Result, code: int, *words: str) -> None:
         ["--speed", "0"],
         ["--source", "no-such-source"],
         ["record"],
+        ["pick", "--"],
+        ["pick", "-n", "0"],
         ["explain", "no_such_metric"],
         ["explain", "xid"],
         ["explain", "xid", "many"],

@@ -359,6 +359,9 @@ def table_of_arguments(word: bytes) -> list[list[Any]]:
         ["set", "power-limit", word],
         ["set", "power-limit", "300", "-i", word],
         ["top", "--theme", word],
+        ["pick", word],
+        ["pick", "--min-free", word],
+        ["pick", "--max-util", word],
     ]
     smi: list[list[Any]] = [
         [word],

@@ -31,6 +31,8 @@ COMMANDS: list[list[str]] = [
     ["set", "nosuch"],
     ["record", "-o", "{folder}/new.gpr", "--count", "2", "--interval", "50ms"],
     ["record", "-o", "/nonexistent/new.gpr", "--count", "2"],
+    ["pick", "--min-free", "0", "--max-util", "100"],
+    ["pick", "-n", "100"],
     ["smi"],
     ["smi", "-L"],
     ["smi", "-q", "-x"],

@@ -1,5 +1,5 @@
 #!/bin/bash
-# install_services.sh DESTDIR PREFIX: the agent's services for systemd, of the program in PREFIX/bin.
+# install_services.sh DESTDIR PREFIX: the agent's services for systemd, of the program in PREFIX/bin; the folder of leases.
 set -euo pipefail
 
 destination=$1
@@ -7,6 +7,7 @@ prefix=$2
 packaging=$(dirname "$0")/../packaging
 
 install -D -m 644 "$packaging/gpulse.sysusers" "$destination$prefix/lib/sysusers.d/gpulse.conf"
+install -D -m 644 "$packaging/gpulse.tmpfiles" "$destination$prefix/lib/tmpfiles.d/gpulse.conf"
 install_service() {
   local file=$destination$prefix/lib/systemd/$2
   install -D -m 644 "$packaging/$1" "$file"

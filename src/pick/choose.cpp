@@ -76,7 +76,7 @@ void keep_one_vendor(Choice &choice, const Snapshot &snapshot, std::size_t count
   };
   const auto best = std::find_if(choice.free.begin(), choice.free.end(), has_enough);
   if (best == choice.free.end()) return;
-  const Text vendor = vendor_of(*best);
+  const auto &vendor = vendor_of(*best);
   std::erase_if(choice.free, [&](std::size_t i) { return vendor_of(i) != vendor; });
 }
 
