@@ -137,9 +137,10 @@ def test_the_reasons_of_busy_gpus(leases: Path) -> None:
     first, *rest = result.err.splitlines()
     assert first == "gpulse: 2 GPUs were asked for, none are free: --wait 10m waits for one"
     assert rest == [f"  GPU {i}: 18.4 GiB of 79.6 GiB free, 90 % asked for" for i in range(8)]
-    busy = gpulse("pick", "--min-free", "10GiB", scenario="eight", GPULSE_LEASES=str(leases))
+    less = ["pick", "--min-free", "10GiB"]
+    busy = gpulse(*less, scenario="eight", GPULSE_LEASES=str(leases))
     assert "  GPU 6: 100 % busy, at most 10 % asked for" in busy.err.splitlines()
-    assert gpulse("pick", "--min-free", "10GiB", "--max-util", "100", scenario="eight", GPULSE_LEASES=str(leases)).code == 0
+    assert gpulse(*less, "--max-util", "100", scenario="eight", GPULSE_LEASES=str(leases)).code == 0
 
 
 def test_a_gpu_that_cannot_be_read_is_not_free(scenario: Scenario, leases: Path) -> None:
@@ -294,7 +295,7 @@ def test_instances_of_a_split_gpu(leases: Path) -> None:
 
 
 def test_the_folder_is_open_to_every_user(machine: Machine) -> None:
-    subprocess.run(f"umask 077; {GPULSE} pick", shell=True, env=machine.environment(), check=True, stdout=subprocess.DEVNULL)
+    assert run(["sh", "-c", f"umask 077; {GPULSE} pick"], machine.environment()).code == 0
     assert machine.leases.stat().st_mode & 0o7777 == 0o1777
     assert {path.stat().st_mode & 0o777 for path in machine.leases.iterdir()} == {0o666}
 
@@ -313,7 +314,8 @@ def test_two_users_share_the_leases(machine: Machine, first: str, tmp_path: Path
         # Each has made files that the other has to use.
         assert run(users[first], machine.environment()).code == 0
         script = [*users[first], "-n", "8", "--", "sh", "-c", "echo; read end"]
-        with subprocess.Popen(script, env=machine.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(script, env=machine.environment(), **pipes) as holder:
             assert holder.stdout is not None and holder.stdout.readline() == b"\n"
             refused = run(users[second], machine.environment())
             assert refused.code == 1
@@ -327,6 +329,38 @@ def test_a_folder_that_cannot_be_had(machine: Machine) -> None:
     result = machine.pick()
     assert result.code == 1
     assert "GPULSE_LEASES" in only_line(result.err)
+
+
+CARD = {
+    "power/runtime_status": "active\n",
+    "gpu_busy_percent": "0\n",
+    "mem_info_vram_total": f"{24 << 30}\n",
+    "mem_info_vram_used": "0\n",
+}
+
+
+def radeon(number: int, unique_id: str) -> dict[str, str]:
+    folder = f"sys/class/drm/card{number}/device"
+    slot = f"PCI_SLOT_NAME=0000:0{number}:00.0\n"
+    files = {f"{folder}/uevent": f"DRIVER=amdgpu\nPCI_CLASS=30000\nPCI_ID=1002:744C\nPCI_SUBSYS_ID=1DA2:E471\n{slot}"}
+    files |= {f"{folder}/{name}": text for name, text in CARD.items()}
+    return files | ({f"{folder}/unique_id": unique_id + "\n"} if unique_id else {})
+
+
+def test_amd_gpus_go_by_the_variables_of_rocm(sysroot: Callable[[dict[str, str]], Path], leases: Path) -> None:
+    root = sysroot(radeon(0, "43a98d2a11bc1f0a") | radeon(1, "5c12f00dd00d0001") | radeon(2, ""))
+
+    def pick(*arguments: str, **more: str) -> list[str]:
+        result = gpulse("pick", *arguments, "--source", "amdgpu", "--sysroot", root, GPULSE_LEASES=str(leases), **more)
+        return result.lines if result.code == 0 else [result.err]
+
+    first, second = "GPU-43a98d2a11bc1f0a", "GPU-5c12f00dd00d0001"
+    assert pick("-n", "2") == [f"ROCR_VISIBLE_DEVICES={first},{second}", "HIP_VISIBLE_DEVICES=0,1"]
+    assert pick(HIP_VISIBLE_DEVICES="1") == [f"ROCR_VISIBLE_DEVICES={second}", "HIP_VISIBLE_DEVICES=0"]
+    # One without a number of its own goes by its place.
+    mask = {"ROCR_VISIBLE_DEVICES": "2,1", "HIP_VISIBLE_DEVICES": "0"}
+    assert pick(**mask) == ["ROCR_VISIBLE_DEVICES=2", "HIP_VISIBLE_DEVICES=0"]
+    assert "leaves no AMD GPU" in pick(ROCR_VISIBLE_DEVICES="")[0]
 
 
 FAKE_CUDA = """

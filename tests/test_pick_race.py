@@ -22,8 +22,8 @@ from test_pick import FREE, compiler
 ROUNDS = int(os.environ.get("GPULSE_PICK_ROUNDS", "3"))
 PROCESSES, KILLS = 50, 15
 
-# Says when it has its GPUs and when it is about to let go of them, on the clock that all processes share. Not in Python,
-# which may lie where only root may go.
+# Says when it has its GPUs and when it is about to let go of them, on the clock that all processes share. Not in
+# Python, which may lie where only root may go.
 HOLDER = """
 #include <fcntl.h>
 #include <stdio.h>

@@ -41,6 +41,8 @@ std::vector<int> open_files() {
   for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
     if (const auto number = parse_integer<int>(entry.path().filename().string())) files.push_back(*number);
   }
+  // One of them was the listing itself.
+  std::erase_if(files, [](int file) { return ::fcntl(file, F_GETFD) < 0; });
   return files;
 }
 

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "pick/testing.hpp"
 
 namespace gpulse::pick {
@@ -308,6 +311,32 @@ TEST(Visible, EachVendorHasItsOwnVariable) {
   const auto seen = visible(devices, environment_of({{"CUDA_VISIBLE_DEVICES", kUuids[0]}}));
   EXPECT_THAT(seen.devices, ElementsAre(1, 2));
   EXPECT_THAT(seen.problem, HasSubstr("AMD"));
+}
+
+// Whatever a mask holds, each device is shown once at most, and a process sees one instance at most.
+TEST(Visible, AnyMaskAtAll) {
+  auto devices = split_machine();
+  for (auto &radeon : four_radeons()) devices.push_back(std::move(radeon));
+  devices.push_back(make_device(8, "PCI-0", "intel", "Intel Arc A770"));
+  const std::vector<std::string> pieces{"0",    "1",    "7",    "-",        "+",        ",",       ",", ",",
+                                        " ",    "GPU-", "MIG-", "MIG-GPU-", "8932f937", "/",       "x", ".",
+                                        "\xff", "9e8",  "2",    kUuids[1],  "/2/0",     "77778888"};
+  std::mt19937 random(20261116);
+  for (int round = 0; round < 5'000; ++round) {
+    std::string mask;
+    for (auto left = random() % 8; left > 0; --left) mask += pieces[random() % pieces.size()];
+    const auto seen = visible(
+        devices,
+        environment_of({{"CUDA_VISIBLE_DEVICES", mask}, {"ROCR_VISIBLE_DEVICES", mask}, {"ZE_AFFINITY_MASK", mask}}));
+    auto sorted = seen.devices;
+    std::sort(sorted.begin(), sorted.end());
+    EXPECT_EQ(std::adjacent_find(sorted.begin(), sorted.end()), sorted.end()) << mask;
+    EXPECT_TRUE(sorted.empty() || sorted.back() < devices.size());
+    const auto parts = std::count_if(sorted.begin(), sorted.end(), [&](std::size_t i) {
+      return devices[i].is_instance() && devices[i].identity->vendor == "nvidia";
+    });
+    EXPECT_LE(parts, 1) << mask;
+  }
 }
 
 }  // namespace
