@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent import AgentProcess
+from agent import Agent, open_folder
 from harness import BUILD, ROOT, gpulse
 from python_program import LIBRARY, output_of, python_environment, run_python
 
@@ -95,9 +95,9 @@ def test_a_machine_without_a_gpu_says_so_and_nothing_fails() -> None:
 def test_the_import_loads_starts_and_prints_nothing(two: Path) -> None:
     out = output_of(
         """
-        import os, threading
+        import os, pathlib, threading
         print(len(os.listdir("/proc/self/task")), threading.active_count())
-        print("libgpulse" in open("/proc/self/maps").read(), "libnvidia-ml" in open("/proc/self/maps").read())
+        print("libgpulse" in pathlib.Path("/proc/self/maps").read_text(), "libnvidia-ml" in pathlib.Path("/proc/self/maps").read_text())
         """,
         scenario=two,
     )
@@ -176,13 +176,13 @@ def test_a_monitor_is_an_iterator_in_both_worlds(two: Path) -> None:
                     return
 
         asyncio.run(watch())
-        print(numbers == sorted(set(numbers)), len(numbers))
+        print(numbers == sorted(numbers), len(set(numbers)) >= 5)
         monitor.close()
         print(list(monitor), monitor)
         """,
         scenario=two,
     )
-    assert out == "True 6\n[] <gpulse.Monitor every 0.02 s, closed>\n"
+    assert out == "True True\n[] <gpulse.Monitor every 0.02 s, closed>\n"
 
 
 def test_callbacks_come_with_every_sample_and_end_with_the_monitor(two: Path) -> None:
@@ -333,13 +333,13 @@ def test_a_sink_that_cannot_be_opened_is_told_at_the_start(two: Path) -> None:
 
 
 def test_with_an_agent_no_driver_is_opened_and_its_end_is_noticed(two: Path) -> None:
-    with AgentProcess(scenario=two) as agent:
+    with open_folder() as folder, Agent(folder, scenario=two) as agent:
         program = """
-            import os, signal, sys, time
+            import os, pathlib, signal, sys, time
             with gpulse.Monitor(interval=0.5) as monitor:
                 sample = monitor.wait()
                 print(sample.from_agent, [device.power_draw_watts for device in sample.devices])
-                print("libnvidia-ml" in open("/proc/self/maps").read(), flush=True)
+                print("libnvidia-ml" in pathlib.Path("/proc/self/maps").read_text(), flush=True)
                 os.kill(int(sys.argv[1]), signal.SIGKILL)
                 end = time.monotonic() + 15
                 while monitor.latest().from_agent and time.monotonic() < end:

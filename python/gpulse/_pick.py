@@ -32,8 +32,9 @@ class LeasedDevice(NamedTuple):
 class Lease:
     """GPUs that are this process's own until it ends, or until release(). Also a context manager."""
 
-    def __init__(self, handle: int, devices: list[LeasedDevice], variables: Mapping[str, str]) -> None:
+    def __init__(self, handle: int, devices: list[LeasedDevice], variables: Mapping[str, str], inherit: bool) -> None:
         self._handle = handle
+        self._inherit = inherit
         self._pid = os.getpid()
         self._before: Optional[dict[str, Optional[str]]] = None
         self.devices = devices
@@ -83,6 +84,18 @@ class Lease:
 _held: dict[int, Lease] = {}
 
 
+def _after_fork() -> None:
+    """A lock belongs to all who have its file open: a child that kept it would hold the GPU after its parent's end."""
+    for handle, lease in list(_held.items()):
+        if not lease._inherit:
+            library().lease_free(handle)
+            lease._handle = 0
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 def bytes_of(size: Union[int, float, str]) -> float:
     """20e9, "20GiB", "500 MB": G is GiB, GB is 10^9."""
     if not isinstance(size, str):
@@ -116,8 +129,8 @@ def pick(
     """Takes GPUs that nobody uses, among those that this process sees, and holds them until it ends.
 
     `min_free`: memory that must be free, "20GiB" or "50%"; by default nine tenths. `max_util`: percent, by default 10.
-    `wait`: seconds or "10m" to wait for; None: fail at once; math.inf: for ever. `inherit`: programs that this process
-    starts hold them too. NoGpuAvailable says for each GPU why it cannot be had.
+    `wait`: seconds or "10m" to wait for; None: fail at once; math.inf: for ever. `inherit`: child processes and programs
+    that they start hold them too. NoGpuAvailable says for each GPU why it cannot be had.
     """
     if n < 1:
         raise ValueError(f"{n} GPUs cannot be picked")
@@ -157,7 +170,7 @@ def pick(
         value = ctypes.c_char_p()
         name = library().lease_variable(lease, number, ctypes.byref(value))
         variables[name.decode()] = (value.value or b"").decode()
-    _held[lease] = Lease(lease, devices, variables)
+    _held[lease] = Lease(lease, devices, variables, inherit)
     return _held[lease]
 
 
