@@ -163,6 +163,14 @@ OptionHandle OptionList::number(const std::string &name, std::optional<std::uint
   return with_value(add_number<std::uint64_t>(*app_, name, target, help, limits));
 }
 
+OptionHandle OptionList::number(const std::string &name, std::optional<std::uint32_t> &target, const std::string &help,
+                                Limits limits) {
+  const auto take = [&target, name, limits](const std::string &text) {
+    target = parse_within<std::uint32_t>(name, text, limits);
+  };
+  return with_value(app_->add_option_function<std::string>(name, take, help));
+}
+
 OptionHandle OptionList::each_time(const std::string &name, std::vector<std::string> &target, const std::string &help) {
   return with_value(app_->add_option(name, target, help)->allow_extra_args(false));
 }

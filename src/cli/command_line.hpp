@@ -56,6 +56,8 @@ class OptionList {
   OptionHandle number(const std::string &name, std::optional<double> &target, const std::string &help, Limits limits);
   OptionHandle number(const std::string &name, std::optional<std::uint64_t> &target, const std::string &help,
                       Limits limits);
+  OptionHandle number(const std::string &name, std::optional<std::uint32_t> &target, const std::string &help,
+                      Limits limits);
   // May be given several times.
   OptionHandle each_time(const std::string &name, std::vector<std::string> &target, const std::string &help);
   OptionHandle comma_list(const std::string &name, std::vector<std::string> &target, const std::string &help);

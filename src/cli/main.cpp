@@ -16,6 +16,7 @@
 #include "control/setting_words.hpp"
 #include "pick/choose.hpp"
 #include "pick/cuda_order.hpp"
+#include "sink/sink.hpp"
 #include "source/registry.hpp"
 #include "tui/settings.hpp"
 
@@ -111,6 +112,28 @@ void add_record(OptionList &list, Options &options) {
   list.number("--count", options.count, "stop after so many samples", kCounts).value_name("N");
 }
 
+void add_log(OptionList &list, Options &options) {
+  add_devices(list, options);
+  add_choice(list, "--format", options.format, sink::kFormatWords, "").value_name("FORMAT");
+  list.text("-o,--output", options.output, "the file, or TensorBoard's log directory; -: the standard output")
+      .value_name("PATH");
+  list.comma_list("--fields", options.fields, "only these, by name (what matters most; jsonl: everything)")
+      .value_name("LIST");
+  list.text("--run", options.run, "TensorBoard's run, a folder below its log directory (gpu)").value_name("NAME");
+  list.duration("--duration", options.duration, "stop after this time");
+  list.number("--count", options.count, "stop after so many samples", kCounts).value_name("N");
+  const auto append = list.flag("--append", options.append, "go on with a file that is there");
+  list.flag("--force", options.force, "overwrite a file that is there").excludes(append);
+  list.number("--pid", options.pid, "until this process ends, and only the GPUs that it is on", {"1", "4194304"})
+      .value_name("PID")
+      .command_line_only();
+  list.footer(
+      "  gpulse log > gpus.csv                                      until Ctrl-C\n"
+      "  gpulse log --format tensorboard -o runs -- python train.py  while the command runs; its exit code\n"
+      "  tensorboard --logdir runs                                  shows it beside the training's own curves\n"
+      "A TensorBoard run that is there is left alone: the next one is gpu_1, gpu_2, …");
+}
+
 void add_serve(OptionList &list, Options &options) {
   add_machine(list, options);
   list.text("--replay", options.replay, "publish a recording instead, in a folder of its own").value_name("FILE");
@@ -184,6 +207,7 @@ struct Command {
   const char *help;
   void (*add_options)(OptionList &, Options &);
   int (*run)(const Options &);
+  bool runs_commands = false;  // what stands behind "--" is one of the user's
 };
 
 constexpr std::array kCommands{
@@ -205,7 +229,13 @@ constexpr std::array kCommands{
               add_record(list, options);
             },
             run_record},
-    Command{"pick", "choose free GPUs without a race, and run a program on them", add_pick, run_pick},
+    Command{"pick", "choose free GPUs without a race, and run a program on them", add_pick, run_pick, true},
+    Command{"log", "samples into files: TensorBoard, CSV, JSON lines; -- CMD: while it runs",
+            [](OptionList &list, Options &options) {
+              add_everywhere(list, options);
+              add_log(list, options);
+            },
+            run_log, true},
     Command{"doctor", "why is my GPU not seen, which readings are missing, what gpulse costs", add_everywhere,
             run_doctor},
     Command{"serve", "the agent: reads the GPUs once, for every program of the machine", add_serve, run_serve},
@@ -235,6 +265,7 @@ constexpr const char *kFooter =
     "  gpulse --json -i 0                         the first GPU, for a script\n"
     "  gpulse --csv --fields time,index,power.draw --watch > power.csv\n"
     "  gpulse record -o night.gpr                 then: gpulse --replay night.gpr --watch\n"
+    "  gpulse log --format tensorboard -o runs -- python train.py\n"
     "  gpulse serve                               the agent: reads once for all of the above\n"
     "  gpulse pick -n 2 -- python train.py        on two GPUs that are free\n"
     "  gpulse explain sm_active_percent           what a number means\n"
@@ -268,21 +299,24 @@ bool has_configuration(std::span<char *> arguments) {
   return ::access(default_config().c_str(), F_OK) == 0 || std::ranges::any_of(arguments, names_one);
 }
 
-// The program that gpulse pick is to run, and its words, are none of ours. Takes them off.
-std::optional<std::vector<std::string>> take_command(std::span<char *> &arguments) {
-  const auto is = [](std::string_view word) { return [word](const char *argument) { return argument == word; }; };
-  const auto dashes = std::ranges::find_if(arguments, is("--"));
-  if (dashes == arguments.end() || std::find_if(arguments.begin(), dashes, is("pick")) == dashes) return std::nullopt;
-  std::vector<std::string> command(dashes + 1, arguments.end());
-  arguments = arguments.first(static_cast<std::size_t>(dashes - arguments.begin()));
-  return command;
+// Takes what stands behind "--" off the arguments of a command that runs one of the user's.
+std::span<char *> take_command(std::span<char *> arguments, Options &options) {
+  const auto end =
+      std::ranges::find(arguments, std::string_view("--"), [](const char *word) { return std::string_view(word); });
+  const std::span<char *> own(arguments.begin(), end);
+  const auto runs_one = [](const char *word) {
+    return std::ranges::any_of(kCommands,
+                               [&](const Command &command) { return command.runs_commands && command.name == word; });
+  };
+  if (end == arguments.end() || std::ranges::none_of(own, runs_one)) return arguments;
+  options.command.assign(end + 1, arguments.end());
+  return own;
 }
 
-CommandLine::Outcome parse_own(std::span<char *> arguments, Options &options) {
-  if (auto command = take_command(arguments)) {
-    if (command->empty() || command->front().empty()) return {.mistake = "no program stands behind --"};
-    options.command = std::move(*command);
-  }
+CommandLine::Outcome parse_own(std::span<char *> all, Options &options) {
+  const auto arguments = take_command(all, options);
+  if (arguments.size() < all.size() && (options.command.empty() || options.command.front().empty()))
+    return {.mistake = "no program stands behind --"};
   // Never taken apart: that would only delay the end.
   auto &line = *new CommandLine("What your GPUs are really doing.", "gpulse " GPULSE_VERSION, default_config());
   auto list = line.options();

@@ -42,6 +42,11 @@ struct Options {
   bool append = false, force = false;
   std::optional<std::chrono::nanoseconds> duration;
 
+  // gpulse log
+  std::string format = "csv", run = "gpu";
+  std::optional<std::uint32_t> pid;
+  std::vector<std::string> command;  // what stands behind "--"
+
   // gpulse top
   std::string settings_file, theme, filter, sort, rows;
   bool readonly = false, no_mouse = false, no_plots = false, no_processes = false;
@@ -57,7 +62,6 @@ struct Options {
   std::string min_free;
   std::optional<double> max_util;
   std::optional<std::chrono::nanoseconds> wait;
-  std::vector<std::string> command;  // what stands behind "--"
 
   // gpulse explain
   std::vector<std::string> topic;
@@ -72,6 +76,7 @@ struct Options {
 int run_status(const Options &options);
 int run_top(const Options &options);
 int run_record(const Options &options);
+int run_log(const Options &options);
 int run_doctor(const Options &options);
 int run_explain(const Options &options);
 int run_serve(const Options &options);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -73,6 +74,11 @@ term::Style style_of(const Options &options, int fd) {
   if (options.ascii) style.unicode = false;
   if (options.width > 0) style.width = options.width;
   return style;
+}
+
+bool is_same_file(const std::string &one, const std::string &other) {
+  std::error_code none;
+  return !one.empty() && std::filesystem::equivalent(one, other, none);
 }
 
 LiveScreen::LiveScreen(bool active) : active_(active) {

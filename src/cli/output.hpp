@@ -33,6 +33,9 @@ std::string config_folder();
 
 term::Style style_of(const Options &options, int fd);
 
+// Overwriting what is being played would leave nothing of it.
+bool is_same_file(const std::string &one, const std::string &other);
+
 // Draws frames over each other on a terminal; restores the screen at the end, also on a signal.
 class LiveScreen {
  public:

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "metric/format.hpp"
@@ -22,12 +20,6 @@ record::Existing existing_of(const Options &options) {
 Result<record::RecordingWriter> open_writer(const Options &options, const std::stop_token &stop) {
   const SlowNotice notice(fmt::format("waiting for a reader of {} …", options.output));
   return record::RecordingWriter::open(options.output, existing_of(options), stop);
-}
-
-// Overwriting what is being played would leave nothing of it.
-bool is_same_file(const std::string &one, const std::string &other) {
-  std::error_code none;
-  return !one.empty() && std::filesystem::equivalent(one, other, none);
 }
 
 }  // namespace
