@@ -48,6 +48,7 @@ COMMANDS: dict[str, list[str]] = {
     "gpustat --json": ["gpustat", "--json"],
     "gpustat -cpuF": ["gpustat", "-cpuF"],
     "doctor": ["doctor"],
+    "log": ["log", "--count", "1", "--fields", "index,name,uuid,power_draw_watts,memory_used_percent"],
 }
 
 SINCE_INIT = "counts from when the simulator was loaded, which the agent did earlier"

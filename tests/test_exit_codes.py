@@ -62,6 +62,16 @@ def assert_refused(result: Result, code: int, *words: str) -> None:
         ["record"],
         ["pick", "--"],
         ["pick", "-n", "0"],
+        ["log", "--format", "prometheus"],
+        ["log", "--format", "tensorboard"],
+        ["log", "--format", "tensorboard", "-o", "/nonexistent", "--append"],
+        ["log", "--format", "tensorboard", "-o", "/nonexistent", "--run", "../gpu"],
+        ["log", "--format", "tensorboard", "-o", "/nonexistent", "--fields", "throttle_reasons"],
+        ["log", "--fields", "no_such_metric"],
+        ["log", "--append"],
+        ["log", "--", "true"],
+        ["log", "-o", "/dev/null", "--pid", "1", "--", "true"],
+        ["log", "--pid", "0"],
         ["explain", "no_such_metric"],
         ["explain", "xid"],
         ["explain", "xid", "many"],
@@ -85,7 +95,7 @@ def test_an_unknown_device_is_exit_2(selector: str) -> None:
 @pytest.mark.parametrize(
     "option",
     ["--replay", "--sysroot", "--source", "--at", "--speed", "--interval", "-i", "--id", "--fields", "--sample", "--watch",
-     "--count", "--width", "--config", "record -o", "record --output", "top --settings", "top --theme", "doctor --replay",
+     "--count", "--width", "--config", "record -o", "record --output", "log -o", "log --run", "log --pid", "top --settings", "top --theme", "doctor --replay",
      "set -i", "smi --replay", "gpustat --sysroot"],
 )  # fmt: skip
 def test_an_empty_value_is_wrong_usage(option: str, tmp_path: Path) -> None:
@@ -318,7 +328,7 @@ def test_help_and_version_are_good() -> None:
     version = gpulse("--version")
     assert version.code == GOOD
     assert only_line(version.out).startswith("gpulse ")
-    for command in ("status", "record", "doctor", "explain"):
+    for command in ("status", "record", "log", "doctor", "explain"):
         assert gpulse(command, "--help").code == GOOD
 
 

@@ -56,7 +56,11 @@ void append_number(std::string &out, std::uint32_t field, std::uint64_t value) {
   append_varint(out, value);
 }
 
-double seconds_of(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
+// In two parts: nanoseconds since 1970 are too many for a double.
+double seconds_of(WallTime time) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+  return static_cast<double>(whole.time_since_epoch().count()) + Seconds(time - whole).count();
+}
 
 std::string value_bytes(const CurvePoint &point) {
   std::string value;
