@@ -44,15 +44,15 @@ ChildCommand::ChildCommand() {
   for (const int signal : kForwarded) ::sigaddset(&signals, signal);
   // Threads started from here on inherit the mask, so that only the one below gets them.
   ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
-  std::thread([stop = stop_, pid = pid_, signals]() mutable {
+  std::thread([stop = stop_, command = command_, signals]() mutable {
     siginfo_t info{};
     for (;;) {
       if (::sigwaitinfo(&signals, &info) < 0) continue;
-      const auto command = pid->load();
-      if (command == 0) {
+      const std::lock_guard lock(command->mutex);
+      if (command->pid == 0) {
         stop.request_stop();
       } else if (!is_from_terminal(info)) {
-        ::kill(command, info.si_signo);
+        ::kill(command->pid, info.si_signo);
       }
     }
   }).detach();
@@ -89,6 +89,8 @@ Result<void> ChildCommand::start(std::span<const std::string> words, std::stop_s
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return failure("cannot run a command", std::strerror(errno));
   const UniqueFd failures(ends[0]);
   UniqueFd to_us(ends[1]);
+  const std::lock_guard lock(command_->mutex);
+  if (stop_.stop_requested()) return failure("the command was not run");
   const auto pid = ::fork();
   if (pid < 0) return failure(fmt::format("cannot run {}", words.front()), std::strerror(errno));
   if (pid == 0) become(arguments.data(), to_us.get());
@@ -98,7 +100,7 @@ Result<void> ChildCommand::start(std::span<const std::string> words, std::stop_s
   if (::read(failures.get(), &why, sizeof why) == sizeof why) {
     return failure(fmt::format("cannot run {}", words.front()), std::strerror(why));
   }
-  *pid_ = pid;
+  command_->pid = pid;
   std::thread([pid, on_end = std::move(on_end)]() mutable {
     siginfo_t info{};
     wait_for_end(pid, info);
@@ -110,7 +112,7 @@ Result<void> ChildCommand::start(std::span<const std::string> words, std::stop_s
 int ChildCommand::wait() {
   constexpr int kBySignal = 128;
   siginfo_t info{};
-  if (!wait_for_end(*pid_, info)) return kCannotRun;
+  if (!wait_for_end(command_->pid, info)) return kCannotRun;
   return info.si_code == CLD_EXITED ? info.si_status : kBySignal + info.si_status;
 }
 

@@ -5,9 +5,9 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <csignal>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -32,15 +32,19 @@ class ChildCommand {
   // `on_end` is called on another thread when the command is over. Should this program be killed, the command is asked
   // to end as well.
   Result<void> start(std::span<const std::string> words, std::stop_source on_end);
-  bool started() const { return *pid_ != 0; }
   // Waits until it is over; its exit code, or 128 and the signal that ended it.
   int wait();
 
  private:
+  // Held while it is being started: a signal that comes meanwhile is for the command.
+  struct Command {
+    std::mutex mutex;
+    pid_t pid = 0;  // none yet
+  };
   [[noreturn]] void become(char *const *arguments, int failures) const;
 
   std::stop_source stop_;
-  std::shared_ptr<std::atomic<pid_t>> pid_ = std::make_shared<std::atomic<pid_t>>(0);
+  std::shared_ptr<Command> command_ = std::make_shared<Command>();
   sigset_t before_{};
 };
 

@@ -34,7 +34,7 @@ Result<std::string> make_run(const std::string &folder, const std::string &run) 
   std::filesystem::create_directories(wanted.parent_path(), error);
   if (error) return cannot("make", wanted.parent_path().string(), error.value());
   for (int i = 0; i < kMostRuns; ++i) {
-    const auto path = i == 0 ? wanted.string() : fmt::format("{}_{}", wanted.string(), i);
+    auto path = i == 0 ? wanted.string() : fmt::format("{}_{}", wanted.string(), i);
     if (::mkdir(path.c_str(), kMode) == 0) return path;
     if (errno != EEXIST) return cannot("make", path, errno);
   }

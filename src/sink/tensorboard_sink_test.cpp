@@ -38,7 +38,7 @@ Snapshot sample_at(int seconds, double power) {
 class TensorboardSinkTest : public ::testing::Test {
  protected:
   SinkOptions options(std::vector<std::string> fields = {"power_draw_watts"}) const {
-    return {.path = folder_.path("/runs"), .fields = std::move(fields)};
+    return {.path = folder.path("/runs"), .fields = std::move(fields)};
   }
   std::unique_ptr<Sink> open(const SinkOptions &options) const {
     auto sink = sink::open(options);
@@ -46,7 +46,7 @@ class TensorboardSinkTest : public ::testing::Test {
     return sink ? std::move(*sink) : nullptr;
   }
   std::vector<testing::Event> events(const std::string &run = "gpu") const {
-    return events_of(only_file(folder_.path("/runs/" + run)));
+    return events_of(only_file(folder.path("/runs/" + run)));
   }
   // "step=value" of the power of GPU 0.
   std::vector<std::string> powers(const std::string &run = "gpu") const {
@@ -56,14 +56,14 @@ class TensorboardSinkTest : public ::testing::Test {
     }
     return points;
   }
-  bool has_run(const std::string &run) const { return std::filesystem::exists(folder_.path("/runs/" + run)); }
+  bool has_run(const std::string &run) const { return std::filesystem::exists(folder.path("/runs/" + run)); }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder;
 };
 
 TEST_F(TensorboardSinkTest, WithoutStepsEachSampleIsAPointByItsNumber) {
   const auto sink = open(options());
-  EXPECT_EQ(sink->place(), folder_.path("/runs/gpu"));
+  EXPECT_EQ(sink->place(), folder.path("/runs/gpu"));
   EXPECT_THAT(only_file(sink->place()).filename().string(), HasSubstr("events.out.tfevents."));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(sink->write(sample_at(i, 100 + i)));
   // Nothing waits for the end.
@@ -152,8 +152,8 @@ TEST_F(TensorboardSinkTest, WhereStepsArePromisedNothingComesBeforeTheFirst) {
 
 TEST_F(TensorboardSinkTest, ARunThatIsThereIsLeftAlone) {
   open(options());
-  std::filesystem::create_directory(folder_.path("/runs/gpu_1"));  // somebody has just begun
-  EXPECT_EQ(open(options())->place(), folder_.path("/runs/gpu_2"));
+  std::filesystem::create_directory(folder.path("/runs/gpu_1"));  // somebody has just begun
+  EXPECT_EQ(open(options())->place(), folder.path("/runs/gpu_2"));
 }
 
 TEST_F(TensorboardSinkTest, NamesOfRunsStayBelowTheFolder) {
@@ -163,7 +163,7 @@ TEST_F(TensorboardSinkTest, NamesOfRunsStayBelowTheFolder) {
     EXPECT_FALSE(sink::open(asked)) << name;
   }
   asked.run = "node3/gpu";
-  EXPECT_EQ(open(asked)->place(), folder_.path("/runs/node3/gpu"));
+  EXPECT_EQ(open(asked)->place(), folder.path("/runs/node3/gpu"));
 }
 
 TEST_F(TensorboardSinkTest, ACurveIsIntroducedOnceAndWhatIsUnknownIsNoPoint) {

@@ -27,12 +27,12 @@ class TextSinkTest : public ::testing::Test {
  protected:
   SinkOptions csv(Existing existing = Existing::refuse) const {
     return {.format = Format::csv,
-            .path = folder_.path("/log"),
+            .path = folder.path("/log"),
             .fields = {"index", "temperature_gpu_celsius"},
             .existing = existing};
   }
   SinkOptions jsonl(Existing existing = Existing::refuse) const {
-    return {.format = Format::jsonl, .path = folder_.path("/log"), .fields = {"power.draw"}, .existing = existing};
+    return {.format = Format::jsonl, .path = folder.path("/log"), .fields = {"power.draw"}, .existing = existing};
   }
   // Opens, writes samples of two devices with these steps, closes.
   static std::string log(const SinkOptions &options, const std::vector<std::optional<std::int64_t>> &steps) {
@@ -43,10 +43,10 @@ class TextSinkTest : public ::testing::Test {
     }
     return "";
   }
-  std::string content() const { return bytes_of(folder_.path("/log")); }
-  void put(std::string_view text) const { folder_.write("/log", text); }
+  std::string content() const { return bytes_of(folder.path("/log")); }
+  void put(std::string_view text) const { folder.write("/log", text); }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder;
 };
 
 constexpr auto kNone = std::nullopt;
