@@ -107,6 +107,14 @@ class FakeSource final : public Source {
     const std::lock_guard lock(mutex_);
     return discoveries_;
   }
+  // How often it was asked whether anything has changed, and how often only for what changes without an event.
+  struct Checks {
+    std::uint64_t full = 0, without_event = 0;
+  };
+  Checks checks() const {
+    const std::lock_guard lock(mutex_);
+    return checks_;
+  }
   std::uint64_t broken_rules() const {
     const std::lock_guard lock(mutex_);
     return broken_rules_;
@@ -176,9 +184,13 @@ class FakeSource final : public Source {
 
   bool changed() override {
     const std::lock_guard lock(mutex_);
-    changed_thread_ = std::this_thread::get_id();
-    if (!inside_.empty()) ++broken_rules_;
-    return std::exchange(changed_, false);
+    ++checks_.full;
+    return take_change();
+  }
+  bool changed_without_event() override {
+    const std::lock_guard lock(mutex_);
+    ++checks_.without_event;
+    return take_change();
   }
 
   Outcome read(std::size_t entity, std::size_t reader, Monotonic, Frame &frame) override {
@@ -209,6 +221,13 @@ class FakeSource final : public Source {
   }
 
  private:
+  // With the mutex.
+  bool take_change() {
+    changed_thread_ = std::this_thread::get_id();
+    if (!inside_.empty()) ++broken_rules_;
+    return std::exchange(changed_, false);
+  }
+
   mutable std::mutex mutex_;
   std::condition_variable released_;
   std::vector<FakeDevice> wanted_, current_;
@@ -228,6 +247,7 @@ class FakeSource final : public Source {
   std::set<std::string> hanging_, inside_;
   std::vector<Event> events_;
   std::uint64_t discoveries_ = 0;
+  Checks checks_;
   std::uint64_t broken_rules_ = 0;
 };
 

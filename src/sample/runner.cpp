@@ -13,8 +13,8 @@ namespace gpulse {
 using namespace std::chrono_literals;
 
 Runner::Runner(std::shared_ptr<Source> source, std::shared_ptr<host::ProcessTable> processes,
-               const RunnerOptions &options)
-    : core_(std::make_shared<Core>(std::move(source), std::move(processes), options)) {
+               const RunnerOptions &options, std::shared_ptr<sysfs::DeviceEvents> events)
+    : core_(std::make_shared<Core>(std::move(source), std::move(processes), std::move(events), options)) {
   if (is_prompt()) {
     core_->workers.push_back(std::make_shared<Core::Worker>());
   } else {

@@ -23,6 +23,7 @@
 #include "sample/schedule.hpp"
 #include "source/api/source.hpp"
 #include "source/host/process_table.hpp"
+#include "source/sysfs/device_events.hpp"
 
 namespace gpulse {
 
@@ -74,7 +75,9 @@ struct CostReport {
 
 class Runner {
  public:
-  Runner(std::shared_ptr<Source> source, std::shared_ptr<host::ProcessTable> processes, const RunnerOptions &options);
+  // `events`: null to look for devices at every check, whether the kernel has sent an event or not.
+  Runner(std::shared_ptr<Source> source, std::shared_ptr<host::ProcessTable> processes, const RunnerOptions &options,
+         std::shared_ptr<sysfs::DeviceEvents> events = nullptr);
   Runner(const Runner &) = delete;
   Runner &operator=(const Runner &) = delete;
   ~Runner();

@@ -14,6 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLongestRetry = 60s;
+// How long the absence of the kernel's events is believed: a container's files may be no kernel's own.
+constexpr auto kLongestTrust = 60s;
 constexpr std::size_t kMaxEvents = 256;
 // A call that takes longer than this no longer holds back the other entities: they get workers of their own.
 constexpr std::chrono::nanoseconds kPatience = 50ms;
@@ -181,6 +183,7 @@ void Runner::Core::settle_all() {
 // `look`: whether something has changed or not.
 void Runner::Core::discover(Worker &self, Lock &lock, Monotonic now, bool look) {
   next_check = now + options.check;
+  const bool any_event = !look && may_have_come_or_gone(now);
   stage = Stage::discover;
   self.step = Step::discovering;
   self.begin_call(now);
@@ -188,7 +191,7 @@ void Runner::Core::discover(Worker &self, Lock &lock, Monotonic now, bool look) 
   bool ready = true;
   std::optional<Discovery> found;
   try {
-    if (!look) look = source->changed();
+    if (!look) look = any_event ? source->changed() : source->changed_without_event();
     if (look) ready = source->is_ready_to_discover();
     if (look && ready) found = source->discover();
   } catch (...) {
@@ -371,7 +374,7 @@ bool Runner::Core::is_identifying() const {
   // A driver that has answered before may hang now: only a worker may call it.
   if (!status.driver.empty()) return false;
   try {
-    if (source->changed()) {
+    if (may_have_come_or_gone(now) && source->changed()) {
       look_again = true;
       return false;
     }
@@ -380,6 +383,14 @@ bool Runner::Core::is_identifying() const {
   }
   next_check = now + options.check;
   return true;
+}
+
+bool Runner::Core::may_have_come_or_gone(Monotonic now) {
+  const auto count = device_events != nullptr ? device_events->count(now) : std::nullopt;
+  const bool quiet = count && count == events_seen && now < next_look;
+  if (!quiet) next_look = now + kLongestTrust;
+  events_seen = count;
+  return !quiet;
 }
 
 Monotonic Runner::Core::rests_until() const {

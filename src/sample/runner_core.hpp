@@ -84,8 +84,14 @@ struct Runner::Core {
   };
   using Lock = std::unique_lock<std::mutex>;
 
-  Core(std::shared_ptr<Source> s, std::shared_ptr<host::ProcessTable> p, const RunnerOptions &o)
-      : prompt(s->is_prompt()), source(std::move(s)), options(o), tick(o.tick), process_table(std::move(p)) {
+  Core(std::shared_ptr<Source> s, std::shared_ptr<host::ProcessTable> p, std::shared_ptr<sysfs::DeviceEvents> e,
+       const RunnerOptions &o)
+      : prompt(s->is_prompt()),
+        source(std::move(s)),
+        options(o),
+        tick(o.tick),
+        process_table(std::move(p)),
+        device_events(std::move(e)) {
     status.name = std::string(source->name());
     const auto infos = source->readers();
     for (std::size_t i = 0; i < infos.size(); ++i) {
@@ -153,6 +159,8 @@ struct Runner::Core {
   bool is_healthy() const;
   // True when there is no entity to read and none has appeared: no worker need be woken.
   bool has_nothing_to_do(Monotonic now);
+  // Whether a device may have come or gone since it was last asked. Asked once per check, before anybody looks.
+  bool may_have_come_or_gone(Monotonic now);
   // Until then it stays so, and there is nothing to report either.
   Monotonic rests_until() const;
   SourceStatus &change_status();
@@ -201,6 +209,9 @@ struct Runner::Core {
   std::chrono::nanoseconds tick;  // between two samples
 
   const std::shared_ptr<host::ProcessTable> process_table;
+  const std::shared_ptr<sysfs::DeviceEvents> device_events;  // null: not known
+  std::optional<std::uint64_t> events_seen;                  // how many there were at the last check
+  Monotonic next_look{};                                     // even if there are no more by then
   std::condition_variable asked, done;
   Monotonic discovery_hangs_since{};
   Monotonic last_identified{};

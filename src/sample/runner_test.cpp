@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/temporary_folder.hpp"
 #include "sample/fake_source.hpp"
 
 namespace gpulse {
@@ -248,6 +249,68 @@ TEST_F(RunnerTest, WhereNothingWasFoundTheFirstDeviceIsSeen) {
   EXPECT_EQ(source_->discoveries(), 1U) << "nothing changed";
   source_->devices({{"gpu-1"}});
   EXPECT_EQ(state(pass(), "gpu-1"), DeviceState::ok);
+}
+
+// A machine that counts its events in a file of the test's.
+class RunnerWithEvents : public RunnerTest {
+ protected:
+  void start_with_events(std::vector<Fake::FakeDevice> devices) {
+    source_->devices(std::move(devices));
+    runner_ =
+        std::make_unique<Runner>(source_, nullptr, quick(), std::make_shared<sysfs::DeviceEvents>(machine_.root()));
+    pass();
+    pass();  // the first check, which has nothing to compare with
+  }
+  void count_events(std::string_view number) { machine_.write("/sys/kernel/uevent_seqnum", number); }
+  void pass_for(std::chrono::nanoseconds time) {
+    for (const auto end = monotonic_now() + time; monotonic_now() < end; std::this_thread::sleep_for(2ms)) pass();
+  }
+
+  TemporaryFolder machine_;
+};
+
+TEST_F(RunnerWithEvents, ASourceWithoutDevicesLooksOnlyAfterAnEvent) {
+  count_events("100\n");
+  start_with_events({});
+  const auto before = source_->checks();
+  EXPECT_EQ(before.full, 1U);
+  pass_for(60ms);
+  EXPECT_EQ(source_->checks().full, before.full);
+  EXPECT_EQ(source_->checks().without_event, 0U);
+  source_->devices({{"gpu-1"}});
+  count_events("101\n");
+  EXPECT_TRUE(until([](const Report &r) { return find(r, "gpu-1") != nullptr; }));
+}
+
+TEST_F(RunnerWithEvents, WithoutTheKernelsNumberEveryCheckLooks) {
+  start_with_events({});
+  const auto before = source_->checks().full;
+  pass_for(60ms);
+  EXPECT_GT(source_->checks().full, before + 2);
+  source_->devices({{"gpu-1"}});
+  EXPECT_NE(find(pass(), "gpu-1"), nullptr);
+}
+
+TEST_F(RunnerWithEvents, WhereTheNumberIsLostEveryCheckLooksAgain) {
+  count_events("100\n");
+  start_with_events({});
+  machine_.remove("/sys/kernel/uevent_seqnum");
+  source_->devices({{"gpu-1"}});
+  EXPECT_TRUE(until([](const Report &r) { return find(r, "gpu-1") != nullptr; }));
+}
+
+TEST_F(RunnerWithEvents, DevicesAreAskedForWhatChangesWithoutAnEvent) {
+  count_events("100\n");
+  start_with_events({{"gpu-1"}});
+  pass_for(60ms);
+  EXPECT_EQ(source_->checks().full, 1U);
+  EXPECT_GT(source_->checks().without_event, 2U);
+  // It has fallen asleep, say.
+  source_->devices({{.uuid = "gpu-1", .state = DeviceState::asleep}});
+  EXPECT_EQ(state(pass(), "gpu-1"), DeviceState::asleep);
+  count_events("101\n");
+  pass_for(60ms);
+  EXPECT_EQ(source_->checks().full, 2U);
 }
 
 TEST_F(RunnerTest, AnIdleWorkerIsNeverTakenForHung) {

@@ -61,7 +61,8 @@ Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &ro
       hostname_(read_hostname(root)),
       processes_(std::make_shared<host::ProcessTable>(
           root, options.for_everybody ? host::Audience::everybody : host::Audience::self)) {
-  for (auto &source : sources) runners_.emplace_back(std::move(source), processes_, options);
+  const auto events = std::make_shared<sysfs::DeviceEvents>(root);
+  for (auto &source : sources) runners_.emplace_back(std::move(source), processes_, options, events);
   reports_.resize(runners_.size());
 }
 

@@ -2,9 +2,10 @@
 // What a source of readings is: one per kind of hardware. It finds entities (devices, or the host) and offers readers,
 // each of which is one driver call or kernel file that fills some metrics. The sampler decides when to call which.
 //
-// Threads: discover() and changed() never run at the same time as any other function of the source. identify(),
-// complete(), has_changed() and read() may run for different entities at the same time, since any of them may hang in a
-// driver, but never two of them for one entity, except for complete(). So state of an entity needs no lock.
+// Threads: discover(), changed() and changed_without_event() never run at the same time as any other function of the
+// source. identify(), complete(), has_changed() and read() may run for different entities at the same time, since any
+// of them may hang in a driver, but never two of them for one entity, except for complete(). So state of an entity
+// needs no lock.
 #pragma once
 
 #include <algorithm>
@@ -163,6 +164,9 @@ class Source {
   virtual bool is_prompt() const { return false; }
   // Whether discover() would find something else than last time. Cheap.
   virtual bool changed() = 0;
+  // The same while the kernel has sent no event of any device since the last call of either: only what changes without
+  // one, as sleep does. Not asked of a source that has found nothing.
+  virtual bool changed_without_event() { return changed(); }
   // The same for what concerns a single entity.
   virtual bool has_changed(std::size_t /*entity*/) { return false; }
   virtual Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) = 0;

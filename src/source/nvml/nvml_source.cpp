@@ -63,12 +63,14 @@ class NvmlSource final : public Source {
   void start_listening() override { listener_.listen(); }
   std::shared_ptr<const DeviceIdentity> complete(std::size_t entity) override;
   bool changed() override;
+  bool changed_without_event() override;
   bool has_changed(std::size_t entity) override;
   Outcome read(std::size_t entity, std::size_t reader, Monotonic now, Frame &frame) override;
   std::vector<Event> take_events() override { return listener_.take(); }
 
  private:
   std::vector<PciGpu> list() const;
+  bool has_driver_changed();
   static Discovery discover_excluded();
   Return open();
   void close();
@@ -445,11 +447,23 @@ bool NvmlSource::try_release(Monotonic now) {
 }
 
 bool NvmlSource::changed() {
+  if (list() == listed_) return has_driver_changed();
+  idle_release_.take_back();
+  return true;
+}
+
+bool NvmlSource::changed_without_event() {
+  const auto is_as_listed = [&](const PciGpu &gpu) {
+    return gpu.suspended == (!options_.wake && is_suspended(root_, gpu));
+  };
+  if (std::all_of(listed_.begin(), listed_.end(), is_as_listed)) return has_driver_changed();
+  idle_release_.take_back();
+  return true;
+}
+
+// Where the list of GPUs is still the same.
+bool NvmlSource::has_driver_changed() {
   const auto now = monotonic_now();
-  if (list() != listed_) {
-    idle_release_.take_back();
-    return true;
-  }
   // One that had fallen asleep would be listed as such.
   if (idle_release_.is_released()) return idle_release_.try_take_back(now, [] { return false; });
   if (!opened_) return false;

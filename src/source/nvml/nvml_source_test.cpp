@@ -162,6 +162,22 @@ TEST_F(NvmlSource, ASleepingGpuIsLeftAlone) {
   EXPECT_EQ(sim_calls("*"), calls);
 }
 
+TEST_F(NvmlSource, SleepIsSeenWithoutAnEventOfTheKernel) {
+  root_.write("/sys/kernel/uevent_seqnum", "100\n");
+  root_.add_gpu("0000:10:00.0");
+  start(full_device(58, 612));
+  EXPECT_EQ(sample()->devices[0].state, DeviceState::ok);
+  EXPECT_EQ(sample()->devices[0].state, DeviceState::ok);
+  root_.add_gpu("0000:10:00.0", "suspended");
+  EXPECT_EQ(sample()->devices[0].state, DeviceState::asleep);
+  root_.add_gpu("0000:10:00.0", "active");
+  EXPECT_EQ(sample()->devices[0].state, DeviceState::ok);
+  // A GPU that is plugged in comes with an event.
+  root_.add_gpu("0000:11:00.0", "suspended");
+  root_.write("/sys/kernel/uevent_seqnum", "101\n");
+  sample_until([](const Snapshot &s) { return s.devices.size() == 2; });
+}
+
 TEST_F(NvmlSource, AnIdleGpuThatMaySleepIsLetGo) {
   root_.add_gpu("0000:10:00.0");
   root_.write("/sys/bus/pci/devices/0000:10:00.0/power/control", "auto\n");

@@ -15,11 +15,16 @@ constexpr std::string_view kPciDevices = "/sys/bus/pci/devices";
 
 std::string folder_of(const std::string &pci) { return std::string(kPciDevices) + "/" + pci; }
 
-PciGpu look_at(const Sysroot &root, const std::string &pci) { return {pci, sysfs::is_suspended(root, folder_of(pci))}; }
+PciGpu look_at(const Sysroot &root, const std::string &pci) {
+  const auto folder = folder_of(pci);
+  return {pci, folder, sysfs::is_suspended(root, folder)};
+}
 
 }  // namespace
 
-bool may_suspend(const Sysroot &root, const PciGpu &gpu) { return sysfs::may_suspend(root, folder_of(gpu.pci)); }
+bool is_suspended(const Sysroot &root, const PciGpu &gpu) { return sysfs::is_suspended(root, gpu.folder); }
+
+bool may_suspend(const Sysroot &root, const PciGpu &gpu) { return sysfs::may_suspend(root, gpu.folder); }
 
 std::vector<PciGpu> list_gpus(const Sysroot &root) {
   std::vector<PciGpu> gpus;
@@ -35,7 +40,7 @@ std::vector<PciGpu> list_gpus(const Sysroot &root) {
   if (!gpus.empty()) return gpus;
   // A recorded machine may have nothing but its cards.
   for (const auto &card : drm::list_cards(root, [](std::string_view driver) { return driver == "nvidia"; })) {
-    if (!card.pci.empty()) gpus.push_back({card.pci, card.asleep});
+    if (!card.pci.empty()) gpus.push_back({card.pci, card.device, card.asleep});
   }
   return gpus;
 }

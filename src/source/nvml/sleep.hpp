@@ -12,12 +12,16 @@
 namespace gpulse::nvml {
 
 struct PciGpu {
-  std::string pci;  // 0000:01:00.0
+  std::string pci;     // 0000:01:00.0
+  std::string folder;  // /sys/bus/pci/devices/0000:01:00.0
   bool suspended = false;
   bool operator==(const PciGpu &) const = default;
 };
 
 std::vector<PciGpu> list_gpus(const Sysroot &root);
+
+// Reads again whether it is suspended.
+bool is_suspended(const Sysroot &root, const PciGpu &gpu);
 
 // Whether the kernel would suspend it if nobody held it.
 bool may_suspend(const Sysroot &root, const PciGpu &gpu);

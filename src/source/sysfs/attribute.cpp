@@ -38,8 +38,8 @@ Reading read_attribute(const Sysroot &root, std::string_view path, MetricId metr
 }
 
 std::string read_word(const Sysroot &root, std::string_view path) {
-  const auto text = root.read(path, kMaxText);
-  return std::string(text ? bare(*text) : std::string_view());
+  std::string text;
+  return std::string(root.read_piece(text, path, kMaxText) ? bare(text) : std::string_view());
 }
 
 std::string read_uevent(const Sysroot &root, const std::string &device, std::string_view key) {
