@@ -98,6 +98,12 @@ void JsonWriter::value(std::int64_t number) {
   out_.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
 }
 
+[[gnu::hot]] void JsonWriter::written(std::string_view text) {
+  if (text.empty()) return;
+  separate();
+  out_ += text;
+}
+
 [[gnu::hot]] void JsonWriter::null() {
   separate();
   out_ += "null";

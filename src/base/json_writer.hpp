@@ -29,6 +29,8 @@ class JsonWriter {
   // Shortest text that reads back as the same double; not-a-number and infinities become null.
   void value(double number);
   void null();
+  // Members or values that another writer has written, with the commas between them.
+  void written(std::string_view text);
 
   template <class T>
   void member(std::string_view name, const T &content) {

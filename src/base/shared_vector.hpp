@@ -32,6 +32,9 @@ class SharedVector {
   const T &front() const { return get().front(); }
   const T &back() const { return get().back(); }
 
+  // Whether they are the same elements, not only equal ones.
+  bool is_same_as(const SharedVector &other) const { return all_ == other.all_; }
+
   void clear() { all_.reset(); }
   void push_back(T one) {
     auto all = get();

@@ -43,7 +43,7 @@ class StatusWriter {
     out.clear();
     if (options_.json) {
       const bool pretty = terminal_ && !options_.watch;
-      view::write_json(snapshot, out, pretty, fields_ ? &*fields_ : nullptr);
+      view::write_json(snapshot, out, pretty, fields_ ? &*fields_ : nullptr, &memory_);
       if (!pretty) out += '\n';
     } else if (options_.csv) {
       if (first_) view::write_csv_header(columns_, out);
@@ -67,6 +67,7 @@ class StatusWriter {
   std::string text_;
   std::vector<view::CsvColumn> columns_;
   std::optional<MetricSet> fields_;  // of JSON; none: all
+  view::JsonMemory memory_;
 };
 
 // Says in one line why there is no device; the table then need not.

@@ -101,11 +101,12 @@ class JsonSink final : public TextSink {
 
  private:
   void append(std::string &lines, const Snapshot &snapshot, std::optional<std::int64_t> step) override {
-    view::write_json(snapshot, lines, false, fields_ ? &*fields_ : nullptr, step);
+    view::write_json(snapshot, lines, false, fields_ ? &*fields_ : nullptr, &memory_, step);
     lines += '\n';
   }
 
   std::optional<MetricSet> fields_;
+  view::JsonMemory memory_;
 };
 
 Result<std::vector<std::string>> heads_of(const SinkOptions &options) {

@@ -97,10 +97,13 @@ void write_host(JsonWriter &json, const Snapshot &snapshot, Only only) {
   json.end_object();
 }
 
-void write_device(JsonWriter &json, const Device &device, Only only) {
+const DeviceIdentity &identity_of(const Device &device) {
   static const DeviceIdentity kNobody;
-  const auto &identity = device.identity ? *device.identity : kNobody;
-  json.begin_object();
+  return device.identity ? *device.identity : kNobody;
+}
+
+void write_who(JsonWriter &json, const Device &device) {
+  const auto &identity = identity_of(device);
   json.member("id", text(device.id));
   json.member("index", device.id.index);
   json.member("vendor", identity.vendor);
@@ -112,15 +115,28 @@ void write_device(JsonWriter &json, const Device &device, Only only) {
   json.key("mig");
   device.id.instance ? json.value(*device.id.instance) : json.null();
   write_text(json, "label", identity.label);
+}
+
+[[gnu::cold]] void remember(JsonMemory::Part &part, const Device &device, Only only) {
+  part = {.identity = device.identity, .id = device.id, .who = {}, .info = {}};
+  JsonWriter who(part.who), info(part.info);
+  write_who(who, device);
+  write_texts(info, Scope::device, &identity_of(device).texts, only);
+}
+
+[[gnu::hot]] void write_device(JsonWriter &json, const Device &device, Only only, JsonMemory::Part &part) {
+  if (part.id != device.id || part.identity != device.identity) remember(part, device, only);
+  json.begin_object();
+  json.written(part.who);
   json.member("state", word(device.state));
   json.key("metrics");
   json.begin_object();
   write_numbers(json, device.row, only);
   json.end_object();
-  write_unavailable(json, device.row, &identity.texts, only);
+  write_unavailable(json, device.row, &identity_of(device).texts, only);
   json.key("info");
   json.begin_object();
-  write_texts(json, Scope::device, &identity.texts, only);
+  json.written(part.info);
   json.end_object();
   json.end_object();
 }
@@ -138,10 +154,11 @@ void write_process(JsonWriter &json, const Process &process, Only only) {
   json.end_object();
 }
 
-void write_sources(JsonWriter &json, const Snapshot &snapshot) {
-  json.key("sources");
-  json.begin_array();
-  for (const auto &source : snapshot.sources) {
+[[gnu::cold]] void remember_sources(JsonMemory &memory, const SharedVector<SourceStatus> &sources) {
+  memory.statuses = sources;
+  memory.sources.clear();
+  JsonWriter json(memory.sources);
+  for (const auto &source : sources) {
     json.begin_object();
     json.member("name", source.name);
     write_text(json, "problem", source.problem);
@@ -149,6 +166,13 @@ void write_sources(JsonWriter &json, const Snapshot &snapshot) {
     json.member("devices", source.devices);
     json.end_object();
   }
+}
+
+[[gnu::hot]] void write_sources(JsonWriter &json, const Snapshot &snapshot, JsonMemory &memory) {
+  if (!memory.statuses.is_same_as(snapshot.sources)) remember_sources(memory, snapshot.sources);
+  json.key("sources");
+  json.begin_array();
+  json.written(memory.sources);
   json.end_array();
 }
 
@@ -167,7 +191,7 @@ void write_events(JsonWriter &json, const Snapshot &snapshot) {
   json.end_array();
 }
 
-[[gnu::hot]] void write_compact(const Snapshot &snapshot, std::string &out, Only only,
+[[gnu::hot]] void write_compact(const Snapshot &snapshot, std::string &out, Only only, JsonMemory &memory,
                                 std::optional<std::int64_t> step) {
   JsonWriter json(out);
   json.begin_object();
@@ -179,7 +203,9 @@ void write_events(JsonWriter &json, const Snapshot &snapshot) {
   if (wants(only, Scope::host)) write_host(json, snapshot, only);
   json.key("devices");
   json.begin_array();
-  for (const auto &device : snapshot.devices) write_device(json, device, only);
+  memory.devices.resize(snapshot.devices.size());
+  for (std::size_t i = 0; i < snapshot.devices.size(); ++i)
+    write_device(json, snapshot.devices[i], only, memory.devices[i]);
   json.end_array();
   if (wants(only, Scope::process)) {
     json.key("processes");
@@ -187,7 +213,7 @@ void write_events(JsonWriter &json, const Snapshot &snapshot) {
     for (const auto &process : snapshot.processes) write_process(json, process, only);
     json.end_array();
   }
-  write_sources(json, snapshot);
+  write_sources(json, snapshot, memory);
   if (only == nullptr) {
     write_events(json, snapshot);
     json.key("self");
@@ -228,10 +254,12 @@ MetricSet needs_of_json(const MetricSet &fields) {
 }
 
 [[gnu::hot]] void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only,
-                             std::optional<std::int64_t> step) {
-  if (!pretty) return write_compact(snapshot, out, only, step);
+                             JsonMemory *memory, std::optional<std::int64_t> step) {
+  JsonMemory nothing;
+  auto &known = memory != nullptr ? *memory : nothing;
+  if (!pretty) return write_compact(snapshot, out, only, known, step);
   std::string compact;
-  write_compact(snapshot, compact, only, step);
+  write_compact(snapshot, compact, only, known, step);
   out += indent_json(compact);
 }
 

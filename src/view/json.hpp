@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "metric/set.hpp"
@@ -22,11 +24,24 @@ Result<MetricSet> json_fields(std::span<const std::string> fields);
 // What has to be read for them.
 MetricSet needs_of_json(const MetricSet &fields);
 
+// What stays the same from one sample to the next, as it was written the last time: for one who writes many, always
+// with the same metrics.
+struct JsonMemory {
+  struct Part {
+    std::shared_ptr<const DeviceIdentity> identity;
+    std::optional<DeviceId> id;  // none: nothing has been written yet
+    std::string who, info;
+  };
+  std::vector<Part> devices;
+  SharedVector<SourceStatus> statuses;
+  std::string sources;
+};
+
 // Appends one object; compact without a newline, or laid out for a person with one. `only`: with these metrics alone,
 // and without the host and the processes where none of them is theirs. `step`: of the training that the sample was
 // taken in.
 void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only = nullptr,
-                std::optional<std::int64_t> step = std::nullopt);
+                JsonMemory *memory = nullptr, std::optional<std::int64_t> step = std::nullopt);
 
 // As it stands in JSON.
 double rounded(MetricId id, double value);

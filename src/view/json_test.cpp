@@ -109,6 +109,40 @@ TEST(Json, TellsOfSourcesEventsAndOrigin) {
           R"("events":[{"time":"2026-11-15T02:31:18.730Z","device":"GPU-1","kind":"xid","code":79,"text":"gone"}],)"));
 }
 
+// What was written before is used again only where it is still right.
+TEST(Json, WritesEverySampleAsIfItWereTheFirst) {
+  JsonMemory memory;
+  const auto expect_as_first = [&](const Snapshot &snapshot, const char *what) {
+    std::string text;
+    write_json(snapshot, text, false, nullptr, &memory);
+    EXPECT_EQ(text, json_of(snapshot)) << what;
+  };
+  auto now = make_snapshot(2);
+  expect_as_first(now, "first");
+  expect_as_first(now, "again");
+  now.devices[0].state = DeviceState::asleep;
+  now.devices[1].row[device_metric("gpu_utilization_percent")] = 7;
+  expect_as_first(now, "other readings");
+  auto other = *now.devices[0].identity;
+  other.name = "another";
+  now.devices[0].identity = std::make_shared<const DeviceIdentity>(other);
+  expect_as_first(now, "another identity");
+  std::swap(now.devices[0], now.devices[1]);
+  expect_as_first(now, "another order");
+  now.devices[1].id.instance = 3;
+  expect_as_first(now, "another number");
+  now.devices.pop_back();
+  expect_as_first(now, "fewer");
+  now.devices.emplace_back();
+  expect_as_first(now, "one that is not known");
+  auto sources = now.sources.get();
+  sources.push_back({.name = "late", .problem = "no driver", .remedy = {}});
+  now.sources = sources;
+  expect_as_first(now, "another source");
+  now.sources.clear();
+  expect_as_first(now, "no source");
+}
+
 TEST(JsonIndent, LaysOutForAPerson) {
   EXPECT_EQ(indent_json(R"({"a":[1,2],"b":{},"c":"x,{\"}","d":[]})"),
             "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {},\n  \"c\": \"x,{\\\"}\",\n  \"d\": []\n}\n");
