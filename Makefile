@@ -2,7 +2,7 @@
 # The build itself is CMake's (CMakePresets.json).
 
 .DEFAULT_GOAL := build
-.PHONY: help build run install test unit e2e clients docs check format bench bench-top bench-agent soak fuzz asan tsan clean
+.PHONY: help build run install test unit e2e clients package docs check format bench bench-top bench-agent soak fuzz asan tsan clean
 
 JOBS ?= $(shell nproc)
 # Where `make install` goes, and the names of other programs that it gives gpulse there: hard links, because some
@@ -30,16 +30,17 @@ PYTHON = .venv/bin/python
 help: ## this list
 	@sed -n 's/^\([a-z0-9 -]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
-build: ## build/gpulse and the simulator build/sim/libnvidia-ml.so.1
+build: ## build/gpulse, build/libgpulse.so and the simulator build/sim/libnvidia-ml.so.1
 	@tools/install_dependencies.sh build
 	@$(CONFIGURE) release >/dev/null
-	@$(BUILD) build --target gpulse nvidia_ml_sim -j $(JOBS)
+	@$(BUILD) build --target products nvidia_ml_sim -j $(JOBS)
 
 run: build ## build, then show the GPUs of this machine (or the demo where there is none)
 	@tools/show_status.sh
 
 install: build ## into PREFIX (/usr/local); DROP_INS="nvidia-smi gpustat": by these names too; SYSTEMD=yes: the agent's services
-	@install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/gpulse
+	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX) >/dev/null
+	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
 	@for name in $(DROP_INS); do ln -f $(DESTDIR)$(PREFIX)/bin/gpulse $(DESTDIR)$(PREFIX)/bin/$$name || exit 1; done
 	@[ "$(SYSTEMD)" = no ] || tools/install_services.sh "$(DESTDIR)" "$(PREFIX)"
 
@@ -63,14 +64,22 @@ clients: build .venv/ready ## other programs that call nvidia-smi (telegraf, nvi
 	-@tools/make_clients.sh build/clients
 	@$(PYTHON) -m pytest tests/test_smi_clients.py $(PYTEST_ARGS)
 
+package: build ## the wheel of the Python package, with the command, in dist/
+	@rm -f dist/*.whl
+	@GPULSE_BUILD=build python3 tools/python_package.py dist
+
 docs: build ## write the generated pages: metric reference and JSON schema
 	@tools/write_generated_pages.sh docs
 
-check: ## formatting, clang-tidy, cppcheck, shellcheck
+check: build/check_venv/ready ## formatting, clang-tidy, cppcheck, shellcheck; mypy and pyright for Python
 	@tools/install_dependencies.sh build check
 	@$(CONFIGURE) release >/dev/null
 	@$(BUILD) build --target metric_keys -j $(JOBS) >/dev/null
 	@tools/check.sh build $(JOBS)
+
+build/check_venv/ready: tools/check_requirements.txt
+	@tools/install_dependencies.sh test
+	@tools/make_venv.sh build/check_venv tools/check_requirements.txt
 
 format: ## let clang-format rewrite the sources
 	@tools/install_dependencies.sh check

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages that are missing, and nothing when none is: install_dependencies.sh build|test|check|bench…
+# With --list before them it only names all that they need.
 set -euo pipefail
 
 packages_for() {
@@ -18,12 +19,23 @@ packages_for() {
   esac
 }
 
+list_only=no
+if [[ ${1-} == --list ]]; then
+  list_only=yes
+  shift
+fi
+
 wanted=()
 for list in "$@"; do
   names=$(packages_for "$list")
   read -ra names <<<"$names"
   wanted+=("${names[@]}")
 done
+
+if [[ $list_only == yes ]]; then
+  echo "${wanted[*]}"
+  exit 0
+fi
 
 if ! command -v dpkg-query >/dev/null; then
   echo "install_dependencies: no Debian packages here; the build needs what they call: ${wanted[*]}" >&2

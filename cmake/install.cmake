@@ -1,0 +1,29 @@
+# What `cmake --install` puts where: the command, the library, and what other builds find it by: find_package(gpulse)
+# gives gpulse::gpulse, pkg-config knows it as gpulse.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS gpulse RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# Everything that is handed to a user.
+add_custom_target(products DEPENDS gpulse)
+
+if(TARGET gpulse_shared)
+  add_dependencies(products gpulse_shared)
+  add_library(gpulse::gpulse ALIAS gpulse_shared)
+  set_target_properties(gpulse_shared PROPERTIES EXPORT_NAME gpulse)
+  install(TARGETS gpulse_shared EXPORT gpulse LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY include/gpulse DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+  # It needs no other package, so that its targets are all of its configuration.
+  set(config ${CMAKE_INSTALL_LIBDIR}/cmake/gpulse)
+  install(EXPORT gpulse NAMESPACE gpulse:: FILE gpulseConfig.cmake DESTINATION ${config})
+  # Before 1.0 every minor version may change what it offers.
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/gpulseConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${CMAKE_BINARY_DIR}/gpulseConfigVersion.cmake DESTINATION ${config})
+
+  # Relative to the file itself, so that the folder can be moved, and installed below any prefix.
+  file(RELATIVE_PATH from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  configure_file(packaging/gpulse.pc.in ${CMAKE_BINARY_DIR}/gpulse.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/gpulse.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
