@@ -24,7 +24,8 @@ CMAKE_ARGS ?=
 
 CONFIGURE = cmake --log-level=WARNING -DGPULSE_WERROR=$(WERROR) $(CMAKE_ARGS) --preset
 BUILD = cmake --build
-PROGRAM = build/gpulse
+# Where the products of `make install` and `make package` lie.
+BUILT = build
 PYTHON = .venv/bin/python
 
 help: ## this list
@@ -39,8 +40,8 @@ run: build ## build, then show the GPUs of this machine (or the demo where there
 	@tools/show_status.sh
 
 install: build ## into PREFIX (/usr/local); DROP_INS="nvidia-smi gpustat": by these names too; SYSTEMD=yes: the agent's services
-	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX) >/dev/null
-	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILT) --prefix $(PREFIX) >/dev/null
+	@case "$(DESTDIR)$(PREFIX)" in /usr | /usr/local) ldconfig 2>/dev/null || true ;; esac
 	@for name in $(DROP_INS); do ln -f $(DESTDIR)$(PREFIX)/bin/gpulse $(DESTDIR)$(PREFIX)/bin/$$name || exit 1; done
 	@[ "$(SYSTEMD)" = no ] || tools/install_services.sh "$(DESTDIR)" "$(PREFIX)"
 
@@ -66,7 +67,7 @@ clients: build .venv/ready ## other programs that call nvidia-smi (telegraf, nvi
 
 package: build ## the wheel of the Python package, with the command, in dist/
 	@rm -f dist/*.whl
-	@GPULSE_BUILD=build python3 tools/python_package.py dist
+	@GPULSE_BUILD=$(BUILT) python3 tools/python_package.py dist
 
 docs: build ## write the generated pages: metric reference and JSON schema
 	@tools/write_generated_pages.sh docs

@@ -24,6 +24,7 @@ if(TARGET gpulse_shared)
 
   # Relative to the file itself, so that the folder can be moved, and installed below any prefix.
   file(RELATIVE_PATH from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" from_pc ${from_pc})
   configure_file(packaging/gpulse.pc.in ${CMAKE_BINARY_DIR}/gpulse.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/gpulse.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

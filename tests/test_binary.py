@@ -76,7 +76,7 @@ def test_called_by_its_own_name_with_nvidia_smis_options_it_says_what_to_do(word
 
 def test_the_makefile_installs_it_under_those_names(tmp_path: Path) -> None:
     shown = output("make", "-C", ROOT, "-n", "-o", "build", "install", f"PREFIX={tmp_path}", "DROP_INS=nvidia-smi gpustat")
-    assert f"install -D -m 755 build/gpulse {tmp_path}/bin/gpulse" in shown
+    assert f"cmake --install build --prefix {tmp_path}" in shown
     assert f"ln -f {tmp_path}/bin/gpulse" in shown
 
 

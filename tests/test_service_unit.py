@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import GPULSE, ROOT, Result, run
+from harness import BUILD, ROOT, Result, run
 
 SYSTEM = Path("lib/systemd/system/gpulse.service")
 USER = Path("lib/systemd/user/gpulse.service")
@@ -20,7 +20,7 @@ MOST_EXPOSED = 1.5
 
 def install(prefix: Path, destination: Path | str = "", systemd: str = "yes") -> Path:
     """What `make install` does, with the program that is tested; gives the folder that everything lies in."""
-    words = [f"PREFIX={prefix}", f"DESTDIR={destination}", f"PROGRAM={GPULSE}", f"SYSTEMD={systemd}"]
+    words = [f"PREFIX={prefix}", f"DESTDIR={destination}", f"BUILT={BUILD}", f"SYSTEMD={systemd}"]
     subprocess.run(["make", "-C", ROOT, "-o", "build", "install", *words], check=True, capture_output=True)
     return Path(f"{destination}{prefix}")
 
