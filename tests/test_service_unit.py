@@ -67,7 +67,8 @@ def test_the_services_name_the_program_where_it_will_be(tmp_path: Path) -> None:
 
 def test_without_being_asked_no_service_is_installed(tmp_path: Path) -> None:
     install(tmp_path, systemd="no")
-    assert [path.name for path in tmp_path.iterdir()] == ["bin"]
+    assert (tmp_path / "bin" / "gpulse").is_file()
+    assert not [path for path in (SYSTEM, USER, USERS) if (tmp_path / path).exists()]
 
 
 def test_its_user_has_no_home_no_login_and_the_groups_of_the_gpus(installed: Path, tmp_path: Path) -> None:
