@@ -1,15 +1,15 @@
 #!/bin/bash
 # What gpulse costs beyond the driver calls it makes, on the NVML simulator, and beyond the files it reads, on a made-up
-# machine with an AMD card; and what a frame of the live view costs. Builds and prints five tables. Fails when a full
-# sample takes more than 1.1 times its calls, or twice the bare reads of its files, or when its instructions do not grow
-# with the GPUs alone.
+# machine with an AMD card; what a frame of the live view costs; and what the library costs the loop of a program. Builds
+# and prints six tables. Fails when a full sample takes more than 1.1 times its calls, or twice the bare reads of its
+# files, when its instructions do not grow with the GPUs alone, or when a look at the newest sample takes 200 ns.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=build/bench
 
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" \
   -DGPULSE_BENCH=ON -DGPULSE_TESTS=OFF >/dev/null
-if ! ninja -C $build gpulse sampler_bench bare_start start_bench drm_bench frame_bench >$build/bench.log; then
+if ! ninja -C $build gpulse sampler_bench bare_start start_bench drm_bench frame_bench library_bench >$build/bench.log; then
   tail -n 30 $build/bench.log
   exit 1
 fi
@@ -60,6 +60,10 @@ fi
 echo
 echo "== An AMD card with 50 clients =="
 $build/bench/drm_bench || failed=1
+
+echo
+echo "== The library, from inside a program =="
+$build/bench/library_bench || failed=1
 
 echo
 echo "== From start to end, least of many; calls take what they took on an H200 =="

@@ -24,12 +24,15 @@
  * the library that is loaded, so look them up when the program starts.
  *
  * Threads: every function may be called from any thread, unless its comment says otherwise. A sample never changes.
- * Fork: a monitor does not live on in a forked child. Functions that are given one there answer GPULSE_FORKED or NULL
- * and do nothing else; the child may open its own.
+ * Fork: a monitor and its regions do not live on in a forked child. Functions that are given one there answer
+ * GPULSE_FORKED, NULL or -1 and do nothing else; the child may open its own monitor. Samples and tables stay good.
+ * Signals: none is delivered to the threads of the library. Exit: a monitor that was never closed ends before the
+ * program's destructors run.
  * Strings are UTF-8 without control characters, and live as long as what they were asked of.
+ * NULL: what frees or ends takes it and does nothing; everything else answers GPULSE_INVALID, NULL, -1 or NaN.
  *
- * The interface only grows. A struct begins with its size, which the caller sets: a newer library fills what an older
- * caller knows of.
+ * The interface only grows. A struct begins with its size, which the caller sets (`x.size = sizeof x`): a newer library
+ * fills what an older caller knows of, and an older library zeroes what it does not know.
  */
 #ifndef GPULSE_H
 #define GPULSE_H
@@ -97,10 +100,11 @@ GPULSE_API int32_t gpulse_metric(const char *key);
 /* Metrics are numbered from 0; some numbers stand for none (GPULSE_INVALID). */
 GPULSE_API int32_t gpulse_metric_count(void);
 GPULSE_API gpulse_status gpulse_describe(int32_t metric, gpulse_metric_info *info);
-/* Why a value is not there: "not supported", "no permission", "asleep", ...; empty for a number. */
+/* Why a value is not there: "not supported", "no permission", "asleep", ...; empty for a number. Lives until the next
+ * call of it on this thread. */
 GPULSE_API const char *gpulse_reason(double value);
-/* The words of a state or set, with commas: "P0", "power cap, sw thermal". Writes at most `room` bytes with the final
- * zero, and returns how long the whole text is. */
+/* The words of a state or set, with commas: "P0", "power cap, sw thermal"; empty for other metrics. Writes at most
+ * `room` bytes with the final zero, and returns how long the whole text is. */
 GPULSE_API size_t gpulse_words(int32_t metric, double value, char *text, size_t room);
 
 /* ---- Monitor ---- */
@@ -112,37 +116,41 @@ enum {
 
 typedef struct gpulse_options {
   size_t size;
-  double interval;     /* seconds between samples: 1 */
-  double history;      /* seconds of the past that are kept: 900 */
-  const char *metrics; /* keys with commas, "default" (what a status page shows; so is NULL), "all" */
-  uint32_t flags;
+  double interval;     /* seconds between samples, 0.01 to 86400: 1 */
+  double history;      /* seconds of the past that are kept, 0 to 604800: 900; never more than 64 MiB */
+  const char *metrics; /* keys with commas, "default" (what a status page shows; so is NULL), "all". Regions add theirs */
+  uint32_t flags;      /* GPULSE_NO_AGENT, ... */
 } gpulse_options;
 
-/* Fills in the defaults. */
+/* Fills in the size and the defaults. */
 GPULSE_API void gpulse_options_init(gpulse_options *options);
 
 /* Starts to sample. Returns at once: the first sample comes when the drivers have answered. NULL: the defaults. */
 GPULSE_API gpulse_status gpulse_open(const gpulse_options *options, gpulse_monitor **monitor);
-/* Ends the sampling, flushes the sinks and frees the monitor; samples of it that are still held stay good. Nobody may
- * use the monitor meanwhile. */
+/* Ends the sampling and frees the monitor, within a tenth of a second. Samples, tables and regions of it that are still
+ * held stay good; descriptors of gpulse_subscribe() are closed. A gpulse_wait() or gpulse_refresh() that goes on ends
+ * with GPULSE_CLOSED; otherwise nobody may use the monitor meanwhile. */
 GPULSE_API void gpulse_close(gpulse_monitor *monitor);
 /* One sample without a monitor: at once with an agent, else in about a tenth of a second, because rates need two
  * looks. */
 GPULSE_API gpulse_status gpulse_look(const gpulse_options *options, gpulse_sample **sample);
 
-/* The newest sample, to be released; NULL: there is none yet, or the monitor has ended (see gpulse_wait). */
+/* The newest sample, to be released. NULL: there is none yet, or none can be taken any more; gpulse_wait() with a
+ * timeout of 0 tells why. An old sample is never kept as the newest when no more come. */
 GPULSE_API gpulse_sample *gpulse_latest(const gpulse_monitor *monitor);
-/* Waits for a sample whose number is greater, for so many seconds. */
+/* Waits for a sample whose number is greater, for so many seconds; less than 0 or NaN: not at all. */
 GPULSE_API gpulse_status gpulse_wait(const gpulse_monitor *monitor, uint64_t number, double timeout,
                                      gpulse_sample **sample);
-/* Asks for a sample taken from now on, out of turn, and waits for it. Where an agent samples, it is the agent's next. */
+/* Asks for a sample taken from now on, out of turn, and waits for it. Where an agent samples, it is the agent's next.
+ */
 GPULSE_API gpulse_status gpulse_refresh(gpulse_monitor *monitor, double timeout, gpulse_sample **sample);
 /* A file descriptor (an eventfd) that becomes readable with every new sample, for an event loop; -1: none could be
  * made. It is given back by gpulse_unsubscribe, which closes it. */
 GPULSE_API int gpulse_subscribe(gpulse_monitor *monitor);
 GPULSE_API void gpulse_unsubscribe(gpulse_monitor *monitor, int descriptor);
 
-/* The step of the training that goes on: samples taken from now on carry it. One store to memory. */
+/* The step of the training that goes on: samples taken from now on carry it, until the next call. Negative: none. One
+ * store to memory. */
 GPULSE_API void gpulse_set_step(gpulse_monitor *monitor, int64_t step);
 
 enum { GPULSE_REFUSE = 0, GPULSE_APPEND = 1, GPULSE_OVERWRITE = 2 };
@@ -167,7 +175,7 @@ typedef struct gpulse_stats {
   size_t size;
   uint64_t samples;         /* taken so far */
   uint64_t missed;          /* turns that were missed, because a driver or the machine was too slow */
-  double processor_seconds; /* what the monitor's own threads have used, calls to the drivers included */
+  double processor_seconds; /* what threads of monitors in this process have used, calls to the drivers included */
   double driver_seconds;    /* of the calls to the drivers, by the clock; 0 where the agent makes them */
   uint64_t driver_calls;
   int32_t from_agent;       /* 1: the newest sample is the agent's */
@@ -215,37 +223,39 @@ GPULSE_API int32_t gpulse_find_device(const gpulse_sample *sample, const char *s
 typedef struct gpulse_process_info {
   size_t size;
   uint32_t pid;
-  uint32_t device;  /* position in the sample */
+  uint32_t device;  /* position in the sample; UINT32_MAX: not in it */
   const char *type; /* "compute", "graphics", "compute+graphics", "mps" */
   int32_t is_self;  /* 1: it is the process that asks */
 } gpulse_process_info;
 /* A process that is on several devices is listed with each of them. */
 GPULSE_API gpulse_status gpulse_get_process(const gpulse_sample *sample, uint32_t process, gpulse_process_info *info);
 
-/* A reading: a number, or a NaN with the reason why there is none. `entity`: the position of the device or process;
- * of no meaning for a metric of the host. */
+/* A reading: a number, or a NaN with the reason why there is none, also for a metric that the monitor was not opened
+ * with. `entity`: the position of the device or process; of no meaning for a metric of the host. */
 GPULSE_API double gpulse_value(const gpulse_sample *sample, int32_t metric, uint32_t entity);
 /* Several of one device, process or the host. */
 GPULSE_API void gpulse_values(const gpulse_sample *sample, uint32_t entity, const int32_t *metrics, size_t count,
                               double *values);
-/* A metric of the kind text: "process.user", "serial". NULL: not there. */
+/* A metric of the kind text: "process.user", "serial". NULL: not there, or not among the metrics of the monitor. */
 GPULSE_API const char *gpulse_text(const gpulse_sample *sample, int32_t metric, uint32_t entity);
 /* All of it as `gpulse --json` prints it. NULL: out of memory. Lives as long as the sample. */
 GPULSE_API const char *gpulse_json(const gpulse_sample *sample);
 
 /* ---- Regions: what a stretch of a program took ---- */
 
-/* `name` is copied. Regions may nest and overlap, on any threads. */
+/* `name` is copied. Regions may nest and overlap, and begin and end on different threads. It costs about as much as an
+ * allocation: the monitor's thread does the work when its next samples come. NULL: in a forked child. */
 GPULSE_API gpulse_region *gpulse_region_begin(gpulse_monitor *monitor, const char *name);
 /* Only the first call counts. */
 GPULSE_API void gpulse_region_end(gpulse_region *region);
+/* At any time, also before its end and after its monitor was closed. */
 GPULSE_API void gpulse_region_free(gpulse_region *region);
 
 typedef struct gpulse_region_use {
   size_t size;
   double seconds;             /* by the clock */
   uint32_t samples;           /* taken within the region: with none, what follows is of the samples around it */
-  int32_t settled;            /* 1: a sample from after the end is in; before that, figures may still get better */
+  int32_t settled;            /* 1: samples from after the end are in; before that, figures may still get better */
   double memory_begin;        /* bytes of the device in use, by the samples around */
   double memory_end;
   double memory_peak;         /* the most that a sample saw */
@@ -255,9 +265,10 @@ typedef struct gpulse_region_use {
   double memory_total;
   double utilization;         /* percent, mean */
   double true_activity;       /* percent, mean: how much of the device worked (sm_active_percent) */
-  double energy;              /* joules: the best guess; NaN where the region is too short to tell */
+  double energy;              /* joules: the best guess; NaN where the bounds are too far apart for one */
   double energy_min;          /* it took at least, ... */
-  double energy_max;          /* ... and at most so much; NaN where the device does not count */
+  double energy_max;          /* ... and at most so much; NaN where the device does not count. The counter is read once
+                                 a second, so a short region has little more than these bounds */
 } gpulse_region_use;
 /* What the region took of the device with this UUID, so far or until its end. What cannot be told is NaN. */
 GPULSE_API gpulse_status gpulse_region_get(const gpulse_region *region, const char *uuid, gpulse_region_use *use);
@@ -346,6 +357,7 @@ typedef struct gpulse_history_options {
   gpulse_scope scope;  /* GPULSE_DEVICE: a row per sample and device; GPULSE_HOST: a row per sample */
   const char *uuids;   /* devices, with commas; NULL: all */
 } gpulse_history_options;
+/* NULL options, or all zero but the size: every sample of every device. */
 GPULSE_API gpulse_status gpulse_history(const gpulse_monitor *monitor, const gpulse_history_options *options,
                                         gpulse_table **table);
 GPULSE_API void gpulse_table_free(gpulse_table *table);
@@ -360,7 +372,7 @@ typedef enum gpulse_column_type {
 } gpulse_column_type;
 typedef struct gpulse_column {
   size_t size;
-  const char *name; /* "time", "monotonic", "step", "gpu", "uuid", then the keys of metrics */
+  const char *name; /* "time", "monotonic", "step", "gpu", "uuid", then keys of metrics, without "host." */
   gpulse_column_type type;
   const void *values;      /* as many as rows; NULL for strings */
   const uint8_t *validity; /* bit i: whether row i has a value, the least significant first; NULL: all have */

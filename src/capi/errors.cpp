@@ -11,7 +11,8 @@ std::string &last_error() {
 gpulse_status fail(gpulse_status status, std::string_view what) {
   try {
     last_error() = Text(what).str();
-  } catch (...) {  // no memory for the words: the status says enough
+  } catch (...) {
+    last_error().clear();  // no memory for the words: the status says enough
   }
   return status;
 }

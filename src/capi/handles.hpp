@@ -13,6 +13,7 @@
 
 #include <gpulse/gpulse.h>
 #include "base/result.hpp"
+#include "monitor/fork_guard.hpp"
 #include "monitor/monitor.hpp"
 
 struct gpulse_monitor {
@@ -22,6 +23,7 @@ struct gpulse_monitor {
 
 struct gpulse_region {
   std::shared_ptr<gpulse::monitor::Region> region;
+  gpulse::monitor::ForkMark mark{};
 };
 
 struct gpulse_table {
@@ -49,23 +51,32 @@ gpulse_status guarded(Work work) noexcept {
   }
 }
 
-// Fills what the caller has room for, as `size` says.
+// No struct of the interface will ever be larger: a greater size was never set.
+inline constexpr std::size_t kMostSize = 4096;
+
+// Fills what the caller has room for, as `size` says, and zeroes what only a newer library would fill.
 template <class Struct>
 gpulse_status hand_out(const Struct &full, Struct *out) {
-  if (out == nullptr || out->size < sizeof out->size || out->size > 4096)
-    return fail(GPULSE_INVALID, "no struct, or one whose size is not set");
+  if (out == nullptr) return fail(GPULSE_INVALID, "no place for the answer");
   const auto size = out->size;
+  if (size < sizeof size || size > kMostSize) return fail(GPULSE_INVALID, "the struct's size is not set");
   std::memcpy(out, &full, std::min(size, sizeof full));
+  if (size > sizeof full) std::memset(reinterpret_cast<char *>(out) + sizeof full, 0, size - sizeof full);
   out->size = size;
   return GPULSE_OK;
 }
 
-// What the caller gave, with defaults for what it does not know of.
+// What the caller gave, with defaults for what it does not know of. An option that only a newer library has must not
+// be passed over in silence.
 template <class Struct>
-Struct take_in(const Struct *given, Struct defaults) {
-  if (given == nullptr || given->size < sizeof given->size) return defaults;
-  std::memcpy(&defaults, given, std::min(given->size, sizeof defaults));
-  defaults.size = sizeof defaults;
+Result<Struct> take_in(const Struct *given, Struct defaults) {
+  if (given == nullptr) return defaults;
+  const auto size = given->size;
+  if (size < sizeof size || size > kMostSize) return failure("the struct's size is not set", "set it to sizeof");
+  const auto *bytes = reinterpret_cast<const char *>(given);
+  if (size > sizeof defaults && std::any_of(bytes + sizeof defaults, bytes + size, [](char c) { return c != 0; }))
+    return failure("an option is set that this version of the library does not have", "use a newer one");
+  std::memcpy(&defaults, given, std::min(size, sizeof defaults));
   return defaults;
 }
 
@@ -78,8 +89,12 @@ inline const monitor::Sample *from_handle(const gpulse_sample *handle) {
   return reinterpret_cast<const monitor::Sample *>(handle);  // NOLINT(*-reinterpret-cast)
 }
 
+inline gpulse_status forked() {
+  return fail(GPULSE_FORKED,
+              "this monitor belongs to the process that this one was forked from: open another one here");
+}
+
 // Readings leave as doubles: the reason of one that is not there lies in the bits of a NaN.
 double as_double(const Reading &reading);
-Reading as_reading(double value);
 
 }  // namespace gpulse::capi

@@ -15,11 +15,6 @@ namespace gpulse::capi {
 static_assert(sizeof(Reading) == sizeof(double));
 
 double as_double(const Reading &reading) { return std::bit_cast<double>(reading); }
-Reading as_reading(double value) {
-  const auto reading = std::bit_cast<Reading>(value);
-  // A NaN that is none of ours says nothing.
-  return reading.has_value() ? Reading(value) : reading;
-}
 
 namespace {
 
@@ -109,8 +104,8 @@ const char *gpulse_reason(double value) {
   if (!std::isnan(value)) return "";
   thread_local std::string told;
   capi::guarded([&] {
-    const auto reading = capi::as_reading(value);
-    told = reading.has_value() ? "not a reading" : reason_text(reading);
+    const auto reading = std::bit_cast<Reading>(value);
+    told = reading.has_value() ? "no reading" : reason_text(reading);  // the program's own NaN says nothing
     return GPULSE_OK;
   });
   return told.c_str();
@@ -121,6 +116,8 @@ size_t gpulse_words(int32_t metric, double value, char *text, size_t room) {
   capi::guarded([&] {
     const auto index = static_cast<std::size_t>(metric);
     if (metric < 0 || index >= kMetricCount || std::isnan(value)) return GPULSE_INVALID;
+    const auto kind = kMetrics[index].kind;
+    if (kind != Kind::state && kind != Kind::set) return GPULSE_INVALID;
     for (const auto &word : value_words(kMetrics[index], value)) all += (all.empty() ? "" : ", ") + word;
     return GPULSE_OK;
   });

@@ -22,24 +22,18 @@ gpulse_options default_options() {
   return {.size = sizeof(gpulse_options), .interval = 1, .history = 900, .metrics = nullptr, .flags = 0};
 }
 
-gpulse_status forked() {
-  return fail(GPULSE_FORKED,
-              "this monitor belongs to the process that this one was forked from: open another one here");
+gpulse_status told(monitor::Waited waited, gpulse_sample **out) {
+  if (waited.sample) {
+    *out = to_handle(std::move(waited.sample));
+    return GPULSE_OK;
+  }
+  if (waited.ended) return fail(GPULSE_CLOSED, "the monitor has ended");
+  return fail(GPULSE_TIMEOUT, waited.problem.empty() ? "no new sample within the given time" : waited.problem);
 }
 
-gpulse_status told(const monitor::Monitor &monitor, monitor::Waited waited, monitor::SamplePtr sample,
-                   gpulse_sample **out) {
-  switch (waited) {
-    case monitor::Waited::sample:
-      *out = to_handle(std::move(sample));
-      return GPULSE_OK;
-    case monitor::Waited::ended:
-      return fail(GPULSE_CLOSED, "the monitor has ended");
-    case monitor::Waited::timeout:
-      break;
-  }
-  const auto problem = monitor.problem();
-  return fail(GPULSE_TIMEOUT, problem.empty() ? "no new sample within the given time" : problem);
+bool is_offered(MetricId id) {
+  const auto scope = brief(id).scope;
+  return scope == Scope::device || scope == Scope::process || scope == Scope::host;
 }
 
 }  // namespace
@@ -57,23 +51,34 @@ Result<MetricSet> parse_metrics(const char *keys) {
   if (keys == nullptr) return monitor::default_metrics();
   MetricSet set;
   for (const auto key : split(keys, ',')) {
-    if (trim(key) == "all" || trim(key) == "default") {
-      set.add(trim(key) == "all" ? MetricSet::all() : monitor::default_metrics());
+    if (trim(key) == "default") {
+      set.add(monitor::default_metrics());
+      continue;
+    }
+    if (trim(key) == "all") {
+      // Not the details of -q, which take longer than everything else together.
+      for (const auto scope : {Scope::device, Scope::process, Scope::host})
+        for_each_metric(scope, [&](MetricId id, const Metric &) { set.add(id); });
       continue;
     }
     const auto id = view::find_field(trim(key));
-    if (!id) return failure(fmt::format("no metric \"{}\"", Text(trim(key))), "`gpulse explain --all` lists them");
+    if (!id || !is_offered(*id))
+      return failure(fmt::format("no metric \"{}\"", Text(trim(key))), "`gpulse explain --all` lists them");
     set.add(*id);
   }
   return set;
 }
 
 Result<monitor::Options> parse_options(const gpulse_options *given) {
-  const auto options = take_in(given, default_options());
+  const auto taken = take_in(given, default_options());
+  if (!taken) return std::unexpected(taken.error());
+  const auto &options = *taken;
   if (!(options.interval >= kShortest && options.interval <= kLongest))
     return failure(fmt::format("an interval of {} s makes no sense", options.interval), "0.01 to 86400 seconds");
   if (!(options.history >= 0 && options.history <= kMostHistory))
     return failure(fmt::format("a history of {} s makes no sense", options.history), "0 to 604800 seconds");
+  if ((options.flags & ~std::uint32_t{GPULSE_NO_AGENT | GPULSE_ONLY_AGENT}) != 0)
+    return failure(fmt::format("no flags {:#x}", options.flags), "GPULSE_NO_AGENT and GPULSE_ONLY_AGENT are all");
   const bool no_agent = (options.flags & GPULSE_NO_AGENT) != 0;
   const bool only_agent = (options.flags & GPULSE_ONLY_AGENT) != 0;
   if (no_agent && only_agent) return failure("both without an agent and with nothing but one");
@@ -90,6 +95,8 @@ Result<monitor::Options> parse_options(const gpulse_options *given) {
 
 using namespace gpulse;
 
+// The caller may have been compiled when the struct was smaller: whatever is added to it later stays untouched here.
+static_assert(sizeof(gpulse_options) == 40, "of the first version; write no more than that");
 void gpulse_options_init(gpulse_options *options) {
   if (options != nullptr) *options = capi::default_options();
 }
@@ -136,10 +143,9 @@ gpulse_status gpulse_wait(const gpulse_monitor *monitor, uint64_t number, double
   return capi::guarded([&] {
     if (monitor == nullptr || sample == nullptr)
       return capi::fail(GPULSE_INVALID, "no monitor, or no place for the sample");
+    *sample = nullptr;
     if (monitor->monitor.is_forked()) return capi::forked();
-    monitor::SamplePtr taken;
-    const auto waited = monitor->monitor.wait(number, capi::after(timeout), taken);
-    return capi::told(monitor->monitor, waited, std::move(taken), sample);
+    return capi::told(monitor->monitor.wait(number, capi::after(timeout)), sample);
   });
 }
 
@@ -147,15 +153,21 @@ gpulse_status gpulse_refresh(gpulse_monitor *monitor, double timeout, gpulse_sam
   return capi::guarded([&] {
     if (monitor == nullptr || sample == nullptr)
       return capi::fail(GPULSE_INVALID, "no monitor, or no place for the sample");
+    *sample = nullptr;
     if (monitor->monitor.is_forked()) return capi::forked();
-    monitor::SamplePtr taken;
-    const auto waited = monitor->monitor.refresh(capi::after(timeout), taken);
-    return capi::told(monitor->monitor, waited, std::move(taken), sample);
+    return capi::told(monitor->monitor.refresh(capi::after(timeout)), sample);
   });
 }
 
 int gpulse_subscribe(gpulse_monitor *monitor) {
-  return monitor == nullptr || monitor->monitor.is_forked() ? -1 : monitor->monitor.subscribe();
+  int descriptor = -1;
+  capi::guarded([&] {
+    if (monitor == nullptr) return capi::fail(GPULSE_INVALID, "no monitor");
+    if (monitor->monitor.is_forked()) return capi::forked();
+    descriptor = monitor->monitor.subscribe();
+    return descriptor >= 0 ? GPULSE_OK : capi::fail(GPULSE_FAILED, "no file descriptor is left");
+  });
+  return descriptor;
 }
 
 void gpulse_unsubscribe(gpulse_monitor *monitor, int descriptor) {

@@ -108,7 +108,9 @@ gpulse_status gpulse_pick(const gpulse_pick_options *given, gpulse_lease **lease
   return capi::guarded([&] {
     if (lease == nullptr) return capi::fail(GPULSE_INVALID, "no place for the lease");
     *lease = nullptr;
-    const auto options = capi::take_in(given, default_options());
+    const auto taken = capi::take_in(given, default_options());
+    if (!taken) return capi::fail(GPULSE_INVALID, taken.error().line());
+    const auto &options = *taken;
     if (options.count == 0) return capi::fail(GPULSE_INVALID, "no GPU is asked for");
     if (options.min_free < 0 || options.min_free_share < 0 || options.min_free_share > 1 || options.max_util < 0)
       return capi::fail(GPULSE_INVALID, "memory and utilisation cannot be asked for below 0");

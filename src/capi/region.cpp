@@ -11,7 +11,8 @@ using capi::as_double;
 gpulse_region *gpulse_region_begin(gpulse_monitor *monitor, const char *name) {
   gpulse_region *made = nullptr;
   capi::guarded([&] {
-    if (monitor == nullptr || monitor->monitor.is_forked()) return GPULSE_FORKED;
+    if (monitor == nullptr) return capi::fail(GPULSE_INVALID, "no monitor");
+    if (monitor->monitor.is_forked()) return capi::forked();
     made = new gpulse_region{monitor->monitor.begin_region(name == nullptr ? "" : name)};
     return GPULSE_OK;
   });
@@ -19,17 +20,18 @@ gpulse_region *gpulse_region_begin(gpulse_monitor *monitor, const char *name) {
 }
 
 void gpulse_region_end(gpulse_region *region) {
-  if (region != nullptr) region->region->end(monotonic_now());
+  // In a forked child its lock may be held by a thread that is not there.
+  if (region != nullptr && !region->mark.is_forked()) region->region->end(monotonic_now());
 }
 
 void gpulse_region_free(gpulse_region *region) {
-  gpulse_region_end(region);  // so that the monitor lets go of it
-  delete region;
+  delete region;  // the monitor lets go of it by itself
 }
 
 gpulse_status gpulse_region_get(const gpulse_region *region, const char *uuid, gpulse_region_use *use) {
   return capi::guarded([&] {
     if (region == nullptr || uuid == nullptr) return capi::fail(GPULSE_INVALID, "no region, or no UUID");
+    if (region->mark.is_forked()) return capi::forked();
     const auto told = region->region->use(uuid);
     if (!told) return capi::fail(GPULSE_INVALID, fmt::format("no sample of the region has the device {}", Text(uuid)));
     const gpulse_region_use full{.size = 0,

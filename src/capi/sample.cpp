@@ -118,7 +118,8 @@ gpulse_status gpulse_get_process(const gpulse_sample *sample, uint32_t process, 
     const gpulse_process_info full{
         .size = 0,
         .pid = one.pid,
-        .device = static_cast<std::uint32_t>(device - snapshot.devices.begin()),
+        .device = device == snapshot.devices.end() ? UINT32_MAX
+                                                   : static_cast<std::uint32_t>(device - snapshot.devices.begin()),
         .type = capi::type_name(one.types),
         .is_self = one.pid == static_cast<std::uint32_t>(::getpid()) && !one.foreign ? 1 : 0};
     return capi::hand_out(full, info);
@@ -131,6 +132,7 @@ double gpulse_value(const gpulse_sample *sample, int32_t metric, uint32_t entity
 }
 
 void gpulse_values(const gpulse_sample *sample, uint32_t entity, const int32_t *metrics, size_t count, double *values) {
+  if (metrics == nullptr || values == nullptr) return;
   for (size_t i = 0; i < count; ++i) values[i] = gpulse_value(sample, metrics[i], entity);
 }
 
@@ -152,7 +154,8 @@ const char *gpulse_text(const gpulse_sample *sample, int32_t metric, uint32_t en
 const char *gpulse_json(const gpulse_sample *sample) {
   const char *text = nullptr;
   capi::guarded([&] {
-    if (sample != nullptr) text = from_handle(sample)->json().c_str();
+    if (sample == nullptr) return capi::fail(GPULSE_INVALID, "no sample");
+    text = from_handle(sample)->json().c_str();
     return GPULSE_OK;
   });
   return text;

@@ -23,14 +23,16 @@ gpulse_status gpulse_add_sink(gpulse_monitor *monitor, const gpulse_sink_options
     if (monitor == nullptr || given == nullptr) return capi::fail(GPULSE_INVALID, "no monitor, or no options");
     if (monitor->monitor.is_forked())
       return capi::fail(GPULSE_FORKED, "this monitor belongs to the process that this one was forked from");
-    const auto options = capi::take_in(given, gpulse_sink_options{.size = 0,
-                                                                  .format = nullptr,
-                                                                  .path = nullptr,
-                                                                  .fields = nullptr,
-                                                                  .uuids = nullptr,
-                                                                  .run = nullptr,
-                                                                  .existing = GPULSE_REFUSE,
-                                                                  .steps = 0});
+    const auto taken = capi::take_in(given, gpulse_sink_options{.size = 0,
+                                                                .format = nullptr,
+                                                                .path = nullptr,
+                                                                .fields = nullptr,
+                                                                .uuids = nullptr,
+                                                                .run = nullptr,
+                                                                .existing = GPULSE_REFUSE,
+                                                                .steps = 0});
+    if (!taken) return capi::fail(GPULSE_INVALID, taken.error().line());
+    const auto &options = *taken;
     if (options.format == nullptr || options.path == nullptr)
       return capi::fail(GPULSE_INVALID, "no format, or no path");
     const auto format = sink::parse_format(options.format);
@@ -47,7 +49,7 @@ gpulse_status gpulse_add_sink(gpulse_monitor *monitor, const gpulse_sink_options
     wanted.steps = options.steps != 0;
     auto opened = sink::open(wanted);
     if (!opened) return capi::fail(opened.error());
-    monitor->monitor.add_sink(std::move(*opened), *format == sink::Format::tensorboard && !wanted.steps);
+    monitor->monitor.sinks().add(std::move(*opened), *format == sink::Format::tensorboard && !wanted.steps);
     return GPULSE_OK;
   });
 }
@@ -56,7 +58,7 @@ const char *gpulse_sink_error(const gpulse_monitor *monitor) {
   if (monitor == nullptr || monitor->monitor.is_forked()) return "";
   thread_local std::string told;
   capi::guarded([&] {
-    told = monitor->monitor.sink_problem();
+    told = monitor->monitor.sinks().problem();
     return GPULSE_OK;
   });
   return told.c_str();

@@ -22,12 +22,15 @@ gpulse_status gpulse_history(const gpulse_monitor *monitor, const gpulse_history
   return capi::guarded([&] {
     if (monitor == nullptr || table == nullptr)
       return capi::fail(GPULSE_INVALID, "no monitor, or no place for the table");
-    if (monitor->monitor.is_forked())
-      return capi::fail(GPULSE_FORKED, "this monitor belongs to the process that this one was forked from");
-    const auto options = capi::take_in(
+    *table = nullptr;
+    if (monitor->monitor.is_forked()) return capi::forked();
+    const auto taken = capi::take_in(
         given, gpulse_history_options{
                    .size = 0, .since = 0, .until = 0, .every = 0, .scope = GPULSE_DEVICE, .uuids = nullptr});
-    if (!(options.every >= 0 && options.every <= 1e6) || options.scope == GPULSE_PROCESS)
+    if (!taken) return capi::fail(GPULSE_INVALID, taken.error().line());
+    const auto &options = *taken;
+    if (!(options.every >= 0 && options.every <= 1e6) ||
+        (options.scope != GPULSE_DEVICE && options.scope != GPULSE_HOST))
       return capi::fail(GPULSE_INVALID,
                         "the past is asked for in stretches of 0 seconds or more, of devices or the host");
     monitor::Past::Question question{.since = time_of(options.since),

@@ -36,8 +36,10 @@ pick::Environment environment_of(const char *const *entries) {
 gpulse_status gpulse_visible(const gpulse_sample *sample, const gpulse_visible_options *given, gpulse_view **view) {
   return capi::guarded([&] {
     if (sample == nullptr || view == nullptr) return capi::fail(GPULSE_INVALID, "no sample, or no place for the view");
-    const auto options =
+    const auto taken =
         capi::take_in(given, gpulse_visible_options{.size = 0, .program = nullptr, .environment = nullptr});
+    if (!taken) return capi::fail(GPULSE_INVALID, taken.error().line());
+    const auto &options = *taken;
     const std::string program = options.program == nullptr ? "gpulse" : options.program;
     auto visible = pick::visible(capi::from_handle(sample)->snapshot->devices, environment_of(options.environment),
                                  [&] { return pick::ask_cuda_order(program); });

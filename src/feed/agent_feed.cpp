@@ -61,7 +61,9 @@ class AgentFeed final : public Feed {
   void look_for_agent();
 
   const Options options_;
-  mutable std::mutex mutex_;  // focus() may come from any thread: guards what it touches
+  // Some functions may come from any thread. Guards what they look at; the thread that drives the feed is the only one
+  // that changes `segment_` and `own_`, and looks at them without it.
+  mutable std::mutex mutex_;
   mutable std::optional<share::Connection> connection_;
   std::optional<MetricSet> focus_;
   std::optional<share::SegmentReader> segment_;  // none: this program reads by itself
@@ -81,10 +83,12 @@ class AgentFeed final : public Feed {
 
 Result<void> AgentFeed::attach() {
   std::string problem;
-  segment_ = share::SegmentReader::find(problem);
+  auto found =
+      options_.places ? share::SegmentReader::find(problem, *options_.places) : share::SegmentReader::find(problem);
+  const std::lock_guard lock(mutex_);
+  segment_ = std::move(found);
   if (!segment_) return failure(problem);
   number_ = 0;
-  const std::lock_guard lock(mutex_);
   connection_.reset();
   if (!wants_rate()) return {};
   auto connection = share::Connection::open(segment_->place());
@@ -109,9 +113,9 @@ Result<void> AgentFeed::ask_for_rate() {
 }
 
 Result<void> AgentFeed::poll(const Error &why) {
-  segment_.reset();
   {
     const std::lock_guard lock(mutex_);
+    segment_.reset();
     connection_.reset();
   }
   auto live = open_live(options_);
@@ -270,12 +274,14 @@ void AgentFeed::focus(const MetricSet &set) {
 
 std::vector<SnapshotPtr> AgentFeed::past() {
   std::vector<SnapshotPtr> all;
+  const std::lock_guard lock(mutex_);
   if (!segment_) return all;
   for (auto &sample : segment_->past()) all.push_back(std::move(sample.snapshot));
   return all;
 }
 
 std::optional<AgentInfo> AgentFeed::agent() const {
+  const std::lock_guard lock(mutex_);
   if (!segment_) return std::nullopt;
   const auto taken = segment_->latest();
   return AgentInfo{.folder = segment_->place().folder,
@@ -285,10 +291,15 @@ std::optional<AgentInfo> AgentFeed::agent() const {
 }
 
 std::vector<CostReport> AgentFeed::costs() const {
-  if (own_) return own_->costs();
   std::vector<CostReport> all;
-  if (!segment_) return all;
-  auto connection = share::Connection::open(segment_->place());
+  std::optional<share::Place> place;
+  {
+    const std::lock_guard lock(mutex_);
+    if (own_) return own_->costs();
+    if (!segment_) return all;
+    place = segment_->place();
+  }
+  auto connection = share::Connection::open(*place);
   if (!connection) return all;
   const auto status = connection->status();
   if (!status) return all;
@@ -307,7 +318,7 @@ std::vector<CostReport> AgentFeed::costs() const {
 
 Result<std::unique_ptr<Feed>> open_agent(const Options &options) {
   // Nothing to look for, and nothing to come back.
-  if (share::is_off()) return open_live(options);
+  if (options.places ? options.places->empty() : share::is_off()) return open_live(options);
   auto feed = std::make_unique<AgentFeed>(options);
   if (const auto attached = feed->attach(); !attached) {
     if (!options.continuous && attached.error().what.empty()) return open_live(options);

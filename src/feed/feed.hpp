@@ -20,6 +20,7 @@
 #include "metric/set.hpp"
 #include "model/snapshot.hpp"
 #include "sample/sampler.hpp"
+#include "share/place.hpp"
 
 namespace gpulse::feed {
 
@@ -50,7 +51,10 @@ struct Options {
   bool continuous = false;             // samples are taken for a while: listen for events, let go of idle GPUs
   Tier rest = Tier::slow;              // how often what is not in focus is read
   bool agent = false;                  // take those of the machine's agent, where there is one
-  bool for_everybody = false;          // the samples are shown to every user of the machine
+  // Where it is looked for; without it, where the environment says at that time. A program may change its environment
+  // while another thread drives the feed, which must not look at it then.
+  std::optional<std::vector<share::Place>> places = {};
+  bool for_everybody = false;                            // the samples are shown to every user of the machine
   std::function<void(const std::string &)> notice = {};  // told what the user should know of while it goes on
   // Of a recording
   double speed = 1;

@@ -3,7 +3,10 @@
 
 #include <array>
 #include <cerrno>
-#include <type_traits>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace gpulse::monitor {
 
@@ -118,10 +121,27 @@ ArrowArray array_of(const std::shared_ptr<const Table> &table, const Column &col
 
 template <class Part, class Make>
 Owned<Part> *with_children(const std::shared_ptr<const Table> &table, Make make) {
-  auto *owned = new Owned<Part>{.table = table};
-  for (const auto &column : table->columns) owned->parts.push_back(make(table, column));
+  auto owned = std::make_unique<Owned<Part>>(Owned<Part>{.table = table});
+  owned->parts.reserve(table->columns.size());
+  owned->children.reserve(table->columns.size());
+  try {
+    for (const auto &column : table->columns) owned->parts.push_back(make(table, column));
+  } catch (...) {
+    for (auto &part : owned->parts) part.release(&part);
+    throw;
+  }
   for (auto &part : owned->parts) owned->children.push_back(&part);
-  return owned;
+  return owned.release();
+}
+
+// Readers are of any language: what goes wrong reaches them as a number.
+int error_number(const auto &work) noexcept {
+  try {
+    work();
+    return 0;
+  } catch (...) {
+    return ENOMEM;
+  }
 }
 
 struct Stream {
@@ -130,36 +150,39 @@ struct Stream {
 };
 
 int get_schema(ArrowArrayStream *stream, ArrowSchema *out) {
-  const auto &table = static_cast<Stream *>(stream->private_data)->table;
-  auto *owned = with_children<ArrowSchema>(table, schema_of);
-  *out = {.format = "+s",
-          .name = "",
-          .metadata = nullptr,
-          .flags = 0,
-          .n_children = static_cast<std::int64_t>(owned->children.size()),
-          .children = owned->children.data(),
-          .dictionary = nullptr,
-          .release = release<ArrowSchema>,
-          .private_data = owned};
-  return 0;
+  return error_number([&] {
+    const auto &table = static_cast<Stream *>(stream->private_data)->table;
+    auto *owned = with_children<ArrowSchema>(table, schema_of);
+    *out = {.format = "+s",
+            .name = "",
+            .metadata = nullptr,
+            .flags = 0,
+            .n_children = static_cast<std::int64_t>(owned->children.size()),
+            .children = owned->children.data(),
+            .dictionary = nullptr,
+            .release = release<ArrowSchema>,
+            .private_data = owned};
+  });
 }
 
 int get_next(ArrowArrayStream *stream, ArrowArray *out) {
-  auto &self = *static_cast<Stream *>(stream->private_data);
-  *out = {};
-  if (std::exchange(self.done, true)) return 0;
-  auto *owned = with_children<ArrowArray>(self.table, array_of);
-  *out = {.length = static_cast<std::int64_t>(self.table->rows),
-          .null_count = 0,
-          .offset = 0,
-          .n_buffers = 1,
-          .n_children = static_cast<std::int64_t>(owned->children.size()),
-          .buffers = owned->buffers.data(),
-          .children = owned->children.data(),
-          .dictionary = nullptr,
-          .release = release<ArrowArray>,
-          .private_data = owned};
-  return 0;
+  return error_number([&] {
+    auto &self = *static_cast<Stream *>(stream->private_data);
+    *out = {};
+    if (self.done) return;
+    auto *owned = with_children<ArrowArray>(self.table, array_of);
+    self.done = true;
+    *out = {.length = static_cast<std::int64_t>(self.table->rows),
+            .null_count = 0,
+            .offset = 0,
+            .n_buffers = 1,
+            .n_children = static_cast<std::int64_t>(owned->children.size()),
+            .buffers = owned->buffers.data(),
+            .children = owned->children.data(),
+            .dictionary = nullptr,
+            .release = release<ArrowArray>,
+            .private_data = owned};
+  });
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 
-#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
 
 #include "monitor/monitor.hpp"
 
@@ -15,6 +17,8 @@ using namespace std::chrono_literals;
 
 // A driver that hangs must not make every fork hang with it; the child has no use for that driver either.
 constexpr auto kPatience = 200ms;
+// As long as a stop may take; what is in a driver then is left behind.
+constexpr auto kExitPatience = 300ms;
 
 struct Known {
   std::mutex mutex;
@@ -30,24 +34,38 @@ Known &known() {
 
 }  // namespace
 
-void ForkGuard::add(Monitor *monitor) {
+ForkGuard::ForkGuard(Monitor &monitor) : monitor_(monitor) {
   static std::once_flag once;
-  std::call_once(once, [] { ::pthread_atfork(prepare, after_in_parent, after_in_child); });
-  const std::lock_guard lock(known().mutex);
-  known().monitors.push_back(monitor);
+  std::call_once(once, watch_process);
+  auto &all = known();
+  const std::lock_guard lock(all.mutex);
+  all.monitors.push_back(&monitor_);
+  all.held.reserve(all.monitors.size());  // nothing is allocated while a fork goes on
 }
 
-void ForkGuard::remove(Monitor *monitor) {
-  const std::lock_guard lock(known().mutex);
-  std::erase(known().monitors, monitor);
+ForkGuard::~ForkGuard() {
+  auto &all = known();
+  const std::lock_guard lock(all.mutex);
+  std::erase(all.monitors, &monitor_);
+}
+
+void ForkGuard::watch_process() {
+  ::pthread_atfork(prepare, after_in_parent, after_in_child);
+  std::atexit(end_all);  // comes before the destructors of libraries, a driver's among them
 }
 
 void ForkGuard::prepare() {
   auto &all = known();
   all.mutex.lock();
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = monotonic_now() + kPatience;
   for (auto *monitor : all.monitors) {
-    if (monitor->sampling_.try_lock_until(until)) all.held.push_back(monitor);
+    const auto turn = monitor->turns_.load(std::memory_order_relaxed);
+    const bool hangs = monitor->hung_turn_ == turn;
+    if (hangs ? monitor->sampling_.try_lock() : monitor->sampling_.try_lock_until(until)) {
+      all.held.push_back(monitor);
+    } else {
+      monitor->hung_turn_ = turn;  // the next fork does not wait for it again
+    }
   }
 }
 
@@ -60,10 +78,18 @@ void ForkGuard::after_in_parent() {
 
 void ForkGuard::after_in_child() {
   auto &all = known();
-  for (auto *monitor : all.monitors) monitor->forked_ = true;
+  ForkMark::forks.fetch_add(1, std::memory_order_relaxed);
   all.monitors.clear();
   all.held.clear();
   all.mutex.unlock();
+}
+
+void ForkGuard::end_all() {
+  auto &all = known();
+  const std::lock_guard lock(all.mutex);
+  for (auto *monitor : all.monitors) monitor->thread_.request_stop();
+  const auto until = monotonic_now() + kExitPatience;
+  for (auto *monitor : all.monitors) monitor->wait_for_end(until);
 }
 
 }  // namespace gpulse::monitor

@@ -8,12 +8,10 @@
 
 #include <algorithm>
 #include <csignal>
-#include <iterator>
 
 #include "base/sysroot.hpp"
 #include "base/text.hpp"
 #include "model/select.hpp"
-#include "monitor/fork_guard.hpp"
 #include "share/segment.hpp"
 
 namespace gpulse::monitor {
@@ -25,19 +23,20 @@ using namespace std::chrono_literals;
 // Threads that a thread starts have its name: so ours are told from the program's own.
 constexpr const char *kThreadName = "gpulse";
 
+// The first sample also waits for drivers to start, which is before anything is read.
+constexpr auto kLongestRead = 300ms;
+
 // After a failure of the feed itself, such as a source that cannot be opened.
 constexpr auto kTryAgain = 5s;
 
-// A program that sets steps has set the first by then; loading a model and its data may take a while.
-constexpr auto kStepsWithin = 60s;
-constexpr std::size_t kMostHeld = 600;
-
 Seconds processor_time_of_our_threads() {
   const Sysroot root;
+  const auto self = std::to_string(::getpid());
   double nanoseconds = 0;
   for (const auto &task : root.list("/proc/self/task")) {
     const auto folder = "/proc/self/task/" + task;
-    if (trim(root.read(folder + "/comm").value_or("")) != kThreadName) continue;
+    // The first thread is the program's own, whatever its name.
+    if (task == self || trim(root.read(folder + "/comm").value_or("")) != kThreadName) continue;
     const auto told = root.read(folder + "/schedstat").value_or("");
     std::string_view rest = told;
     nanoseconds += parse_double(next_word(rest)).value_or(0);
@@ -61,19 +60,16 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-std::vector<EnergyPoint> energy_of(const Sample &sample, const SamplePtr &before) {
-  constexpr auto kEnergy = device_metric("energy_joules");
-  const auto &devices = sample.snapshot->devices;
-  std::vector<EnergyPoint> points;
-  points.reserve(devices.size());
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    EnergyPoint now{.at = sample.at, .joules = devices[i].row[kEnergy]};
-    if (before && i < before->energy.size() && before->snapshot->devices[i].identity == devices[i].identity &&
-        before->energy[i].joules == now.joules)
-      now.at = before->energy[i].at;
-    points.push_back(now);
-  }
-  return points;
+feed::Options continuous(feed::Options options) {
+  options.continuous = true;
+  options.places = share::places_to_look();
+  return options;
+}
+
+// What follows from the snapshot, made once.
+void complete(Sample &sample, const SamplePtr &before) {
+  sample.points = region_points(sample, before);
+  for (const auto &device : sample.snapshot->devices) sample.ids.push_back(text(device.id));
 }
 
 // A driver takes up to some seconds to let go: nobody waits for that.
@@ -81,7 +77,7 @@ void close_soon(const std::shared_ptr<feed::Feed> &feed) {
   const auto until = monotonic_now() + 20ms;
   while (!feed->try_close()) {
     if (monotonic_now() > until) {
-      std::thread([feed] {}).detach();
+      std::thread([feed] {}).detach();  // takes it apart where nobody waits
       return;
     }
     std::this_thread::sleep_for(1ms);
@@ -116,16 +112,18 @@ Result<SamplePtr> look(const Options &options) {
   const SignalsBlocked blocked;
   auto reading = feed_options(options);
   reading.rates = feed::Rates::if_needed;
-  const auto feed = feed::open(reading);
-  if (!feed) return std::unexpected(feed.error());
-  auto snapshot = (*feed)->once();
-  if (!snapshot) return std::unexpected(snapshot.error());
+  auto opened = feed::open(reading);
+  if (!opened) return std::unexpected(opened.error());
+  const std::shared_ptr<feed::Feed> feed = std::move(*opened);
+  auto snapshot = feed->once();
   auto sample = std::make_unique<Sample>();
+  sample->from_agent = feed->is_from_agent();
+  close_soon(feed);
+  if (!snapshot) return std::unexpected(snapshot.error());
+  if (*snapshot == nullptr) return failure("no sample could be taken");
   sample->snapshot = *snapshot;
   sample->at = monotonic_now();
-  sample->from_agent = (*feed)->is_from_agent();
-  sample->energy = energy_of(*sample, {});
-  for (const auto &device : (*snapshot)->devices) sample->ids.push_back(text(device.id));
+  complete(*sample, {});
   return SamplePtr(sample.release());
 }
 
@@ -144,206 +142,194 @@ Result<std::size_t> find_device(const Sample &sample, std::string_view selector)
   return static_cast<std::size_t>(at - sample.snapshot->devices.begin());
 }
 
-Monitor::Monitor(const Options &options)
-    : options_(options), past_(options.history, feed_options(options).only.value_or(MetricSet{})) {
-  ForkGuard::add(this);
+Monitor::Monitor(const Options &options, OpenFeed open_feed)
+    : options_(options),
+      open_feed_(std::move(open_feed)),
+      reading_(continuous(feed_options(options))),
+      past_(options.history, feed_options(options).only.value_or(MetricSet{})) {
   const SignalsBlocked blocked;
   thread_ = std::jthread([this](const std::stop_token &stop) { run(stop); });
 }
 
 Monitor::~Monitor() {
-  ForkGuard::remove(this);
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  published_.wait(lock, [&] { return waiting_ == 0; });
   for (const int descriptor : subscribers_) ::close(descriptor);
 }
 
 void Monitor::run(const std::stop_token &stop) {
   ::prctl(PR_SET_NAME, kThreadName);
   do {
-    open_and_follow(stop);
+    // Whatever goes wrong, the program that we are a guest of goes on.
+    try {
+      open_and_follow(stop);
+    } catch (const std::exception &problem) {
+      withdraw(problem.what());
+    }
   } while (sleep_until(monotonic_now() + kTryAgain, stop));
-  close_sinks();
+  sinks_.close();
   const std::lock_guard lock(mutex_);
   ended_ = true;
   published_.notify_all();
 }
 
 void Monitor::open_and_follow(const std::stop_token &stop) {
-  auto reading = feed_options(options_);
-  reading.continuous = true;
-  auto opened = feed::open(reading, stop);
+  auto opened = open_feed_(reading_, stop);
+  if (!opened) return withdraw(opened.error().line());
   // It may take a while to close: not with the mutex held.
-  const std::shared_ptr<feed::Feed> feed = opened ? std::move(*opened) : nullptr;
+  const std::shared_ptr<feed::Feed> feed = std::move(*opened);
+  std::shared_ptr<feed::Feed> failed;
   {
     const std::lock_guard lock(mutex_);
-    feed_ = feed;
-    if (!opened) problem_ = opened.error().line();
+    failed = std::exchange(feed_, feed);
   }
-  if (feed) follow(*feed, stop);
+  follow(*feed, stop);
   {
     const std::lock_guard lock(mutex_);
     feed_.reset();
   }
-  if (feed) close_soon(feed);
-}
-
-// False: a stop was asked for. `asked`: how many samples out of turn have been asked for.
-bool Monitor::wait_for_turn(Monotonic due, const std::stop_token &stop, std::uint64_t &asked) {
-  std::unique_lock lock(mutex_);
-  asked_.wait_until(lock, stop, due, [&] { return asks_ > served_; });
-  asked = asks_;
-  return !stop.stop_requested();
+  close_soon(feed);
 }
 
 void Monitor::follow(feed::Feed &feed, const std::stop_token &stop) {
-  Monotonic due = monotonic_now();
-  std::uint64_t asked = 0;
-  bool first = true;
-  while (wait_for_turn(due, stop, asked)) {
-    const bool in_turn = first || monotonic_now() >= due;
-    Result<SnapshotPtr> snapshot;
-    {
-      const std::lock_guard lock(sampling_);
-      snapshot = in_turn ? feed.next(stop) : feed.again(stop);
-    }
-    if (!snapshot) {
-      const std::lock_guard lock(mutex_);
-      problem_ = snapshot.error().line();
-      return;
-    }
-    if (*snapshot == nullptr) return;
-    publish(*snapshot, feed.is_from_agent());
-    const auto now = monotonic_now();
-    const std::lock_guard lock(mutex_);
-    served_ = asked;
-    if (in_turn) {
-      // The time of the first one is not that of a turn: it waits for the drivers.
-      if (!first && now > due + 2 * options_.interval)
-        missed_ += static_cast<std::uint64_t>((now - due) / options_.interval) - 1;
-      due = first ? now + options_.interval : next_turn(due, options_.interval, now);
-      first = false;
-    }
-    published_.notify_all();
+  due_ = monotonic_now();
+  first_ = true;
+  while (wait_for_turn(stop)) {
+    const std::lock_guard lock(sampling_);
+    turns_.fetch_add(1, std::memory_order_relaxed);
+    if (!take_turn(feed, stop)) return;
   }
 }
 
-void Monitor::publish(const SnapshotPtr &snapshot, bool from_agent) {
+// False: a stop was asked for.
+bool Monitor::wait_for_turn(const std::stop_token &stop) {
+  std::unique_lock lock(mutex_);
+  asked_.wait_until(lock, stop, due_, [&] { return asks_ > served_; });
+  asked_for_ = asks_;
+  asked_at_ = last_ask_;
+  return !stop.stop_requested();
+}
+
+// False: there are no more samples.
+bool Monitor::take_turn(feed::Feed &feed, const std::stop_token &stop) {
+  const bool in_turn = first_ || monotonic_now() >= due_;
+  const auto begun = monotonic_now();
+  const auto snapshot = in_turn ? feed.next(stop) : feed.again(stop);
+  if (!snapshot) {
+    withdraw(snapshot.error().line());
+    return false;
+  }
+  if (*snapshot == nullptr) return false;
+  const auto sample = publish(*snapshot, feed.is_from_agent(), begun);
+  const auto now = monotonic_now();
+  const std::lock_guard lock(mutex_);
+  // What an agent had lying there when it was asked for is not what was asked for: its next one is.
+  if (!sample->from_agent || sample->at >= asked_at_) served_ = asked_for_;
+  if (in_turn) {
+    // The time of the first one is not that of a turn: it waits for the drivers.
+    if (!first_ && now > due_ + 2 * options_.interval)
+      missed_ += static_cast<std::uint64_t>((now - due_) / options_.interval) - 1;
+    due_ = first_ ? now + options_.interval : next_turn(due_, options_.interval, now);
+    first_ = false;
+  }
+  published_.notify_all();
+  return true;
+}
+
+SamplePtr Monitor::publish(const SnapshotPtr &snapshot, bool from_agent, Monotonic begun) {
   auto sample = std::make_unique<Sample>();
   sample->snapshot = snapshot;
+  const auto before = newest_.take();
   // A sample of the agent's is a little older than the moment in which we get it.
   const auto age =
       has_time(*snapshot) ? std::clamp<std::chrono::nanoseconds>(wall_now() - snapshot->time, 0ns, 5s) : 0ns;
   sample->at = monotonic_now() - age;
+  // Whoever sets the machine's clock does not turn back the time of samples.
+  if (before) sample->at = std::max(sample->at, before->at);
+  if (!from_agent) sample->took = std::clamp<std::chrono::nanoseconds>(sample->at - begun, 0ns, kLongestRead);
   const auto step = step_.load(std::memory_order_relaxed);
-  if (step != kNoStep) sample->step = step;
+  if (step >= 0) sample->step = step;
   sample->from_agent = from_agent;
-  sample->energy = energy_of(*sample, newest_.take());
-  for (const auto &device : snapshot->devices) sample->ids.push_back(text(device.id));
-  std::vector<std::shared_ptr<Region>> regions;
-  {
-    const std::lock_guard lock(mutex_);
-    sample->number = ++number_;
-    problem_.clear();
-    regions = regions_;
-  }
+  complete(*sample, before);
+  sample->number = number_ + 1;  // written by this thread only
   const SamplePtr done(sample.release());
   past_.add(*done);
-  newest_.publish(done);
-  std::erase_if(regions, [&](const auto &region) { return region->add(*done); });
-  write(done);
+  std::vector<std::weak_ptr<Region>> regions;
+  {
+    // At once, so that who sees the number finds the sample, and no region misses it.
+    const std::lock_guard lock(mutex_);
+    number_ = done->number;
+    newest_.publish(done);
+    problem_.clear();
+    regions.swap(regions_);
+  }
+  add_to_regions(regions, *done);
+  sinks_.write(done);
   const std::lock_guard lock(mutex_);
-  for (const auto &settled : regions) std::erase(regions_, settled);
   for (const int descriptor : subscribers_) ::eventfd_write(descriptor, 1);
+  return done;
 }
 
-void Monitor::note(const Result<void> &written) {
-  if (written) return;
+void Monitor::add_to_regions(const std::vector<std::weak_ptr<Region>> &regions, const Sample &sample) {
+  std::vector<std::weak_ptr<Region>> open;
+  for (const auto &one : regions) {
+    const auto region = one.lock();
+    if (region && region->add(sample)) open.push_back(one);
+  }
   const std::lock_guard lock(mutex_);
-  sink_problem_ = written.error().line();
+  regions_.insert(regions_.end(), open.begin(), open.end());
+  next_cleaning_ = std::max<std::size_t>(64, 2 * regions_.size());
 }
 
-void Monitor::write_held(Attached &attached) {
-  attached.undecided = false;
-  for (const auto &sample : attached.held) note(attached.sink->write(*sample->snapshot));
-  attached.held.clear();
-}
-
-void Monitor::write(Attached &attached, const SamplePtr &sample) {
-  if (attached.undecided && sample->step) {
-    // They were taken before the training began.
-    attached.undecided = false;
-    attached.held.clear();
-  }
-  if (attached.undecided) {
-    attached.held.push_back(sample);
-    if (sample->at - attached.held.front()->at >= kStepsWithin || attached.held.size() >= kMostHeld)
-      write_held(attached);
-    return;
-  }
-  note(attached.sink->write(*sample->snapshot, sample->step));
-}
-
-void Monitor::write(const SamplePtr &sample) {
-  {
-    const std::lock_guard lock(mutex_);
-    std::ranges::move(new_sinks_, std::back_inserter(sinks_));
-    new_sinks_.clear();
-  }
-  for (auto &attached : sinks_) write(attached, sample);
-}
-
-void Monitor::close_sinks() {
-  for (auto &attached : sinks_) {
-    write_held(attached);
-    note(attached.sink->close());
-  }
-  sinks_.clear();
-}
-
-void Monitor::add_sink(std::unique_ptr<sink::Sink> sink, bool steps_may_come) {
+// Nobody is shown what may be long gone.
+void Monitor::withdraw(std::string problem) {
   const std::lock_guard lock(mutex_);
-  new_sinks_.push_back({.sink = std::move(sink), .undecided = steps_may_come});
+  problem_ = std::move(problem);
+  newest_.publish({});
 }
 
-std::string Monitor::sink_problem() const {
-  const std::lock_guard lock(mutex_);
-  return sink_problem_;
+Waited Monitor::wait_until(std::unique_lock<std::mutex> &lock, Monotonic until, const auto &is_there) const {
+  Waited waited;
+  ++waiting_;
+  published_.wait_until(lock, until, [&] {
+    if (is_there()) waited.sample = newest_.take();
+    return ended_ || waited.sample;
+  });
+  --waiting_;
+  waited.ended = ended_ && !waited.sample;
+  if (!waited.sample) waited.problem = problem_;
+  if (ended_) published_.notify_all();
+  return waited;
 }
 
-Waited Monitor::wait_until(Monotonic until, SamplePtr &sample, const auto &is_there) const {
+Waited Monitor::wait(std::uint64_t number, Monotonic until) const {
   std::unique_lock lock(mutex_);
-  published_.wait_until(lock, until, [&] { return ended_ || is_there(); });
-  if (is_there()) {
-    sample = newest_.take();
-    return Waited::sample;
-  }
-  return ended_ ? Waited::ended : Waited::timeout;
+  return wait_until(lock, until, [&] { return number_ > number; });
 }
 
-Waited Monitor::wait(std::uint64_t number, Monotonic until, SamplePtr &sample) const {
-  return wait_until(until, sample, [&] { return number_ > number; });
+Waited Monitor::refresh(Monotonic until) {
+  std::unique_lock lock(mutex_);
+  const auto ask = ++asks_;
+  last_ask_ = monotonic_now();
+  asked_.notify_all();
+  return wait_until(lock, until, [&] { return served_ >= ask; });
 }
 
-Waited Monitor::refresh(Monotonic until, SamplePtr &sample) {
-  std::uint64_t ask = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    ask = ++asks_;
-    asked_.notify_all();
-  }
-  return wait_until(until, sample, [&] { return served_ >= ask; });
-}
-
-std::string Monitor::problem() const {
-  const std::lock_guard lock(mutex_);
-  return problem_;
+void Monitor::wait_for_end(Monotonic until) const {
+  std::unique_lock lock(mutex_);
+  published_.wait_until(lock, until, [&] { return ended_; });
 }
 
 std::shared_ptr<Region> Monitor::begin_region(std::string name) {
-  auto region = std::make_shared<Region>(std::move(name), monotonic_now(), newest_.take());
   const std::lock_guard lock(mutex_);
+  // Not make_shared: the memory of one that was thrown away is to be free at once.
+  std::shared_ptr<Region> region(new Region(std::move(name), monotonic_now(), newest_.take()));
+  if (regions_.size() >= next_cleaning_) {
+    std::erase_if(regions_, [](const auto &one) { return one.expired(); });
+    next_cleaning_ = std::max<std::size_t>(64, 2 * regions_.size());
+  }
   regions_.push_back(region);
   return region;
 }
@@ -370,10 +356,10 @@ Stats Monitor::stats() const {
 }
 
 int Monitor::subscribe() {
-  const int descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (descriptor < 0) return -1;
   const std::lock_guard lock(mutex_);
-  subscribers_.push_back(descriptor);
+  subscribers_.reserve(subscribers_.size() + 1);
+  const int descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (descriptor >= 0) subscribers_.push_back(descriptor);
   return descriptor;
 }
 

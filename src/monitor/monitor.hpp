@@ -5,13 +5,14 @@
 //
 // A fork takes no thread along. While one goes on, no sample is being taken, so that the child does not inherit a
 // driver's locks in the middle of a call; in the child, `is_forked()` says that the monitor is the parent's. Nothing
-// else of it may be used there.
+// else of it may be used there, and it is never destroyed.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,10 +23,11 @@
 
 #include "base/result.hpp"
 #include "feed/feed.hpp"
+#include "monitor/attached_sinks.hpp"
+#include "monitor/fork_guard.hpp"
 #include "monitor/newest.hpp"
 #include "monitor/past.hpp"
 #include "monitor/region.hpp"
-#include "sink/sink.hpp"
 
 namespace gpulse::monitor {
 
@@ -60,83 +62,94 @@ struct Stats {
   std::chrono::nanoseconds interval{0};
 };
 
-enum class Waited : std::uint8_t { sample, timeout, ended };
+struct Waited {
+  SamplePtr sample{};
+  bool ended = false;     // the monitor is being closed
+  std::string problem{};  // why there was none in time; empty: there is nothing to tell
+};
+
+// How a monitor opens its feed; another one in tests.
+using OpenFeed = std::function<Result<std::unique_ptr<feed::Feed>>(const feed::Options &, const std::stop_token &)>;
 
 class Monitor {
  public:
-  explicit Monitor(const Options &options);
+  explicit Monitor(const Options &options, OpenFeed open_feed = feed::open);
   Monitor(const Monitor &) = delete;
   Monitor &operator=(const Monitor &) = delete;
+  // Waits that go on meanwhile come to an end first.
   ~Monitor();
 
-  bool is_forked() const { return forked_.load(std::memory_order_relaxed); }
+  bool is_forked() const { return fork_guard_.is_forked(); }
 
+  // Empty while there is none: before the first, and when samples have stopped coming.
   SamplePtr latest() const { return newest_.take(); }
   // A sample whose number is greater.
-  Waited wait(std::uint64_t number, Monotonic until, SamplePtr &sample) const;
-  // One that is begun after the call, out of turn.
-  Waited refresh(Monotonic until, SamplePtr &sample);
-  // Why there are no more samples; empty while all is well.
-  std::string problem() const;
+  Waited wait(std::uint64_t number, Monotonic until) const;
+  // One that is begun after the call, out of turn; of an agent's, one that was taken after it.
+  Waited refresh(Monotonic until);
 
+  // A negative one: there is no step.
   void set_step(std::int64_t step) { step_.store(step, std::memory_order_relaxed); }
+  // The monitor adds samples to it for as long as somebody else holds it.
   std::shared_ptr<Region> begin_region(std::string name);
   Table history(const Past::Question &question) const { return past_.table(question); }
   Stats stats() const;
 
-  // Every further sample goes there too. What goes wrong with it is kept for sink_problem(), and the rest goes on.
-  // `steps_may_come`: the first samples are held back for a while, because a step axis cannot begin without steps.
-  void add_sink(std::unique_ptr<sink::Sink> sink, bool steps_may_come = false);
-  std::string sink_problem() const;
+  // Where every further sample is written to, too.
+  AttachedSinks &sinks() { return sinks_; }
+  const AttachedSinks &sinks() const { return sinks_; }
 
   // A descriptor that becomes readable with every sample; -1: none could be made.
   int subscribe();
   void unsubscribe(int descriptor);
 
  private:
-  friend struct ForkGuard;
-  static constexpr std::int64_t kNoStep = INT64_MIN;
-  struct Attached {
-    std::unique_ptr<sink::Sink> sink;
-    bool undecided = false;
-    std::vector<SamplePtr> held{};
-  };
+  friend class ForkGuard;
 
   void run(const std::stop_token &stop);
   void open_and_follow(const std::stop_token &stop);
   void follow(feed::Feed &feed, const std::stop_token &stop);
-  bool wait_for_turn(Monotonic due, const std::stop_token &stop, std::uint64_t &asked);
-  void publish(const SnapshotPtr &snapshot, bool from_agent);
-  void write(const SamplePtr &sample);
-  void write(Attached &attached, const SamplePtr &sample);
-  void write_held(Attached &attached);
-  void note(const Result<void> &written);
-  void close_sinks();
-  Waited wait_until(Monotonic until, SamplePtr &sample, const auto &is_there) const;
+  bool take_turn(feed::Feed &feed, const std::stop_token &stop);
+  bool wait_for_turn(const std::stop_token &stop);
+  SamplePtr publish(const SnapshotPtr &snapshot, bool from_agent, Monotonic begun);
+  void add_to_regions(const std::vector<std::weak_ptr<Region>> &regions, const Sample &sample);
+  void withdraw(std::string problem);
+  Waited wait_until(std::unique_lock<std::mutex> &lock, Monotonic until, const auto &is_there) const;
+  void wait_for_end(Monotonic until) const;
 
   const Options options_;
+  const OpenFeed open_feed_;
+  const feed::Options reading_;  // made on the thread of the program, whose environment it looks at
   Newest newest_;
+  AttachedSinks sinks_;
   Past past_;
-  std::atomic<std::int64_t> step_{kNoStep};
-  std::atomic<bool> forked_{false};
+  std::atomic<std::int64_t> step_{-1};
+
+  // Of the monitor's thread alone.
+  Monotonic due_{};
+  bool first_ = true;
+  std::uint64_t asked_for_ = 0;  // as asks_ and last_ask_ were when the sample was begun
+  Monotonic asked_at_{};
 
   mutable std::mutex mutex_;  // of everything below
   mutable std::condition_variable_any published_;
   std::condition_variable_any asked_;
-  std::uint64_t asks_ = 0, served_ = 0;
+  std::uint64_t asks_ = 0, served_ = 0;  // samples out of turn
+  Monotonic last_ask_{};
   std::uint64_t number_ = 0, missed_ = 0;
   bool ended_ = false;
-  std::string problem_;
+  mutable std::uint32_t waiting_ = 0;
+  std::string problem_;  // why there are no more samples; empty while all is well
   std::vector<int> subscribers_;
-  std::vector<Attached> new_sinks_;
-  std::string sink_problem_;
-  std::vector<std::shared_ptr<Region>> regions_;  // those that still want samples
+  std::vector<std::weak_ptr<Region>> regions_;  // those that still want samples
+  std::size_t next_cleaning_ = 64;              // when there are so many, those that are gone are thrown out
   std::shared_ptr<feed::Feed> feed_;
 
-  std::vector<Attached> sinks_;  // the thread's own
-
-  std::timed_mutex sampling_;  // held while a sample is taken, and during a fork
-  std::jthread thread_;        // last, so that all it uses is there
+  std::timed_mutex sampling_;  // held while a sample is taken and published, and during a fork
+  std::atomic<std::uint64_t> turns_{0};
+  std::uint64_t hung_turn_ = UINT64_MAX;  // one that a fork has waited for in vain; of the fork guard
+  ForkGuard fork_guard_{*this};
+  std::jthread thread_;  // last, so that all it uses is there
 };
 
 }  // namespace gpulse::monitor

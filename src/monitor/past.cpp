@@ -54,7 +54,21 @@ struct Stretch {
   std::optional<std::int64_t> step{};
   std::string id, uuid;
   std::vector<Folding> cells;
+  bool is_new = true;
 };
+
+// The one of this device. A number may pass to another device: it tells apart only those without a UUID.
+Stretch &stretch_of(std::vector<Stretch> &open, const std::string &uuid, const std::string &id,
+                    std::span<const MetricId> metrics) {
+  const auto found = std::ranges::find_if(
+      open, [&](const Stretch &stretch) { return stretch.uuid == uuid && (!uuid.empty() || stretch.id == id); });
+  if (found != open.end()) return *found;
+  auto &made = open.emplace_back();
+  made.id = id;
+  made.uuid = uuid;
+  for (const auto metric : metrics) made.cells.emplace_back(metric);
+  return made;
+}
 
 Table empty_table(std::span<const MetricId> metrics, bool devices) {
   Table table;
@@ -115,8 +129,8 @@ void Past::add(const Sample &sample) {
   for (const auto metric : host_metrics_) moment.readings.push_back(snapshot.host[metric]);
 
   const std::lock_guard lock(mutex_);
-  if (!moments_.empty() && moments_.back().layout->fits(sample)) {
-    moment.layout = moments_.back().layout;
+  if (!moments_.empty() && moments_.back()->layout->fits(sample)) {
+    moment.layout = moments_.back()->layout;
   } else {
     auto layout = std::make_shared<Layout>();
     for (const auto &device : snapshot.devices)
@@ -125,9 +139,9 @@ void Past::add(const Sample &sample) {
     moment.layout = std::move(layout);
   }
   bytes_ += bytes_of(moment);
-  moments_.push_back(std::move(moment));
-  while (!moments_.empty() && (sample.at - moments_.front().at > keep_ || bytes_ > kMostBytes)) {
-    bytes_ -= bytes_of(moments_.front());
+  moments_.push_back(std::make_shared<const Moment>(std::move(moment)));
+  while (!moments_.empty() && (sample.at - moments_.front()->at > keep_ || bytes_ > kMostBytes)) {
+    bytes_ -= bytes_of(*moments_.front());
     moments_.pop_front();
   }
 }
@@ -146,8 +160,13 @@ Table Past::table(const Question &question) const {
     for (const auto &stretch : open) add_row(table, stretch, devices);
     open.clear();
   };
-  const std::lock_guard lock(mutex_);
-  for (const auto &moment : moments_) {
+  // A long past takes a while to put in columns: the next sample does not wait for that.
+  const auto moments = [&] {
+    const std::lock_guard lock(mutex_);
+    return moments_;
+  }();
+  for (const auto &one : moments) {
+    const auto &moment = *one;
     if ((question.since && moment.time < *question.since) || (question.until && moment.time > *question.until))
       continue;
     const auto now =
@@ -158,19 +177,15 @@ Table Past::table(const Question &question) const {
     for (std::size_t i = 0; i < count; ++i) {
       const auto uuid = devices ? moment.layout->uuids[i] : std::string{};
       if (devices && !wanted(uuid)) continue;
-      auto found = std::ranges::find(open, uuid, &Stretch::uuid);
-      if (found == open.end()) {
-        open.push_back({.time = moment.time,
-                        .at = moment.at,
-                        .id = devices ? moment.layout->ids[i] : "",
-                        .uuid = uuid,
-                        .cells = {}});
-        for (const auto metric : metrics) open.back().cells.emplace_back(metric);
-        found = open.end() - 1;
+      const auto id = devices ? moment.layout->ids[i] : std::string{};
+      auto &stretch = stretch_of(open, uuid, id, metrics);
+      if (std::exchange(stretch.is_new, false)) {
+        stretch.time = moment.time;
+        stretch.at = moment.at;
       }
-      found->step = moment.step;
+      stretch.step = moment.step;
       const auto first = devices ? i * metrics.size() : moment.readings.size() - metrics.size();
-      for (std::size_t cell = 0; cell < metrics.size(); ++cell) found->cells[cell].add(moment.readings[first + cell]);
+      for (std::size_t cell = 0; cell < metrics.size(); ++cell) stretch.cells[cell].add(moment.readings[first + cell]);
     }
   }
   close();

@@ -45,12 +45,12 @@ class Past {
     std::shared_ptr<const Layout> layout;
     std::vector<Reading> readings;  // of each device in turn, then of the host
   };
-  std::size_t bytes_of(const Moment &moment) const { return sizeof moment + moment.readings.size() * sizeof(Reading); }
+  static std::size_t bytes_of(const Moment &moment) { return sizeof moment + moment.readings.size() * sizeof(Reading); }
 
   const std::chrono::nanoseconds keep_;
   std::vector<MetricId> device_metrics_, host_metrics_;
   mutable std::mutex mutex_;
-  std::deque<Moment> moments_;
+  std::deque<std::shared_ptr<const Moment>> moments_;
   std::size_t bytes_ = 0;
 };
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 namespace gpulse::monitor {
 
@@ -37,11 +37,13 @@ double between(const EnergyPoint &from, const EnergyPoint &to) { return to.joule
 
 Seconds gap(Monotonic one, Monotonic other) { return std::max(Seconds(0), Seconds(other - one)); }
 
+Monotonic read_at(const EnergyPoint &point) { return point.at - point.late; }
+
 // The counter's value at a moment between two of its readings.
 double at_moment(const EnergyPoint &from, const EnergyPoint &to, Monotonic moment) {
-  const auto whole = gap(from.at, to.at);
+  const auto whole = gap(read_at(from), read_at(to));
   if (whole <= Seconds(0)) return to.joules.value();
-  return from.joules.value() + between(from, to) * std::clamp(gap(from.at, moment) / whole, 0.0, 1.0);
+  return from.joules.value() + between(from, to) * std::clamp(gap(read_at(from), moment) / whole, 0.0, 1.0);
 }
 
 Reading process_memory(const Snapshot &snapshot, const Device &device) {
@@ -72,18 +74,48 @@ MetricSet region_needs() {
           kProcessMemory, kEnergy,       device_metric("process_count")};
 }
 
-RegionPoint region_point(const Sample &sample, std::size_t position) {
+namespace {
+
+// The same device in the sample before; null: it was not there.
+const RegionPoint *point_before(const Sample &before, std::size_t position, const Device &device) {
+  const auto &devices = before.snapshot->devices;
+  const auto is_same = [&](std::size_t i) {
+    return i < before.points.size() && devices[i].identity != nullptr && device.identity != nullptr &&
+           (devices[i].identity == device.identity || devices[i].identity->uuid == device.identity->uuid);
+  };
+  if (is_same(position)) return &before.points[position];
+  for (std::size_t i = 0; i < before.points.size(); ++i) {
+    if (is_same(i)) return &before.points[i];
+  }
+  return nullptr;
+}
+
+EnergyPoint energy_point(const Sample &sample, std::size_t position, const SamplePtr &before) {
   const auto &device = sample.snapshot->devices[position];
-  const auto &row = device.row;
-  return {.at = sample.at,
-          .memory = row[kMemoryUsed],
-          .memory_total = row[kMemoryTotal],
-          .process_memory = process_memory(*sample.snapshot, device),
-          .utilization = row[kUtilization],
-          .true_activity = row[kTrueActivity],
-          .power = row[kPower],
-          .power_limit = row[kPowerLimit],
-          .energy = position < sample.energy.size() ? sample.energy[position] : EnergyPoint{}};
+  const EnergyPoint now{.at = sample.at, .joules = device.row[kEnergy], .late = sample.took};
+  const auto *last = before ? point_before(*before, position, device) : nullptr;
+  return last != nullptr && last->energy.joules == now.joules ? last->energy : now;
+}
+
+}  // namespace
+
+std::vector<RegionPoint> region_points(const Sample &sample, const SamplePtr &before) {
+  const auto &devices = sample.snapshot->devices;
+  std::vector<RegionPoint> points;
+  points.reserve(devices.size());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto &row = devices[i].row;
+    points.push_back({.at = sample.at,
+                      .memory = row[kMemoryUsed],
+                      .memory_total = row[kMemoryTotal],
+                      .process_memory = process_memory(*sample.snapshot, devices[i]),
+                      .utilization = row[kUtilization],
+                      .true_activity = row[kTrueActivity],
+                      .power = row[kPower],
+                      .power_limit = row[kPowerLimit],
+                      .energy = energy_point(sample, i, before)});
+  }
+  return points;
 }
 
 void DeviceUse::Mean::add(const Reading &reading) {
@@ -100,7 +132,8 @@ void DeviceUse::Peak::add(const Reading &reading) {
 }
 
 void DeviceUse::add(const RegionPoint &point, Monotonic begin, std::optional<Monotonic> end) {
-  for (const auto &watts : {point.power, point.power_limit}) most_watts_ = std::max(most_watts_, watts.value_or(0));
+  limit_watts_ = std::max(limit_watts_, point.power_limit.value_or(0));
+  most_watts_ = std::max(most_watts_, point.power.value_or(0));
   add_energy(point.energy, begin, end);
   if (point.at < begin) {
     before_ = point;
@@ -124,15 +157,17 @@ void DeviceUse::add_within(const RegionPoint &point) {
 void DeviceUse::add_energy(const EnergyPoint &point, Monotonic begin, std::optional<Monotonic> end) {
   if (!point.joules) return;
   const auto *newest = energy_last_ ? &energy_last_ : &energy_before_;
-  // A counter that was reset begins anew: what was known of it says nothing any more.
+  const bool is_after = end && point.at > *end;
   if (*newest && point.joules.value() < (*newest)->joules.value()) {
+    // A counter that was reset begins anew. After the region that takes nothing from what is known of it.
+    if (is_after) return;
     energy_before_.reset();
     energy_first_.reset();
     energy_last_.reset();
   }
   if (point.at <= begin) {
     energy_before_ = point;
-  } else if (!end || point.at <= *end) {
+  } else if (!is_after) {
     if (!energy_first_) energy_first_ = point;
     energy_last_ = point;
   } else if (!energy_after_) {
@@ -144,24 +179,44 @@ void DeviceUse::tell_energy(RegionUse &use, Monotonic begin, Monotonic end) cons
   const auto &from = energy_before_ ? energy_before_ : energy_first_;
   const auto &last = energy_last_ ? energy_last_ : energy_before_;
   if (!from || !last) return;
-  const double watts = most_watts_;
-  const double step = watts * kCounterStep.count();
   const auto &to = energy_after_ ? energy_after_ : last;
-  // What the counter does not cover on either side, the device cannot have used more of than it is able to.
-  const double uncovered = watts * (gap(begin, from->at) + gap(to->at, end)).count();
-  if (watts > 0 || (energy_before_ && energy_after_)) use.energy_max = between(*from, *to) + uncovered + step;
-  const double beyond = watts * (gap(from->at, begin) + gap(end, to->at)).count();
-  double least = between(*from, *to) - beyond - step;
-  if (energy_first_ && energy_last_) least = std::max(least, between(*energy_first_, *energy_last_) - step);
-  use.energy_min = std::max(0.0, watts > 0 ? least : 0.0);
+  // A reading may be as old as the counter's step, and the limit holds only on the mean of such a time.
+  const double watts = std::max(limit_watts_, most_watts_);
+  const auto step_of = [&](const EnergyPoint &point) { return watts * (kCounterStep + Seconds(point.late)).count(); };
+  // What the counter does not cover on either side, the device cannot have used more of than its limit.
+  const double uncovered = limit_watts_ * (gap(begin, from->at) + gap(to->at, end)).count();
+  if (limit_watts_ > 0) {
+    use.energy_max = std::min(between(*from, *to) + uncovered, limit_watts_ * gap(begin, end).count()) + step_of(*to);
+  } else if (energy_before_ && energy_after_) {
+    use.energy_max = between(*from, *to) + step_of(*to);
+  }
+  double least = 0;
+  if (energy_first_ && energy_last_)
+    least = std::max(least, between(*energy_first_, *energy_last_) - step_of(*energy_first_));
+  if (limit_watts_ > 0) {
+    const double beyond = limit_watts_ * (gap(from->at, begin) + gap(end, to->at)).count();
+    least = std::max(least, between(*from, *to) - beyond - step_of(*from));
+  }
+  // Without any idea of its power a step could be anything.
+  use.energy_min = watts > 0 ? least : 0.0;
+  if (use.energy_max) use.energy_min = std::min(use.energy_min.value(), use.energy_max.value());
   if (!use.energy_max || 2 * use.energy_min.value() < use.energy_max.value()) return;
+  use.energy = std::clamp(likely_energy(begin, end), use.energy_min.value(), use.energy_max.value());
+}
+
+// As if the power were even between two readings of the counter.
+double DeviceUse::likely_energy(Monotonic begin, Monotonic end) const {
+  const auto &from = energy_before_ ? energy_before_ : energy_first_;
+  const auto &last = energy_last_ ? energy_last_ : energy_before_;
+  const auto &to = energy_after_ ? energy_after_ : last;
   const auto &next = energy_first_ ? energy_first_ : to;
-  const double power = gap(from->at, to->at) > Seconds(0) ? between(*from, *to) / gap(from->at, to->at).count() : 0;
+  const auto covered = gap(read_at(*from), read_at(*to)).count();
+  const double power = covered > 0 ? between(*from, *to) / covered : 0;
   const double start = energy_before_ ? at_moment(*energy_before_, *next, begin)
-                                      : from->joules.value() - power * gap(begin, from->at).count();
-  const double stop =
-      energy_after_ ? at_moment(*last, *energy_after_, end) : last->joules.value() + power * gap(last->at, end).count();
-  use.energy = std::clamp(stop - start, use.energy_min.value(), use.energy_max.value());
+                                      : from->joules.value() - power * gap(begin, read_at(*from)).count();
+  const double stop = energy_after_ ? at_moment(*last, *energy_after_, end)
+                                    : last->joules.value() + power * gap(read_at(*last), end).count();
+  return stop - start;
 }
 
 bool DeviceUse::is_settled(Monotonic end, Monotonic now) const {
@@ -197,39 +252,49 @@ RegionUse DeviceUse::use(Monotonic begin, Monotonic end) const {
   return use;
 }
 
-Region::Region(std::string name, Monotonic begin, const SamplePtr &before) : name_(std::move(name)), begin_(begin) {
-  if (before) add(*before);
-}
+Region::Region(std::string name, Monotonic begin, SamplePtr before)
+    : name_(std::move(name)), begin_(begin), before_(std::move(before)) {}
 
 void Region::end(Monotonic at) {
   const std::lock_guard lock(mutex_);
-  if (!end_) end_ = at;
+  if (!end_) end_ = std::max(at, begin_);
+}
+
+void Region::add_points(const Sample &sample) const {
+  const auto &devices = sample.snapshot->devices;
+  for (std::size_t i = 0; i < devices.size() && i < sample.points.size(); ++i) {
+    if (devices[i].identity == nullptr) continue;
+    devices_[devices[i].identity->uuid.str()].add(sample.points[i], begin_, end_);
+  }
+}
+
+void Region::add_before() const {
+  if (const auto before = std::exchange(before_, {})) add_points(*before);
 }
 
 bool Region::add(const Sample &sample) {
   const std::lock_guard lock(mutex_);
   if (settled_) return false;
-  const auto &devices = sample.snapshot->devices;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (devices[i].identity == nullptr) continue;
-    devices_[devices[i].identity->uuid.str()].add(region_point(sample, i), begin_, end_);
-  }
-  settled_ =
-      end_ && std::ranges::all_of(devices_, [&](const auto &one) { return one.second.is_settled(*end_, sample.at); });
+  add_before();
+  add_points(sample);
+  settled_ = end_ && sample.at > *end_ &&
+             std::ranges::all_of(devices_, [&](const auto &one) { return one.second.is_settled(*end_, sample.at); });
   return !settled_;
 }
 
 std::optional<RegionUse> Region::use(std::string_view uuid) const {
   const std::lock_guard lock(mutex_);
+  add_before();
   const auto found = devices_.find(uuid);
   if (found == devices_.end()) return std::nullopt;
-  auto use = found->second.use(begin_, end_.value_or(monotonic_now()));
+  auto use = found->second.use(begin_, end_.value_or(std::max(monotonic_now(), begin_)));
   use.settled = settled_;
   return use;
 }
 
 std::vector<std::string> Region::uuids() const {
   const std::lock_guard lock(mutex_);
+  add_before();
   std::vector<std::string> all;
   for (const auto &[uuid, use] : devices_) all.push_back(uuid);
   return all;

@@ -4,8 +4,9 @@
 //
 // Energy comes from the device's counter, which is read about once a second and moves in steps of its own. So a region
 // has bounds: what the counter says between two of its readings is sure; for the time between a reading and the
-// region's edge the device may have drawn nothing, or as much as it is able to. A figure in between is given only where
-// the lower bound is at least half of the upper one.
+// region's edge the device may have drawn nothing, or as much as its power limit allows. A figure in between is given
+// only where the lower bound is at least half of the upper one. A device without a limit has an upper bound only where
+// readings of the counter lie on both sides of the region.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,6 @@
 #include "monitor/sample.hpp"
 
 namespace gpulse::monitor {
-
-// What a region takes from a sample, of one device.
-struct RegionPoint {
-  Monotonic at{};
-  Reading memory{}, memory_total{}, process_memory{}, utilization{}, true_activity{}, power{}, power_limit{};
-  EnergyPoint energy{};
-};
 
 struct RegionUse {
   Seconds wall{0};
@@ -64,12 +58,14 @@ class DeviceUse {
   void add_within(const RegionPoint &point);
   void add_energy(const EnergyPoint &point, Monotonic begin, std::optional<Monotonic> end);
   void tell_energy(RegionUse &use, Monotonic begin, Monotonic end) const;
+  double likely_energy(Monotonic begin, Monotonic end) const;
 
   std::optional<RegionPoint> before_, first_, last_, after_;  // around and within
   std::uint32_t within_ = 0;
   Mean utilization_, true_activity_;
   Peak memory_, process_memory_;
-  double most_watts_ = 0;
+  double limit_watts_ = 0;  // 0: not known
+  double most_watts_ = 0;   // that were seen
   // Readings of the counter: the last one before the region, the first and the last within, the first after it.
   std::optional<EnergyPoint> energy_before_, energy_first_, energy_last_, energy_after_;
 };
@@ -77,7 +73,7 @@ class DeviceUse {
 class Region {
  public:
   // `before`: the newest sample there was.
-  Region(std::string name, Monotonic begin, const SamplePtr &before);
+  Region(std::string name, Monotonic begin, SamplePtr before);
 
   const std::string &name() const { return name_; }
   void end(Monotonic at);
@@ -88,16 +84,24 @@ class Region {
   std::vector<std::string> uuids() const;
 
  private:
+  // By UUID.
+  using Devices = std::map<std::string, DeviceUse, std::less<>>;
+
+  // With the mutex held.
+  void add_points(const Sample &sample) const;
+  void add_before() const;
+
   const std::string name_;
   const Monotonic begin_;
   mutable std::mutex mutex_;
+  mutable SamplePtr before_;  // until somebody looks: a region has to begin and end at next to no cost
   std::optional<Monotonic> end_;
   bool settled_ = false;
-  std::map<std::string, DeviceUse, std::less<>> devices_;  // by UUID
+  mutable Devices devices_;
 };
 
-// What a region takes from the sample, of the device at this position; the process is this one.
-RegionPoint region_point(const Sample &sample, std::size_t device);
+// What regions take from the sample, of each device; the process is this one. `before`: the sample before it, if any.
+std::vector<RegionPoint> region_points(const Sample &sample, const SamplePtr &before);
 // The metrics that regions look at.
 MetricSet region_needs();
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,16 +21,30 @@ namespace gpulse::monitor {
 struct EnergyPoint {
   Monotonic at{};
   Reading joules{};
+  std::chrono::nanoseconds late{0};  // it was read up to so long before
+};
+
+// What regions look at, of one device. Made once per sample, because a program may have thousands of regions.
+struct RegionPoint {
+  Monotonic at{};
+  Reading memory{}, memory_total{}, process_memory{}, utilization{}, true_activity{}, power{}, power_limit{};
+  EnergyPoint energy{};
 };
 
 class Sample {
  public:
+  Sample() = default;
+  Sample(const Sample &) = delete;
+  Sample &operator=(const Sample &) = delete;
+  ~Sample() { delete json_.load(std::memory_order_acquire); }
+
   SnapshotPtr snapshot;
   std::uint64_t number = 0;
   Monotonic at{};
+  std::chrono::nanoseconds took{0};  // to read it: the first one reads twice, a while apart
   std::optional<std::int64_t> step{};
   bool from_agent = false;
-  std::vector<EnergyPoint> energy{};  // of each device
+  std::vector<RegionPoint> points{};  // of each device
   std::vector<std::string> ids{};     // of each device: "0", "0:1"
 
   // `gpulse --json` of it, made when it is asked for.
@@ -39,8 +53,7 @@ class Sample {
  private:
   friend class SamplePtr;
   mutable std::atomic<std::uint32_t> holders_{0};
-  mutable std::once_flag json_once_;
-  mutable std::string json_;
+  mutable std::atomic<const std::string *> json_{nullptr};
 };
 
 // Counts in the sample itself, so that a C program can hold one by a plain pointer.

@@ -88,7 +88,7 @@ class SegmentReader {
   // An error says in one line what is wrong with the place; it has no more to say where there is simply no agent.
   static Result<SegmentReader> open(const Place &place, BootClock clock = boot_clock);
   // The first place that has a fresh one. `problem` gets what is wrong with one that is there but cannot be used.
-  static std::optional<SegmentReader> find(std::string &problem);
+  static std::optional<SegmentReader> find(std::string &problem, const std::vector<Place> &places = places_to_look());
 
   // The newest sample; an error where it is stale, torn or damaged.
   Result<Taken> latest() const;

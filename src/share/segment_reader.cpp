@@ -85,8 +85,8 @@ Result<SegmentReader> SegmentReader::open(const Place &place, BootClock clock) {
   return SegmentReader(place, clock, std::move(mapping), head.layout, std::move(slots));
 }
 
-std::optional<SegmentReader> SegmentReader::find(std::string &problem) {
-  for (const auto &place : places_to_look()) {
+std::optional<SegmentReader> SegmentReader::find(std::string &problem, const std::vector<Place> &places) {
+  for (const auto &place : places) {
     auto reader = open(place);
     auto good = reader ? reader->check() : Result<void>(std::unexpected(reader.error()));
     if (good) return std::move(*reader);
