@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training program, as far as a sink is concerned: sink_program FORMAT PATH RECORDING < STEPS writes the samples of the
-// recording, each with the step on its line of the standard input; "-" is none.
+// A training program, as far as a sink is concerned: sink_program FORMAT PATH RECORDING < STEPS writes the samples of
+// the recording, each with the step on its line of the standard input; "-" is none.
 #include <cstdio>
 #include <iostream>
 
@@ -17,7 +17,8 @@ int log_steps(const gpulse::sink::SinkOptions &options, const std::string &recor
   if (!feed) return complain(feed.error());
   const auto sink = gpulse::sink::open(options);
   if (!sink) return complain(sink.error());
-  for (std::string line; std::getline(std::cin, line);) {
+  std::string line;
+  while (std::getline(std::cin, line)) {
     const auto sample = (*feed)->next();
     if (!sample || *sample == nullptr) return complain({"the recording is too short"});
     if (const auto done = (*sink)->write(**sample, gpulse::parse_integer<std::int64_t>(line)); !done) {

@@ -451,7 +451,7 @@ def test_a_command_goes_on_when_the_log_cannot(tmp_path: Path) -> None:
     assert "No space left" in only_line(done.stderr)
 
 
-TRAINING = 'trap "echo saved; exit 9" {}; echo ready; while :; do sleep 0.05; done'
+TRAINING = 'trap "echo saved; exit 9" {}; echo ready; n=0; while [ $n -lt 300 ]; do n=$((n+1)); sleep 0.05; done'
 
 
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "USR1"])
@@ -460,9 +460,16 @@ def test_a_signal_reaches_the_command(name: str, tmp_path: Path) -> None:
     with subprocess.Popen(command, env=environment("single"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         process.send_signal(getattr(signal, f"SIG{name}"))
-        out, _ = process.communicate(timeout=20)
+        out, _ = process.communicate()
     assert (process.returncode, out) == (9, "saved\n")
     assert (tmp_path / "log").read_bytes().endswith(b"\n")
+
+
+def test_a_signal_at_the_very_start_reaches_the_command(tmp_path: Path) -> None:
+    script = 'trap "exit 9" TERM; kill -TERM $PPID; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; done'
+    for number in range(5):
+        command = log_while(tmp_path / str(number), "sh", "-c", script)
+        assert subprocess.run(command, env=environment("single"), timeout=60).returncode == 9
 
 
 def test_ctrl_c_reaches_the_command_once(tmp_path: Path) -> None:

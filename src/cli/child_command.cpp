@@ -89,18 +89,21 @@ Result<void> ChildCommand::start(std::span<const std::string> words, std::stop_s
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return failure("cannot run a command", std::strerror(errno));
   const UniqueFd failures(ends[0]);
   UniqueFd to_us(ends[1]);
-  const std::lock_guard lock(command_->mutex);
-  if (stop_.stop_requested()) return failure("the command was not run");
-  const auto pid = ::fork();
-  if (pid < 0) return failure(fmt::format("cannot run {}", words.front()), std::strerror(errno));
-  if (pid == 0) become(arguments.data(), to_us.get());
+  pid_t pid = -1;
+  {
+    const std::lock_guard lock(command_->mutex);
+    if (stop_.stop_requested()) return failure("the command was not run");
+    pid = ::fork();
+    if (pid == 0) become(arguments.data(), to_us.get());
+    if (pid < 0) return failure(fmt::format("cannot run {}", words.front()), std::strerror(errno));
+    command_->pid = pid;
+  }
   to_us.reset();
   int why = 0;
   // Closed by exec() without a word.
   if (::read(failures.get(), &why, sizeof why) == sizeof why) {
     return failure(fmt::format("cannot run {}", words.front()), std::strerror(why));
   }
-  command_->pid = pid;
   std::thread([pid, on_end = std::move(on_end)]() mutable {
     siginfo_t info{};
     wait_for_end(pid, info);
