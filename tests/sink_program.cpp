@@ -3,8 +3,9 @@
 // the recording, each with the step on its line of the standard input; "-" is none.
 #include <cstdio>
 #include <iostream>
+#include <optional>
+#include <string>
 
-#include "base/text.hpp"
 #include "feed/feed.hpp"
 #include "sink/sink.hpp"
 
@@ -21,9 +22,8 @@ int log_steps(const gpulse::sink::SinkOptions &options, const std::string &recor
   while (std::getline(std::cin, line)) {
     const auto sample = (*feed)->next();
     if (!sample || *sample == nullptr) return complain({"the recording is too short"});
-    if (const auto done = (*sink)->write(**sample, gpulse::parse_integer<std::int64_t>(line)); !done) {
-      return complain(done.error());
-    }
+    const auto step = line == "-" ? std::nullopt : std::optional<std::int64_t>(std::stoll(line));
+    if (const auto done = (*sink)->write(**sample, step); !done) return complain(done.error());
   }
   const auto closed = (*sink)->close();
   return closed ? 0 : complain(closed.error());

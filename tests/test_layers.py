@@ -39,7 +39,7 @@ def lines_with(pattern: str, folder: str, flags: re.RegexFlag = re.IGNORECASE) -
 QUERY_WORDS = {"user", "job", "pod", "container", "command"}
 
 
-@pytest.mark.parametrize("folder", ["view", "tui"])
+@pytest.mark.parametrize("folder", ["view", "sink", "tui"])
 def test_no_view_names_a_metric(folder: str) -> None:
     keys = {row["key"] for row in gpulse("explain", "--all", "--json").json["metrics"]}
     assert len(keys) > 100
@@ -48,7 +48,7 @@ def test_no_view_names_a_metric(folder: str) -> None:
     assert lines_with('"(' + "|".join(sorted(keys)) + ')"', folder, re.NOFLAG) == []
 
 
-@pytest.mark.parametrize("folder", ["view", "tui"])
+@pytest.mark.parametrize("folder", ["view", "sink", "tui"])
 def test_no_view_names_a_vendor(folder: str) -> None:
     # nvidia-smi is a program whose names for metrics the table has as well.
     assert lines_with(r"nvidia(?![-_]smi)|nvml|\bamd|radeon|\bintel\b", folder) == []

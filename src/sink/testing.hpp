@@ -34,7 +34,7 @@ inline std::filesystem::path only_file(const std::filesystem::path &folder) {
 }
 
 template <class Number>
-Number number_at(std::string_view bytes, std::size_t at) {
+Number number_at(const std::string &bytes, std::size_t at) {
   Number value{};
   if (at + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + at, sizeof value);
   return value;
