@@ -23,6 +23,8 @@ constexpr auto kEnergy = device_metric("energy_joules");
 
 // The counters that are known move every 10 to 100 ms: what a reading says may be so old.
 constexpr Seconds kCounterStep = 100ms;
+// One that is read every second was read at most so long before, or after.
+constexpr Seconds kNearEdge = 1500ms;
 // By then the counter has been read again, if ever.
 constexpr auto kCounterWait = 2500ms;
 
@@ -200,7 +202,11 @@ void DeviceUse::tell_energy(RegionUse &use, Monotonic begin, Monotonic end) cons
   // Without any idea of its power a step could be anything.
   use.energy_min = watts > 0 ? least : 0.0;
   if (use.energy_max) use.energy_min = std::min(use.energy_min.value(), use.energy_max.value());
-  if (!use.energy_max || 2 * use.energy_min.value() < use.energy_max.value()) return;
+  // The counter was read within the region, and near both of its edges.
+  const bool measured = energy_first_ && energy_last_ && energy_first_->at < energy_last_->at &&
+                        gap(begin, energy_first_->at) <= kNearEdge && gap(energy_last_->at, end) <= kNearEdge;
+  const bool narrow = use.energy_max && 2 * use.energy_min.value() >= use.energy_max.value();
+  if (!use.energy_max || (!measured && !narrow)) return;
   use.energy = std::clamp(likely_energy(begin, end), use.energy_min.value(), use.energy_max.value());
 }
 
