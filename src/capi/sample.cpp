@@ -91,6 +91,7 @@ gpulse_status gpulse_get_device(const gpulse_sample *sample, uint32_t device, gp
                                   .pci = identity.pci.str().c_str(),
                                   .driver = identity.driver.str().c_str(),
                                   .parent = identity.parent.str().c_str(),
+                                  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): of a literal
                                   .state = word(one.state).data()};
     return capi::hand_out(full, info);
   });
