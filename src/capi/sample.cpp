@@ -26,7 +26,8 @@ const char *absence_of(const Snapshot &snapshot) {
 const char *type_name(std::uint8_t types) {
   constexpr std::array<const char *, 8> kNames{"",    "compute",     "graphics",     "compute+graphics",
                                                "mps", "compute+mps", "graphics+mps", "compute+graphics+mps"};
-  return kNames[types % kNames.size()];
+  const char *const name = kNames[types % kNames.size()];
+  return name;
 }
 
 const Row *row_of(const Snapshot &snapshot, Scope scope, std::uint32_t entity) {

@@ -80,7 +80,8 @@ void release(Part *part) {
 }
 
 ArrowSchema schema_of(const std::shared_ptr<const Table> &table, const Column &column) {
-  auto *owned = new Owned<ArrowSchema>{.table = table};
+  auto owned = std::make_unique<Owned<ArrowSchema>>();
+  owned->table = table;
   return {.format = format_of(column),
           .name = column.name.c_str(),
           .metadata = nullptr,
@@ -89,11 +90,12 @@ ArrowSchema schema_of(const std::shared_ptr<const Table> &table, const Column &c
           .children = nullptr,
           .dictionary = nullptr,
           .release = release<ArrowSchema>,
-          .private_data = owned};
+          .private_data = owned.release()};
 }
 
 ArrowArray array_of(const std::shared_ptr<const Table> &table, const Column &column) {
-  auto *owned = new Owned<ArrowArray>{.table = table};
+  auto owned = std::make_unique<Owned<ArrowArray>>();
+  owned->table = table;
   auto &buffers = owned->buffers;
   std::int64_t count = 2;
   std::int64_t missing = 0;
@@ -116,12 +118,13 @@ ArrowArray array_of(const std::shared_ptr<const Table> &table, const Column &col
           .children = nullptr,
           .dictionary = nullptr,
           .release = release<ArrowArray>,
-          .private_data = owned};
+          .private_data = owned.release()};
 }
 
 template <class Part, class Make>
 Owned<Part> *with_children(const std::shared_ptr<const Table> &table, Make make) {
-  auto owned = std::make_unique<Owned<Part>>(Owned<Part>{.table = table});
+  auto owned = std::make_unique<Owned<Part>>();
+  owned->table = table;
   owned->parts.reserve(table->columns.size());
   owned->children.reserve(table->columns.size());
   try {
