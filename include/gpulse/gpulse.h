@@ -127,7 +127,7 @@ GPULSE_API void gpulse_options_init(gpulse_options *options);
 
 /* Starts to sample. Returns at once: the first sample comes when the drivers have answered. NULL: the defaults. */
 GPULSE_API gpulse_status gpulse_open(const gpulse_options *options, gpulse_monitor **monitor);
-/* Ends the sampling and frees the monitor, within a tenth of a second. Samples, tables and regions of it that are still
+/* Ends the sampling, flushes the sinks and frees the monitor. Samples, tables and regions of it that are still
  * held stay good; descriptors of gpulse_subscribe() are closed. A gpulse_wait() or gpulse_refresh() that goes on ends
  * with GPULSE_CLOSED; otherwise nobody may use the monitor meanwhile. */
 GPULSE_API void gpulse_close(gpulse_monitor *monitor);
