@@ -97,7 +97,8 @@ class Monitor:
         self._flags = 0 if agent else _library.NO_AGENT
         self._lock = threading.Lock()
         self._handle: Optional[int] = None
-        self._latest = library().latest
+        # Bound once: these stand in training loops.
+        self._latest, self._set_step = library().latest, library().set_step
         self._pid = os.getpid()
         self._closed = False
         self._shown: Optional[Mapping[str, Optional[int]]] = None
@@ -175,7 +176,7 @@ class Monitor:
             with self._lock:
                 handle = self._begin()
         sample = self._latest(handle)
-        return Sample(sample, self._shown_devices()) if sample else None
+        return Sample(sample, self._shown or self._shown_devices()) if sample else None
 
     def wait(self, after: int = 0, timeout: Union[float, str] = 10.0) -> Sample:
         """A sample whose number is greater; NoSample where none comes in time."""
@@ -250,7 +251,7 @@ class Monitor:
         """The training step that goes on: samples taken from now on carry it."""
         handle = self._handle
         if handle is not None and self._pid == _pid:
-            library().set_step(handle, step)
+            self._set_step(handle, step)
 
     def on_sample(self, callback: Callable[[Sample], object]) -> None:
         """Calls it with every sample, on a thread of its own, until the monitor is closed."""
