@@ -23,6 +23,8 @@ constexpr auto kEnergy = device_metric("energy_joules");
 
 // The counters that are known move every 10 to 100 ms: what a reading says may be so old.
 constexpr Seconds kCounterStep = 100ms;
+// Samples for regions are taken ten times a second.
+constexpr auto kSoon = 150ms;
 // One that is read every second was read at most so long before, or after.
 constexpr Seconds kNearEdge = 1500ms;
 // By then the counter has been read again, if ever.
@@ -232,8 +234,11 @@ bool DeviceUse::is_settled(Monotonic end, Monotonic now) const {
 
 RegionUse DeviceUse::use(Monotonic begin, Monotonic end) const {
   RegionUse use{.wall = end - begin, .samples = within_};
-  const auto *at_begin = nearer(before_, first_ ? first_ : after_, begin);
-  const auto *at_end = nearer(last_ ? last_ : before_, after_, end);
+  // What a sample within the region saw, the region may have done; what one from before it saw, it has not.
+  const auto *at_begin = before_ ? &*before_ : nearer(first_, after_, begin);
+  // So does one soon after its end; a later one may have seen what came next.
+  const bool soon_after = after_ && after_->at - end <= kSoon;
+  const auto *at_end = nearer(last_ || soon_after ? last_ : before_, after_, end);
   auto memory = memory_;
   auto process_memory = process_memory_;
   for (const auto *point : {at_begin, at_end}) {

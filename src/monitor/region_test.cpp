@@ -172,6 +172,22 @@ TEST(RegionMemory, WithoutASampleWithinItIsThatOfTheSamplesAround) {
   EXPECT_EQ(use.utilization, Reading(40.0));
 }
 
+TEST(RegionMemory, WhatAShortRegionTookIsSeenRightAfterIt) {
+  // Taken 1 ms after the beginning and 5 ms after the end, where the nearest ones would show nothing of it.
+  Region region("get_model", Monotonic(10'000ms), make_sample(9'990ms, {with_memory(10, 0)}));
+  region.add(*make_sample(10'001ms, {with_memory(18, 0)}));
+  region.end(Monotonic(10'002ms));
+  region.add(*make_sample(10'007ms, {with_memory(18, 0)}));
+  const auto use = region.use("GPU-0").value();
+  EXPECT_EQ(use.memory_begin, Reading(10 * kGiB));
+  EXPECT_EQ(use.memory_end, Reading(18 * kGiB));
+
+  Region none_within("get_model", Monotonic(10'000ms), make_sample(9'999ms, {with_memory(10, 0)}));
+  none_within.end(Monotonic(10'000ms + 500us));
+  none_within.add(*make_sample(10'007ms, {with_memory(18, 0)}));
+  EXPECT_EQ(none_within.use("GPU-0").value().memory_end, Reading(18 * kGiB));
+}
+
 TEST(RegionMemory, OfTheProcessIsItsOwn) {
   const auto self = static_cast<std::uint32_t>(::getpid());
   const std::vector<Process> processes{make_process(self, 0, 4 * kGiB), make_process(self, 1, 1 * kGiB),
