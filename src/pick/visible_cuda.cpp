@@ -27,25 +27,29 @@ bool is_cuda(const Device &device) {
 
 bool is_split(const Device &device) { return device.row[device_metric("mig_mode")].value_or(0) == 1; }
 
-// What a leading number of an entry says, as atoi() reads it: " 1gpu" is 1. None: there is no digit.
-std::optional<std::int64_t> leading_number(std::string_view entry) {
+// What a leading number of an entry says, as atoi() reads it: " 1gpu" is 1, and what is beyond 32 bits loses its upper
+// ones. None: there is no digit.
+std::optional<std::int32_t> leading_number(std::string_view entry) {
   const auto begin = entry.find_first_not_of(" \t\n\v\f\r");
   if (begin == std::string_view::npos) return std::nullopt;
   entry.remove_prefix(begin);
   const bool negative = entry.starts_with('-');
   if (negative || entry.starts_with('+')) entry.remove_prefix(1);
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   std::int64_t number = 0;
   std::size_t digits = 0;
   for (; digits < entry.size() && entry[digits] >= '0' && entry[digits] <= '9'; ++digits) {
-    number = std::min(number * 10 + (entry[digits] - '0'), std::int64_t{std::numeric_limits<std::int32_t>::max()});
+    const int digit = entry[digits] - '0';
+    number = number > (kMost - digit) / 10 ? kMost : number * 10 + digit;
   }
   if (digits == 0) return std::nullopt;
-  return negative ? -number : number;
+  return static_cast<std::int32_t>(negative ? -number : number);
 }
 
-// Only the hexadecimal digits may be written either way.
+// Only the hexadecimal digits may be written either way. What stands behind a whole UUID is not looked at.
 bool begins_with_uuid(std::string_view uuid, std::string_view prefix) {
   constexpr std::size_t kWord = 4;
+  prefix = prefix.substr(0, uuid.size());
   return uuid.size() >= prefix.size() && uuid.substr(0, kWord) == prefix.substr(0, kWord) &&
          lower(uuid.substr(0, prefix.size())) == lower(prefix);
 }

@@ -82,7 +82,12 @@ TEST(VisibleToCuda, EveryKindOfMask) {
       {"GPU-8932F937-D72C", {0}},
       {"GPU-zzz", {}},
       {full + ", " + full, {0}},  // the blank makes the second invalid, so that it is no duplicate
-      {full + "0", {}},
+      {full + "x", {0}},          // as CUDA does: what follows a whole UUID is not looked at
+      {full + " ", {0}},
+      {"4294967296", {0}},  // 2^32 is 0 in 32 bits
+      {"4294967298,0", {2, 0}},
+      {"2147483648", {}},
+      {"99999999999999999999999", {}},
       {"MIG-x", {}},
       {"0,MIG-x", {0}},
   };

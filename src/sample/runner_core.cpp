@@ -163,6 +163,9 @@ void Runner::Core::settle_all() {
   if (!is_healthy()) retry_later(monotonic_now());
 }
 
+// What concerns a single device changes seldom, and is dear to ask for: every so many checks.
+constexpr int kPartChecks = 4;
+
 // Runs discovery when it is due.
 [[gnu::hot]] void Runner::Core::find_entities(Worker &self, Lock &lock) {
   stage = Stage::read;
@@ -175,7 +178,8 @@ void Runner::Core::settle_all() {
   const bool check = !look && now >= next_check;
   // Discovery must not run at the same time as any other call of the source; until then, nobody need ask for changes.
   const bool free = (look || check) && !any_call_hangs();
-  checking = check && free;
+  checking = check && free && now >= next_part_check;
+  if (checking) next_part_check = now + kPartChecks * options.check;
   if (free) discover(self, lock, now, look);
   advance();
 }

@@ -195,6 +195,7 @@ struct Runner::Core {
   std::chrono::nanoseconds retry_after{0};
   Monotonic next_retry{};
   Monotonic next_check{};
+  Monotonic next_part_check{};  // the next check that asks every entity too
   std::chrono::nanoseconds call_time{0};
   std::uint64_t calls = 0;
   struct Reader {
