@@ -54,7 +54,7 @@ class Asked {
     std::array<char *, 3> arguments{program.data(), word.data(), nullptr};
     auto environment = environment_without_mask();
     const int error =
-        ::posix_spawn(&asked.pid_, program.c_str(), &actions, nullptr, arguments.data(), environment.data());
+        ::posix_spawnp(&asked.pid_, program.c_str(), &actions, nullptr, arguments.data(), environment.data());
     ::posix_spawn_file_actions_destroy(&actions);
     if (error != 0) return failure(fmt::format("{}: {}", program, std::strerror(error)));
     return asked;

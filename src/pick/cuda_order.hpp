@@ -16,8 +16,8 @@ namespace gpulse::pick {
 // The word that tells gpulse to answer.
 inline constexpr const char *kCudaOrderCommand = "cuda-order";
 
-// UUIDs of all GPUs that CUDA has without a mask, in its order. `program` is gpulse, or whatever answers as it does:
-// a UUID per line.
+// UUIDs of all GPUs that CUDA has without a mask, in its order. `program` is gpulse, or whatever answers as it does, a
+// UUID per line; without a slash it is looked for in PATH.
 Result<std::vector<std::string>> ask_cuda_order(const std::string &program,
                                                 std::chrono::milliseconds patience = std::chrono::seconds(10),
                                                 const std::stop_token &stop = {});

@@ -41,6 +41,21 @@ TEST_F(CudaOrderTest, TheMaskIsNotHandedOn) {
   EXPECT_THAT(*order, ElementsAre("GPU-all"));
 }
 
+// And never in the current folder, which may be anybody's.
+TEST_F(CudaOrderTest, ANameAloneIsLookedForInThePath) {
+  program("echo GPU-a");
+  const std::string before = ::getenv("PATH");
+  ::setenv("PATH", (folder_.path("") + ":" + before).c_str(), 1);
+  const auto found = ask_cuda_order("program");
+  ::setenv("PATH", before.c_str(), 1);
+  ASSERT_TRUE(found) << found.error().line();
+  EXPECT_THAT(*found, ElementsAre("GPU-a"));
+  const auto here = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path(""));
+  EXPECT_FALSE(ask_cuda_order("program"));
+  std::filesystem::current_path(here);
+}
+
 TEST_F(CudaOrderTest, WhatGoesWrongIsSaid) {
   EXPECT_THAT(ask_cuda_order(program("echo cuInit says 100; exit 1")).error().line(), HasSubstr("cuInit says 100"));
   EXPECT_FALSE(ask_cuda_order(program("exit 0")));
