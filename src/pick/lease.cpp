@@ -15,6 +15,7 @@
 
 #include "base/clock.hpp"
 #include "base/file.hpp"
+#include "base/unique_fd.hpp"
 #include "base/user.hpp"
 
 namespace gpulse::pick {
@@ -129,10 +130,11 @@ Lease &Lease::operator=(Lease &&other) noexcept {
   return *this;
 }
 
-// Closing alone would leave it to children that were forked meanwhile; unlocking in a child would end the parent's.
+// Closing alone would leave it to children that were made without fork(), by a bare system call; unlocking in one of
+// them would end the parent's.
 void Lease::release() {
   for (auto &file : files_) {
-    if (!passed_on_ && owner_ == ::getpid()) ::flock(file.get(), LOCK_UN);
+    if (file && !passed_on_ && owner_ == ::getpid()) ::flock(file.get(), LOCK_UN);
   }
   files_.clear();
 }
@@ -140,15 +142,15 @@ void Lease::release() {
 std::vector<int> Lease::descriptors() const {
   std::vector<int> all;
   all.reserve(files_.size());
-  for (const auto &file : files_) all.push_back(file.get());
+  for (const auto &file : files_) {
+    if (file) all.push_back(file.get());
+  }
   return all;
 }
 
 Result<void> Lease::pass_on() {
-  for (const auto &file : files_) {
-    const int flags = ::fcntl(file.get(), F_GETFD);
-    if (flags < 0 || ::fcntl(file.get(), F_SETFD, flags & ~FD_CLOEXEC) != 0)
-      return failure(fmt::format("the lease of {} cannot be passed on: {}", uuid_, error_words()));
+  for (auto &file : files_) {
+    if (!file.share()) return failure(fmt::format("the lease of {} cannot be passed on: {}", uuid_, error_words()));
   }
   passed_on_ = true;
   return {};
@@ -165,13 +167,12 @@ Result<LeaseFolder> LeaseFolder::open(const LeasePlace &place) {
 
 // O_CREAT on a file of somebody else's is refused in such a folder where fs.protected_regular is set: a file that is
 // there is opened without it. Writing is for the hint alone: a lock can be had on a file that may only be read.
-Result<UniqueFd> LeaseFolder::open_file(const std::string &name) const {
+Result<OwnFile> LeaseFolder::open_file(const std::string &name) const {
   const auto path = path_ + "/" + name;
-  constexpr int kFlags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  constexpr int kFlags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   for (int tries = 0; tries < kMostTries; ++tries) {
-    UniqueFd file(::open(path.c_str(), O_RDWR | kFlags));
-    if (!file && (errno == EACCES || errno == EPERM || errno == EROFS))
-      file = UniqueFd(::open(path.c_str(), O_RDONLY | kFlags));
+    auto file = OwnFile::open(path, O_RDWR | kFlags);
+    if (!file && (errno == EACCES || errno == EPERM || errno == EROFS)) file = OwnFile::open(path, O_RDONLY | kFlags);
     if (!file && errno != ENOENT) return failure(fmt::format("cannot open {}: {}", path, error_words()));
     if (file) {
       struct stat status{};
@@ -200,7 +201,7 @@ Result<void> LeaseFolder::make_file(const std::string &name) const {
 }
 
 // An empty one: somebody else has it. The lock counts only on the file that others will find there.
-Result<UniqueFd> LeaseFolder::lock_file(const std::string &name, int how, std::chrono::milliseconds patience) const {
+Result<OwnFile> LeaseFolder::lock_file(const std::string &name, int how, std::chrono::milliseconds patience) const {
   const auto end = monotonic_now() + patience;
   for (int tries = 0; tries < kMostTries; ++tries) {
     auto file = open_file(name);
@@ -208,7 +209,7 @@ Result<UniqueFd> LeaseFolder::lock_file(const std::string &name, int how, std::c
     while (::flock(file->get(), how | LOCK_NB) != 0) {
       if (errno == EINTR) continue;
       if (errno != EWOULDBLOCK) return failure(fmt::format("cannot lock {}/{}: {}", path_, name, error_words()));
-      if (monotonic_now() >= end) return UniqueFd();
+      if (monotonic_now() >= end) return OwnFile();
       std::this_thread::sleep_for(1ms);
     }
     if (is_at(file->get(), path_ + "/" + name)) return file;
@@ -228,7 +229,7 @@ Result<std::optional<Lease>> LeaseFolder::take_one(const LeaseKey &key, std::str
   lease.uuid_ = key.uuid;
   lease.owner_ = ::getpid();
   // What cleans up /tmp leaves a folder alone that somebody has locked, and what is in it.
-  UniqueFd folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  auto folder = OwnFile::open(path_, O_RDONLY | O_DIRECTORY);
   if (folder && ::flock(folder.get(), LOCK_SH | LOCK_NB) == 0) lease.files_.push_back(std::move(folder));
   for (const auto &[name, how] : steps) {
     auto file = lock_file(name, how, 0ms);
@@ -259,7 +260,7 @@ Result<Taken> LeaseFolder::take(std::span<const LeaseKey> keys, std::size_t coun
     }
   }
   if (taken.leases.size() < count) taken.leases.clear();
-  // Closing is not enough where another thread has forked meanwhile.
+  // Closing is not enough where another thread has made a child meanwhile that has the file too.
   if (*turn) ::flock(turn->get(), LOCK_UN);
   return taken;
 }

@@ -17,7 +17,7 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
-#include "base/unique_fd.hpp"
+#include "pick/own_file.hpp"
 #include "pick/visible.hpp"
 
 namespace gpulse::pick {
@@ -36,8 +36,8 @@ struct LeasePlace {
 };
 LeasePlace lease_place(const Environment &environment);
 
-// Held until it is destroyed, released, or the process ends. A child made by fork() has it too, until it ends, executes
-// a program or closes descriptors(); in such a child the destructor lets go of nothing but the child's own share.
+// Held until it is destroyed, released, or the process ends. Children and the programs that they execute have no part
+// in it until it is passed on; in a child, the destructor lets go of nothing but the child's own share.
 class Lease {
  public:
   Lease() = default;
@@ -48,7 +48,8 @@ class Lease {
   ~Lease() { release(); }
 
   const Text &uuid() const { return uuid_; }
-  // From now on programs that this process or its children execute hold it too, and it ends with the last of them.
+  // From now on children of this process and the programs that it executes hold it too, and it ends with the last of
+  // them.
   Result<void> pass_on();
   std::vector<int> descriptors() const;
   void release();
@@ -57,7 +58,7 @@ class Lease {
   friend class LeaseFolder;
 
   Text uuid_;
-  std::vector<UniqueFd> files_;
+  std::vector<OwnFile> files_;
   pid_t owner_ = 0;
   bool passed_on_ = false;
 };
@@ -85,9 +86,9 @@ class LeaseFolder {
  private:
   explicit LeaseFolder(std::string path) : path_(std::move(path)) {}
   Result<std::optional<Lease>> take_one(const LeaseKey &key, std::string &holder) const;
-  Result<UniqueFd> open_file(const std::string &name) const;
+  Result<OwnFile> open_file(const std::string &name) const;
   Result<void> make_file(const std::string &name) const;
-  Result<UniqueFd> lock_file(const std::string &name, int how, std::chrono::milliseconds patience) const;
+  Result<OwnFile> lock_file(const std::string &name, int how, std::chrono::milliseconds patience) const;
 
   std::string path_;
 };

@@ -6,7 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
 
 #include "base/child_process.hpp"
 #include "base/temporary_folder.hpp"
@@ -128,6 +133,84 @@ TEST_F(LeaseTest, AForkedChildThatEndsTakesNothingAway) {
             }),
             "done");
   EXPECT_FALSE(is_free({"GPU-1"}));
+}
+
+// Takes one, forks a child that lives on, and ends: what is left is the child, which this process is given.
+class Orphan {
+ public:
+  explicit Orphan(const std::function<std::optional<Lease>()> &take) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0) return;
+    const UniqueFd from(ends[0]);
+    const UniqueFd to(ends[1]);
+    Child parent(::fork());
+    if (parent.id() == 0) {
+      const auto lease = take();
+      const auto pid = lease ? ::fork() : -1;
+      while (pid == 0) ::pause();
+      [[maybe_unused]] const auto told = ::write(to.get(), &pid, sizeof pid);
+      ::_exit(0);
+    }
+    pid_t pid = -1;
+    [[maybe_unused]] const auto got = ::read(from.get(), &pid, sizeof pid);
+    parent.wait();
+    child_.emplace(pid);
+  }
+
+  bool runs() const { return child_ && child_->id() > 0 && child_->runs(); }
+
+ private:
+  std::optional<Child> child_;
+};
+
+TEST_F(LeaseTest, AForkedChildHasNoPartInIt) {
+  const Orphan orphan([&] { return take({"GPU-1"}); });
+  ASSERT_TRUE(orphan.runs());
+  EXPECT_TRUE(is_free({"GPU-1"}));
+}
+
+TEST_F(LeaseTest, UnlessItIsPassedOn) {
+  const Orphan orphan([&] {
+    auto lease = take({"MIG-a", "GPU-1"});
+    if (!lease->pass_on()) lease.reset();
+    return lease;
+  });
+  ASSERT_TRUE(orphan.runs());
+  EXPECT_FALSE(is_free({"MIG-a", "GPU-1"}));
+  EXPECT_FALSE(is_free({"GPU-1"}));
+}
+
+// By then the child may have another file of that number.
+TEST_F(LeaseTest, AForkedChildThatLetsGoClosesNothingElse) {
+  auto lease = take({"GPU-1"});
+  EXPECT_EQ(in_child([&] {
+              const UniqueFd other(::open("/dev/null", O_RDONLY));
+              lease.reset();
+              return ::fcntl(other.get(), F_GETFD) >= 0 ? "open" : "closed";
+            }),
+            "open");
+}
+
+// Each with a lease of its own, while another thread takes and releases some.
+TEST_F(LeaseTest, ForksAtAnyMomentKeepNothing) {
+  const auto folder = open();
+  std::atomic<bool> done{false};
+  std::jthread taker([&] {
+    while (!done) EXPECT_TRUE(folder.take(std::vector<LeaseKey>{{"GPU-1"}, {"GPU-2"}}, 2));
+  });
+  for (int i = 0; i < 100; ++i) {
+    const auto left = in_child([&] {
+      int count = 0;
+      for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code none;
+        if (std::filesystem::read_symlink(entry.path(), none).string().starts_with(place() + "/GPU-")) ++count;
+      }
+      return std::to_string(count);
+    });
+    EXPECT_EQ(left, "0");
+  }
+  done = true;
 }
 
 TEST_F(LeaseTest, ReleasedItIsFreeThoughAForkedChildLives) {
