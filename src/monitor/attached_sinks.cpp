@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -37,8 +38,8 @@ void AttachedSinks::note(const Result<void> &written) {
 
 void AttachedSinks::write_held(Attached &attached) {
   attached.undecided = false;
-  for (const auto &sample : attached.held) note(attached.sink->write(*sample->snapshot));
-  attached.held.clear();
+  const auto held = std::exchange(attached.held, {});
+  for (const auto &sample : held) note(attached.sink->write(*sample->snapshot));
 }
 
 void AttachedSinks::write(Attached &attached, const SamplePtr &sample) {
@@ -56,17 +57,25 @@ void AttachedSinks::write(Attached &attached, const SamplePtr &sample) {
   if (enough) write_held(attached);
 }
 
-void AttachedSinks::write(const SamplePtr &sample) {
+// What one sink throws is that one's problem.
+void AttachedSinks::with_each(const std::function<void(Attached &)> &work) {
   take_new();
-  for (auto &attached : sinks_) write(attached, sample);
+  for (auto &attached : sinks_) {
+    try {
+      work(attached);
+    } catch (const std::exception &problem) {
+      note(failure(problem.what()));
+    }
+  }
+}
+
+void AttachedSinks::write(const SamplePtr &sample) {
+  with_each([&](Attached &attached) { write(attached, sample); });
 }
 
 void AttachedSinks::close() {
-  take_new();
-  for (auto &attached : sinks_) {
-    write_held(attached);
-    note(attached.sink->close());
-  }
+  with_each([&](Attached &attached) { write_held(attached); });
+  with_each([&](Attached &attached) { note(attached.sink->close()); });
   sinks_.clear();
 }
 

@@ -3,6 +3,7 @@
 // thread writes and closes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -30,6 +31,7 @@ class AttachedSinks {
     std::vector<SamplePtr> held{};
   };
   void write(Attached &attached, const SamplePtr &sample);
+  void with_each(const std::function<void(Attached &)> &work);
   void write_held(Attached &attached);
   void take_new();
   void note(const Result<void> &written);

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 
+#include "base/signals_blocked.hpp"
 #include "base/sysroot.hpp"
 #include "base/text.hpp"
 #include "model/select.hpp"
@@ -43,22 +43,6 @@ Seconds processor_time_of_our_threads() {
   }
   return Seconds(nanoseconds / 1e9);
 }
-
-// The program's signals are the program's: none is delivered to our threads.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked &) = delete;
-  SignalsBlocked &operator=(const SignalsBlocked &) = delete;
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
 
 feed::Options continuous(feed::Options options) {
   options.continuous = true;
@@ -223,18 +207,22 @@ bool Monitor::take_turn(feed::Feed &feed, const std::stop_token &stop) {
   }
   if (*snapshot == nullptr) return false;
   const auto sample = publish(*snapshot, feed.is_from_agent(), begun);
-  const auto now = monotonic_now();
-  const std::lock_guard lock(mutex_);
-  // What an agent had lying there when it was asked for is not what was asked for: its next one is.
-  if (!sample->from_agent || sample->at >= asked_at_) served_ = asked_for_;
-  if (in_turn) {
-    // The time of the first one is not that of a turn: it waits for the drivers.
-    if (!first_ && now > due_ + 2 * options_.interval)
-      missed_ += static_cast<std::uint64_t>((now - due_) / options_.interval) - 1;
-    due_ = first_ ? now + options_.interval : next_turn(due_, options_.interval, now);
-    first_ = false;
+  {
+    const auto now = monotonic_now();
+    const std::lock_guard lock(mutex_);
+    // What an agent had lying there when it was asked for is not what was asked for: its next one is.
+    if (!sample->from_agent || sample->at >= asked_at_) served_ = asked_for_;
+    if (in_turn) {
+      // The time of the first one is not that of a turn: it waits for the drivers.
+      if (!first_ && now > due_ + 2 * options_.interval)
+        missed_ += static_cast<std::uint64_t>((now - due_) / options_.interval) - 1;
+      due_ = first_ ? now + options_.interval : next_turn(due_, options_.interval, now);
+      first_ = false;
+    }
+    published_.notify_all();
   }
-  published_.notify_all();
+  // A slow disk holds up nobody who waits for the sample.
+  sinks_.write(sample);
   return true;
 }
 
@@ -266,7 +254,6 @@ SamplePtr Monitor::publish(const SnapshotPtr &snapshot, bool from_agent, Monoton
     regions.swap(regions_);
   }
   add_to_regions(regions, *done);
-  sinks_.write(done);
   const std::lock_guard lock(mutex_);
   for (const int descriptor : subscribers_) ::eventfd_write(descriptor, 1);
   return done;
