@@ -7,6 +7,7 @@
 #include <limits>
 #include <stop_token>
 
+#include "base/signals_blocked.hpp"
 #include "capi/handles.hpp"
 #include "capi/options.hpp"
 #include "pick/cuda_order.hpp"
@@ -60,9 +61,39 @@ pick::Options pick_options(const gpulse_pick_options &from, std::stop_source &st
   return options;
 }
 
-gpulse_status refuse(pick::NotPicked &why, gpulse_lease &lease) {
-  for (auto &one : why.refused)
-    lease.refused.push_back({text(one.id), one.uuid.str(), one.name.str(), std::move(one.reason)});
+// Reads may start threads, which must not get the program's signals. The wait between them can be interrupted.
+class QuietFeed final : public feed::Feed {
+ public:
+  explicit QuietFeed(std::unique_ptr<feed::Feed> feed) : feed_(std::move(feed)) {}
+
+  bool is_live() const override { return feed_->is_live(); }
+  Result<SnapshotPtr> once(const std::stop_token &stop) override {
+    const SignalsBlocked blocked;
+    return feed_->once(stop);
+  }
+  Result<SnapshotPtr> again(const std::stop_token &stop) override {
+    const SignalsBlocked blocked;
+    return feed_->again(stop);
+  }
+  Result<SnapshotPtr> next(const std::stop_token &stop) override {
+    const SignalsBlocked blocked;
+    return feed_->next(stop);
+  }
+
+ private:
+  std::unique_ptr<feed::Feed> feed_;
+};
+
+Result<std::unique_ptr<feed::Feed>> open_feed() {
+  const SignalsBlocked blocked;
+  auto feed = feed::open(pick::feed_options());
+  if (!feed) return feed;
+  return std::make_unique<QuietFeed>(std::move(*feed));
+}
+
+gpulse_status refuse(const pick::NotPicked &why, gpulse_lease &lease) {
+  for (const auto &one : why.refused)
+    lease.refused.push_back({text(one.id), one.uuid.str(), one.name.str(), Text(one.reason).str()});
   const bool gave_up = why.why == pick::Why::stopped;
   return capi::fail(why.why == pick::Why::failed ? GPULSE_FAILED
                     : gave_up                    ? GPULSE_CLOSED
@@ -72,7 +103,7 @@ gpulse_status refuse(pick::NotPicked &why, gpulse_lease &lease) {
 
 gpulse_status take(const gpulse_pick_options &options, gpulse_lease &lease) {
   std::stop_source stop;
-  const auto feed = feed::open(pick::feed_options());
+  const auto feed = open_feed();
   if (!feed) return capi::fail(feed.error());
   auto picked = pick::pick(**feed, pick_options(options, stop));
   if (!picked) return refuse(picked.error(), lease);
@@ -100,6 +131,8 @@ gpulse_status hand_out(const std::vector<gpulse_lease::Entry> &entries, std::uin
 
 }  // namespace
 
+// As with gpulse_options: an older caller's struct is no larger.
+static_assert(sizeof(gpulse_pick_options) == 80, "of the first version; write no more than that");
 void gpulse_pick_options_init(gpulse_pick_options *options) {
   if (options != nullptr) *options = default_options();
 }
@@ -112,8 +145,10 @@ gpulse_status gpulse_pick(const gpulse_pick_options *given, gpulse_lease **lease
     if (!taken) return capi::fail(GPULSE_INVALID, taken.error().line());
     const auto &options = *taken;
     if (options.count == 0) return capi::fail(GPULSE_INVALID, "no GPU is asked for");
-    if (options.min_free < 0 || options.min_free_share < 0 || options.min_free_share > 1 || options.max_util < 0)
+    if (options.min_free < 0 || options.max_util < 0)
       return capi::fail(GPULSE_INVALID, "memory and utilisation cannot be asked for below 0");
+    if (options.min_free_share < 0 || options.min_free_share > 1)
+      return capi::fail(GPULSE_INVALID, "a share of the memory is between 0 and 1");
     auto made = std::make_unique<gpulse_lease>();
     const auto status = take(options, *made);
     if (status == GPULSE_OK || status == GPULSE_NO_GPU) *lease = made.release();

@@ -21,8 +21,7 @@ std::vector<std::string> pieces(const char *text) {
 gpulse_status gpulse_add_sink(gpulse_monitor *monitor, const gpulse_sink_options *given) {
   return capi::guarded([&] {
     if (monitor == nullptr || given == nullptr) return capi::fail(GPULSE_INVALID, "no monitor, or no options");
-    if (monitor->monitor.is_forked())
-      return capi::fail(GPULSE_FORKED, "this monitor belongs to the process that this one was forked from");
+    if (monitor->monitor.is_forked()) return capi::forked();
     const auto taken = capi::take_in(given, gpulse_sink_options{.size = 0,
                                                                 .format = nullptr,
                                                                 .path = nullptr,
@@ -47,6 +46,7 @@ gpulse_status gpulse_add_sink(gpulse_monitor *monitor, const gpulse_sink_options
     if (options.run != nullptr) wanted.run = options.run;
     wanted.existing = static_cast<sink::Existing>(options.existing);
     wanted.steps = options.steps != 0;
+    if (const auto good = sink::needs_of(wanted); !good) return capi::fail(GPULSE_INVALID, good.error().line());
     auto opened = sink::open(wanted);
     if (!opened) return capi::fail(opened.error());
     monitor->monitor.sinks().add(std::move(*opened), *format == sink::Format::tensorboard && !wanted.steps);

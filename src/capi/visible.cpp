@@ -36,6 +36,7 @@ pick::Environment environment_of(const char *const *entries) {
 gpulse_status gpulse_visible(const gpulse_sample *sample, const gpulse_visible_options *given, gpulse_view **view) {
   return capi::guarded([&] {
     if (sample == nullptr || view == nullptr) return capi::fail(GPULSE_INVALID, "no sample, or no place for the view");
+    *view = nullptr;
     const auto taken =
         capi::take_in(given, gpulse_visible_options{.size = 0, .program = nullptr, .environment = nullptr});
     if (!taken) return capi::fail(GPULSE_INVALID, taken.error().line());
@@ -44,6 +45,9 @@ gpulse_status gpulse_visible(const gpulse_sample *sample, const gpulse_visible_o
     auto visible = pick::visible(capi::from_handle(sample)->snapshot->devices, environment_of(options.environment),
                                  [&] { return pick::ask_cuda_order(program); });
     const std::string method(word(visible.method));
+    // CUDA's own words may be in them.
+    visible.problem = Text(visible.problem).str();
+    for (auto &one : visible.ignored) one.reason = Text(one.reason).str();
     *view = new gpulse_view{std::move(visible), method};
     return GPULSE_OK;
   });
