@@ -46,10 +46,11 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def program(tmp_path: Path) -> Callable[..., Result]:
     """Builds a C or C++ program around the given lines of main(), and runs it."""
 
-    def build_and_run(body: str, *arguments: str, language: str = "c", scenario: str | Path | None = "single", **more: str) -> Result:
+    def build_and_run(body: str, *arguments: str, language: str = "c", before: str = "", scenario: str | Path | None = "single",
+                      **more: str) -> Result:  # fmt: skip
         header = "gpulse.h" if language == "c" else "gpulse.hpp"
         source = tmp_path / f"program.{language}"
-        source.write_text(PREAMBLE % header + "int main(int argc, char **argv) {\n(void)argc, (void)argv;\n" + body + "\nreturn 0;\n}\n")
+        source.write_text(PREAMBLE % header + before + "\nint main(int argc, char **argv) {\n(void)argc, (void)argv;\n" + body + "\nreturn 0;\n}\n")
         return run([compiled(source, tmp_path / "program"), *arguments], environment(scenario, **more))
 
     return build_and_run

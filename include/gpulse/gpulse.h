@@ -25,11 +25,12 @@
  *
  * Threads: every function may be called from any thread, unless its comment says otherwise. A sample never changes.
  * Fork: a monitor and its regions do not live on in a forked child. Functions that are given one there answer
- * GPULSE_FORKED, NULL or -1 and do nothing else; the child may open its own monitor. Samples and tables stay good.
+ * GPULSE_FORKED, NULL, -1 or "" and do nothing else; the child may open its own monitor. Samples, tables and views stay
+ * good. A lease is the parent's alone, unless it was taken with pass_on: a child that frees it takes nothing away.
  * Signals: none is delivered to the threads of the library. Exit: a monitor that was never closed ends before the
  * program's destructors run.
  * Strings are UTF-8 without control characters, and live as long as what they were asked of.
- * NULL: what frees or ends takes it and does nothing; everything else answers GPULSE_INVALID, NULL, -1 or NaN.
+ * NULL: what frees or ends takes it and does nothing; everything else answers GPULSE_INVALID, NULL, -1, NaN, 0 or "".
  *
  * The interface only grows. A struct begins with its size, which the caller sets (`x.size = sizeof x`): a newer library
  * fills what an older caller knows of, and an older library zeroes what it does not know.
@@ -165,8 +166,9 @@ typedef struct gpulse_sink_options {
   int32_t steps;      /* 1: training steps will be set, and what comes before the first is left out; 0: as it turns
                          out within the first minute */
 } gpulse_sink_options;
-/* Every further sample is written there too, by the monitor's thread. What goes wrong later is told by
- * gpulse_sink_error(). */
+/* Every further sample is written there too, by the monitor's thread, with what the monitor reads: name the fields
+ * among its metrics. Waits for the reader of a FIFO. What goes wrong later is told by gpulse_sink_error(), and keeps
+ * neither samples nor other sinks from coming. */
 GPULSE_API gpulse_status gpulse_add_sink(gpulse_monitor *monitor, const gpulse_sink_options *options);
 /* What last went wrong with a sink; empty: nothing. Until the next call on this thread. */
 GPULSE_API const char *gpulse_sink_error(const gpulse_monitor *monitor);
@@ -277,7 +279,8 @@ GPULSE_API gpulse_status gpulse_region_get(const gpulse_region *region, const ch
 
 typedef struct gpulse_visible_options {
   size_t size;
-  const char *program;            /* gpulse itself: asked for CUDA's order where GPUs differ; NULL: "gpulse" */
+  const char *program;            /* gpulse itself: asked for CUDA's order where GPUs differ; NULL: "gpulse",
+                                     which is looked for in PATH */
   const char *const *environment; /* "NAME=value", the last is NULL; NULL: that of this process */
 } gpulse_visible_options;
 /* The devices of the sample that CUDA, HIP and Level Zero would give the process, in their order, by their own rules
@@ -313,16 +316,18 @@ typedef struct gpulse_pick_options {
   double min_free_share; /* of the memory, 0 to 1; NaN: 0.9, as good as empty */
   double max_util;       /* percent; NaN: 10 where the device tells it */
   double wait;           /* seconds to wait for a free one; 0: looks once; infinite: for ever */
-  int32_t pass_on;       /* 1: programs that this process starts hold the lease too */
+  int32_t pass_on;       /* 1: children of this process and the programs that they start hold the lease too, and it
+                            ends with the last of them */
   const char *program;   /* as in gpulse_visible_options */
-  /* Called now and then while it waits; anything but 0 gives up. */
+  /* Called now and then while it waits, on the same thread; anything but 0 gives up. It must not throw. */
   int32_t (*progress)(void *context, double waited, uint32_t free);
   void *context;
 } gpulse_pick_options;
 GPULSE_API void gpulse_pick_options_init(gpulse_pick_options *options);
 /* Takes devices that nobody uses, without a race between processes that pick: among those that are visible to this
  * process. The lease is held until it is freed or the process ends, however it ends. GPULSE_NO_GPU: none is to be had,
- * and the lease says why of each; it must be freed too. */
+ * and the lease says why of each; it must be freed too. GPULSE_CLOSED: `progress` has given up. After that, and after
+ * any other failure, nothing is held and `*lease` is NULL. */
 GPULSE_API gpulse_status gpulse_pick(const gpulse_pick_options *options, gpulse_lease **lease);
 GPULSE_API void gpulse_lease_free(gpulse_lease *lease);
 
