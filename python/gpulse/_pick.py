@@ -32,9 +32,8 @@ class LeasedDevice(NamedTuple):
 class Lease:
     """GPUs that are this process's own until it ends, or until release(). Also a context manager."""
 
-    def __init__(self, handle: int, devices: list[LeasedDevice], variables: Mapping[str, str], inherit: bool) -> None:
+    def __init__(self, handle: int, devices: list[LeasedDevice], variables: Mapping[str, str]) -> None:
         self._handle = handle
-        self._inherit = inherit
         self._pid = os.getpid()
         self._before: Optional[dict[str, Optional[str]]] = None
         self.devices = devices
@@ -82,18 +81,6 @@ class Lease:
 
 # By handle: held for the life of the process, also where nobody keeps the object.
 _held: dict[int, Lease] = {}
-
-
-def _after_fork() -> None:
-    """A lock belongs to all who have its file open: a child that kept it would hold the GPU after its parent's end."""
-    for handle, lease in list(_held.items()):
-        if not lease._inherit:
-            library().lease_free(handle)
-            lease._handle = 0
-    _held.clear()
-
-
-os.register_at_fork(after_in_child=_after_fork)
 
 
 def bytes_of(size: Union[int, float, str]) -> float:
@@ -170,7 +157,7 @@ def pick(
         value = ctypes.c_char_p()
         name = library().lease_variable(lease, number, ctypes.byref(value))
         variables[name.decode()] = (value.value or b"").decode()
-    _held[lease] = Lease(lease, devices, variables, inherit)
+    _held[lease] = Lease(lease, devices, variables)
     return _held[lease]
 
 
