@@ -19,14 +19,20 @@ import pytest
 from harness import BUILD, ROOT, environment
 
 BUILDER = ROOT / "tools" / "python_package.py"
-LIBRARY = BUILD / "libgpulse.so"
 SOURCES = ROOT / "python" / "gpulse"
 VERSION = "0.1.0"
 
-needs_library = pytest.mark.skipif(not LIBRARY.exists(), reason=f"no {LIBRARY}: built without it")
-needs_package = pytest.mark.skipif(
-    not (LIBRARY.exists() and (SOURCES / "__init__.py").exists()), reason="no Python package in this tree"
-)
+TWO = """
+[[device]]
+profile = "h100"
+uuid = "GPU-aaaaaaaa-0000-0000-0000-000000000000"
+power_w = 111
+
+[[device]]
+profile = "h100"
+uuid = "GPU-bbbbbbbb-0000-0000-0000-000000000000"
+power_w = 222
+"""
 
 
 def run(*command: str | Path, cwd: Path | None = None, **more: str) -> str:
@@ -61,7 +67,6 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install(wheel, tmp_path_factory.mktemp("venv"))
 
 
-@needs_package
 def test_it_holds_the_package_the_library_and_the_command(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -81,7 +86,6 @@ def test_it_holds_the_package_the_library_and_the_command(wheel: Path) -> None:
     assert "Requires-Dist" not in metadata
 
 
-@needs_package
 def test_its_tag_is_what_auditwheel_finds(wheel: Path) -> None:
     tag = wheel.stem.split("-", 2)[2]
     assert tag.startswith("py3-none-manylinux_2_")
@@ -90,22 +94,68 @@ def test_its_tag_is_what_auditwheel_finds(wheel: Path) -> None:
     assert "required by the wheel" not in told, told
 
 
-@needs_package
 def test_the_same_tree_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     assert build(tmp_path / "again").read_bytes() == wheel.read_bytes()
 
 
-@needs_package
 def test_in_a_clean_environment_everything_runs(python: Path, tmp_path: Path) -> None:
     version = f"gpulse {VERSION}\n"
     assert run(python.with_name("gpulse"), "--version") == version
-    assert run(python, "-m", "gpulse", "--version", cwd=tmp_path) == version
+    # No gpulse on the path: it is found where pip has put it.
+    assert run(python, "-m", "gpulse", "--version", cwd=tmp_path, PATH="/usr/bin:/bin") == version
     imported = run(python, "-c", "import gpulse; print(gpulse.__file__)", cwd=tmp_path)
     assert str(python.parent.parent) in imported
     assert run(python, "-W", "error", "-c", "import gpulse", cwd=tmp_path) == ""
 
 
-@needs_package
+def test_in_a_clean_environment_it_reads_the_gpus(python: Path, tmp_path: Path) -> None:
+    scenario = tmp_path / "two.toml"
+    scenario.write_text(TWO)
+    program = "import gpulse; print([(gpu.uuid, gpu.power_draw_watts) for gpu in gpulse.devices()])"
+    told = run(python, "-W", "error", "-c", program, cwd=tmp_path, scenario=str(scenario))
+    assert ast.literal_eval(told) == [("GPU-aaaaaaaa-0000-0000-0000-000000000000", 111.0),
+                                      ("GPU-bbbbbbbb-0000-0000-0000-000000000000", 222.0)]  # fmt: skip
+
+
+def test_on_a_host_without_a_driver_there_are_no_gpus(python: Path, tmp_path: Path) -> None:
+    assert run(python, "-W", "error", "-c", "import gpulse; print(gpulse.devices())", cwd=tmp_path) == "[]\n"
+
+
+def program_found(python: Path, folder: Path, **more: str) -> str:
+    """The command that the package in `folder` takes, isolated from the environment's own."""
+    script = "from gpulse._program import find_program; print(find_program())"
+    return run(python, "-c", script, cwd=folder, PYTHONPATH=str(folder), **more).strip()
+
+
+def test_pip_install_target_takes_the_command_beside_the_package(wheel: Path, python: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "target"
+    run(sys.executable, "-m", "pip", "install", "--no-index", "--no-cache-dir", "--target", folder, wheel)
+    # Where pip's record says, which is outside the folder, lies another one.
+    (tmp_path / "bin").mkdir()
+    shutil.copy(folder / "bin" / "gpulse", tmp_path / "bin" / "gpulse")
+    assert program_found(python, folder) == str(folder / "bin" / "gpulse")
+
+
+def test_scripts_called_gpulse_are_passed_over(wheel: Path, tmp_path: Path) -> None:
+    """A script that starts `python -m gpulse`, which would start it again."""
+    python = install(wheel, tmp_path / "venv")
+    script = tmp_path / "script" / "gpulse"
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\nexec {python} -m gpulse \"$@\"\n")
+    script.chmod(0o755)
+    native = python.with_name("gpulse").rename(tmp_path / "gpulse")
+    shutil.copy(script, python.with_name("gpulse"))
+    path = f"{script.parent}:/usr/bin:/bin"
+    done = subprocess.run([script, "--version"], env=environment(PATH=path), capture_output=True, text=True, timeout=20)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "gpulse: the gpulse program is not installed: reinstall gpulse, or set GPULSE_PROGRAM\n"
+    for more in ({"PATH": f"{path}:{tmp_path}"}, {"PATH": path, "GPULSE_PROGRAM": str(native)}):
+        assert run(script, "--version", **more) == f"gpulse {VERSION}\n"
+    done = subprocess.run([script], env=environment(PATH=path, GPULSE_PROGRAM=str(script)), capture_output=True,
+                          text=True, timeout=20)  # fmt: skip
+    assert done.stderr == f"gpulse: GPULSE_PROGRAM={script} is not the gpulse program: set it right, or not at all\n"
+
+
 def test_pip_installs_the_source_archive_without_a_network(tmp_path: Path) -> None:
     if run("git", "-C", ROOT, "status", "--porcelain", "--", "python", "tools/python_package.py"):
         pytest.skip("the package has files that are not committed: an archive would lack them")
@@ -126,7 +176,6 @@ def test_without_a_compiler_it_says_what_to_install(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(not SOURCES.exists(), reason="no Python package in this tree")
 def test_it_is_python_3_9() -> None:
     for path in [*SOURCES.rglob("*.py"), BUILDER]:
         ast.parse(path.read_text(), path.name, feature_version=(3, 9))
@@ -154,7 +203,6 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return prefix
 
 
-@needs_library
 def test_cmake_finds_the_installed_library(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "user.c").write_text(PROGRAM)
     (tmp_path / "CMakeLists.txt").write_text(PROJECT)
@@ -163,7 +211,6 @@ def test_cmake_finds_the_installed_library(installed: Path, tmp_path: Path) -> N
     assert run(tmp_path / "build" / "user") == f"{VERSION}\n"
 
 
-@needs_library
 def test_pkg_config_finds_the_installed_library(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "user.c").write_text(PROGRAM)
     paths = {"PKG_CONFIG_PATH": str(installed / "lib" / "pkgconfig")}
@@ -173,7 +220,6 @@ def test_pkg_config_finds_the_installed_library(installed: Path, tmp_path: Path)
     assert run(tmp_path / "user", LD_LIBRARY_PATH=str(installed / "lib")) == f"{VERSION}\n"
 
 
-@needs_library
 def test_programs_ask_for_the_library_by_the_version_of_its_interface(installed: Path) -> None:
     link = installed / "lib" / "libgpulse.so"
     assert os.readlink(link).startswith("libgpulse.so.")

@@ -6,13 +6,17 @@ from __future__ import annotations
 import os
 import sys
 
-from ._visible import program
+from ._program import find_program
 
 
 def main() -> None:
-    path = program()
+    path = find_program()
+    if path is None:
+        named = os.environ.get("GPULSE_PROGRAM")
+        sys.exit(f"gpulse: GPULSE_PROGRAM={named} is not the gpulse program: set it right, or not at all" if named
+                 else "gpulse: the gpulse program is not installed: reinstall gpulse, or set GPULSE_PROGRAM")  # fmt: skip
     try:
-        os.execvp(path, ["gpulse", *sys.argv[1:]])
+        os.execv(path, ["gpulse", *sys.argv[1:]])
     except OSError as problem:
         sys.exit(f"gpulse: {path} cannot be run: {problem.strerror}: reinstall gpulse")
 

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, NoReturn, Optional, Union
 
@@ -19,8 +19,9 @@ from . import _library
 from ._errors import GpulseError, NoGpuAvailable
 from ._library import Leased, LeaseInfo, PickOptions, library, raise_for
 from ._monitor import seconds_of
+from ._program import program
 from ._snapshot import snapshot
-from ._visible import program, visible
+from ._visible import visible
 
 
 class LeasedDevice(NamedTuple):
@@ -133,7 +134,7 @@ def pick(
         options.max_util = max_util
     options.wait = 0 if wait is None else 1e8 if wait == math.inf else seconds_of(wait)
     options.pass_on = inherit
-    options.program = program().encode()
+    options.program = os.fsencode(program())
     handle = ctypes.c_void_p()
     with _Interruptible(options):
         status = library().pick(ctypes.byref(options), ctypes.byref(handle))
@@ -152,7 +153,7 @@ def pick(
         raise NoGpuAvailable("; ".join([message, *reasons.values()]), reasons)
     devices = [LeasedDevice(one.id.decode(), one.uuid.decode(), one.name.decode())
                for one in _entries(library().get_leased, lease, info.devices)]  # fmt: skip
-    variables = {}
+    variables: dict[str, str] = {}
     for number in range(info.variables):
         value = ctypes.c_char_p()
         name = library().lease_variable(lease, number, ctypes.byref(value))
@@ -178,8 +179,11 @@ class _Interruptible:
     def __init__(self, options: PickOptions) -> None:
         self._came = False
         self._former: Any = None
-        self._progress = _library.PROGRESS(lambda _context, _waited, _free: int(self._came))
+        self._progress = _library.PROGRESS(self._tell)
         options.progress = self._progress
+
+    def _tell(self, _context: object, _waited: float, _free: int) -> int:
+        return int(self._came)
 
     def _note(self, _number: int, _frame: object) -> None:
         self._came = True
@@ -249,7 +253,7 @@ def _grab(count: int, least: Union[float, str]) -> tuple[list[Lease], str]:
 
 
 @contextlib.contextmanager
-def _mask_of(numbers: Optional[set[int]]) -> Iterator[None]:
+def _mask_of(numbers: Optional[set[int]]) -> Generator[None, None, None]:
     """For a moment only these GPUs of the machine are visible."""
     if numbers is None:
         yield

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Optional, Union
 
 from ._errors import UnknownDevice
 from ._library import Ignored as _Ignored
 from ._library import ViewInfo, VisibleOptions, library, raise_for
+from ._program import program
 from ._sample import Device, Sample
 
 
@@ -36,14 +36,8 @@ class Visible:
     problem: Optional[str]  # why nothing is visible, or why it is not certain
 
 
-def program() -> str:
-    """The gpulse that came with this package, else the one that is installed."""
-    own = Path(__file__).with_name("bin") / "gpulse"
-    return str(own) if own.is_file() else shutil.which("gpulse") or "gpulse"
-
-
 def resolve(sample: Sample, environment: Optional[Mapping[str, str]] = None) -> Visible:
-    options = VisibleOptions(size=ctypes.sizeof(VisibleOptions), program=program().encode())
+    options = VisibleOptions(size=ctypes.sizeof(VisibleOptions), program=os.fsencode(program()))
     if environment is not None:
         entries = [f"{name}={value}".encode() for name, value in environment.items()]
         options.environment = (ctypes.c_char_p * (len(entries) + 1))(*entries, None)
@@ -53,7 +47,7 @@ def resolve(sample: Sample, environment: Optional[Mapping[str, str]] = None) -> 
         info = ViewInfo(size=ctypes.sizeof(ViewInfo))
         raise_for(library().get_view(view, ctypes.byref(info)))
         devices = [Device(sample, library().view_device(view, i), i) for i in range(info.devices)]
-        ignored = []
+        ignored: list[Ignored] = []
         for number in range(info.ignored):
             one = _Ignored(size=ctypes.sizeof(_Ignored))
             raise_for(library().get_ignored(view, number, ctypes.byref(one)))
@@ -80,7 +74,7 @@ def visible(sample: Sample) -> Visible:
     if uuids is None:
         return resolve(sample)
     by_uuid = {device.uuid.lower().removeprefix("gpu-"): device for device in sample.all_devices}
-    found = []
+    found: list[Device] = []
     for number, uuid in enumerate(uuids):
         device = by_uuid.get(uuid.lower().removeprefix("gpu-"))
         if device is None:  # it tells no UUID that we know: an old torch, or an instance
