@@ -1,6 +1,6 @@
 #!/bin/bash
 # check.sh BUILD JOBS: formatting, clang-tidy, cppcheck and shellcheck over our own files, mypy and pyright over the Python
-# package and what builds it; BUILD has the compile commands and check_venv.
+# package, its examples and what builds it; BUILD has the compile commands and check_venv.
 set -euo pipefail
 
 build=$1
@@ -14,7 +14,7 @@ clang-format-19 --dry-run -Werror "${formatted[@]}"
 echo "shellcheck: ${#scripts[@]} files"
 shellcheck "${scripts[@]}"
 
-mapfile -t typed < <(git ls-files 'python/*.py' tools/python_package.py)
+mapfile -t typed < <(git ls-files 'python/*.py' 'examples/python/*.py' tools/python_package.py)
 echo "mypy, pyright: ${#typed[@]} files"
 "$build/check_venv/bin/mypy" --no-error-summary --cache-dir "$build/mypy" "${typed[@]}"
 "$build/check_venv/bin/pyright" --pythonpath "$build/check_venv/bin/python" --warnings "${typed[@]}" >"$build/pyright.log" || {

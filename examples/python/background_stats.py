@@ -8,6 +8,7 @@ import time
 
 import gpulse
 
+sample = None
 with gpulse.Monitor(interval=1.0, sinks=[gpulse.TensorBoard(sys.argv[1])]) as monitor:
     for step in range(int(sys.argv[2]) if len(sys.argv) > 2 else 30):
         time.sleep(0.1)  # a training step

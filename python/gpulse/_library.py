@@ -211,7 +211,7 @@ def _candidates() -> list[str]:
 
 @functools.lru_cache(maxsize=None)
 def library() -> Library:
-    problems = []
+    problems: list[str] = []
     for path in _candidates():
         try:
             loaded = Library(path)
@@ -228,7 +228,7 @@ def library() -> Library:
 def metrics() -> dict[str, Metric]:
     """By key: "power_draw_watts", "host.cpu_percent", "process.user"."""
     lib = library()
-    found = {}
+    found: dict[str, Metric] = {}
     for number in range(lib.metric_count()):
         info = MetricInfo(size=ctypes.sizeof(MetricInfo))
         if lib.describe(number, ctypes.byref(info)) == OK:

@@ -14,7 +14,7 @@ import inspect
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, Optional, TypeVar, Union, cast, overload
 
@@ -227,7 +227,7 @@ class _Regions:
             del self._open[threading.get_ident()]
 
     @contextlib.contextmanager
-    def _around(self, function: Callable[..., Any]) -> Iterator[None]:
+    def _around(self, function: Callable[..., Any]) -> Generator[None, None, None]:
         begun = self._begin(self._name or function.__qualname__.rsplit("<locals>.", 1)[-1])
         try:
             yield
@@ -262,7 +262,8 @@ class _Regions:
     def _around_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **named: Any) -> Any:
             with self._around(function):
-                return (yield from function(*args, **named))
+                steps: Generator[Any, Any, Any] = function(*args, **named)
+                return (yield from steps)
 
         return call
 
@@ -331,7 +332,7 @@ def _torch_uuid() -> Optional[str]:
     try:
         if torch is None or not torch.cuda.is_initialized():
             return None
-        number = torch.cuda.current_device()
+        number = int(torch.cuda.current_device())
         found = visible(snapshot("memory_used_bytes")).devices
         return found[number].uuid if number < len(found) else None
     except (AttributeError, RuntimeError, GpulseError):

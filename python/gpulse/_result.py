@@ -139,7 +139,7 @@ def line_of(result: RegionResult, current: Optional[str] = None) -> str:
     """
     used = [one for one in result.devices if (one.process_memory_peak_bytes or 0) > 0]
     shown = [one for one in result.devices if one.uuid == current] or used or result.devices
-    parts = []
+    parts: list[str] = []
     for one in shown:
         words = [f"GPU {one.id}, {megabytes(one.memory_end_bytes)}/{megabytes(one.memory_total_bytes)} MB "
                  f"({percent(one.memory_end_bytes, one.memory_total_bytes)} %)"]  # fmt: skip

@@ -285,7 +285,7 @@ class Sample:
         if self._shown is None:
             return found
         by_uuid = {device.uuid: device for device in found}
-        shown = []
+        shown: list[Device] = []
         for uuid, cuda_index in self._shown.items():
             if uuid in by_uuid:
                 by_uuid[uuid].cuda_index = cuda_index

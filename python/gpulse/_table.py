@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Readings of the past in columns, for anything that speaks Arrow, and for numpy, pandas and polars."""
 
+# numpy, pandas and polars need not be there when this is checked: then their types are unknown.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
+
 from __future__ import annotations
 
 import ctypes
