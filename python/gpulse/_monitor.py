@@ -7,7 +7,6 @@ Only callbacks run in Python, on a thread of their own that starts with the firs
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import contextlib
 import ctypes
@@ -216,6 +215,8 @@ class Monitor:
             yield sample
 
     async def __aiter__(self) -> AsyncIterator[Sample]:
+        import asyncio  # half of what importing the package would take
+
         loop = asyncio.get_running_loop()
         with self._lock:
             handle = self._begin()
