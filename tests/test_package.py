@@ -47,12 +47,17 @@ def build(folder: Path, **more: str) -> Path:
     return Path(run(sys.executable, BUILDER, folder, GPULSE_BUILD=str(BUILD), **more).strip())
 
 
+def pip_install(*words: str | Path, home: Path, before: tuple[str | Path, ...] = ()) -> None:
+    """Without a network. pip starts compilers to see their versions, and some write into the home folder."""
+    command = (sys.executable, "-m", "pip", *before, "install", "--no-index", "--no-cache-dir", *words)
+    run(*command, HOME=str(home), GPULSE_BUILD=str(BUILD))
+
+
 def install(what: Path, folder: Path) -> Path:
-    """Into a new environment, without a network; its interpreter."""
+    """Into a new environment; its interpreter."""
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     python = folder / "bin" / "python"
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-cache-dir")
-    run(*pip, what, GPULSE_BUILD=str(BUILD))
+    pip_install(what, home=folder, before=("--python", python))
     return python
 
 
@@ -129,7 +134,7 @@ def program_found(python: Path, folder: Path, **more: str) -> str:
 
 def test_pip_install_target_takes_the_command_beside_the_package(wheel: Path, python: Path, tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "target"
-    run(sys.executable, "-m", "pip", "install", "--no-index", "--no-cache-dir", "--target", folder, wheel)
+    pip_install("--target", folder, wheel, home=tmp_path)
     # Where pip's record says, which is outside the folder, lies another one.
     (tmp_path / "bin").mkdir()
     shutil.copy(folder / "bin" / "gpulse", tmp_path / "bin" / "gpulse")
