@@ -26,7 +26,7 @@ std::unique_ptr<Sampler> with_host(bool events, const Sysroot &root = empty_root
       host::make_host_source(Sysroot())};
   auto options = hasty();
   options.only = everything();
-  return std::make_unique<Sampler>(std::move(sources), Sysroot(), options);
+  return std::make_unique<Sampler>(std::move(sources), root, options);
 }
 
 // Four devices whose power rises all the time.

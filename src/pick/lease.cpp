@@ -10,11 +10,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <random>
 #include <thread>
 
 #include "base/clock.hpp"
 #include "base/file.hpp"
+#include "base/random.hpp"
 #include "base/unique_fd.hpp"
 #include "base/user.hpp"
 
@@ -39,8 +39,7 @@ std::string user_words(uid_t user) {
 
 // A name that nobody else has at the moment.
 std::string fresh_name(const std::string &path) {
-  std::random_device random;
-  return fmt::format("{}.new-{}-{:08x}", path, ::getpid(), random());
+  return fmt::format("{}.new-{}-{:08x}", path, ::getpid(), random_bits());
 }
 
 bool is_for_all(const struct stat &status) { return S_ISDIR(status.st_mode) && (status.st_mode & kForAll) == kForAll; }

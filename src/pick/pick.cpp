@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <map>
-#include <random>
 
 #include "base/clock.hpp"
+#include "base/random.hpp"
 
 namespace gpulse::pick {
 
@@ -47,8 +47,7 @@ class Picker {
 
   // Those who wait do not all look at the same moment.
   static std::chrono::nanoseconds jittered(std::chrono::nanoseconds pause) {
-    std::random_device random;
-    return pause + pause * static_cast<int>(random() % 256) / 512;
+    return pause + pause * static_cast<int>(random_bits() % 256) / 512;
   }
 
   static NotPicked stopped() { return {.why = Why::stopped, .error = {"stopped, no GPU was taken"}}; }
