@@ -5,9 +5,9 @@
 // Energy comes from the device's counter, which is read about once a second and moves in steps of its own. So a region
 // has bounds: what the counter says between two of its readings is sure; for the time between a reading and the
 // region's edge the device may have drawn nothing, or as much as its power limit allows. A figure in between is given
-// only where the counter was read at least twice within the region, near its edges, or where the lower bound is at least
-// half of the upper one. A device without a limit has an upper bound only where readings of the counter lie on both
-// sides of the region.
+// only where the counter was read at least twice within the region, near its edges, or where the lower bound is at
+// least half of the upper one. A device without a limit has an upper bound only where readings of the counter lie on
+// both sides of the region.
 #pragma once
 
 #include <cstdint>
