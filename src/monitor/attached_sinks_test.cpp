@@ -190,11 +190,11 @@ class SlowSink final : public sink::Sink {
 
 TEST(MonitorSinks, ASlowOneKeepsNobodyWaiting) {
   FakeMachine machine;
-  std::timed_mutex disk;
+  const auto disk = std::make_unique<std::timed_mutex>();
   Monitor monitor({.interval = 1h}, machine.opener());
   ASSERT_TRUE(monitor.wait(0, monotonic_now() + 10s).sample);
-  std::unique_lock busy(disk);
-  monitor.sinks().add(std::make_unique<SlowSink>(disk), false);
+  std::unique_lock busy(*disk);
+  monitor.sinks().add(std::make_unique<SlowSink>(*disk), false);
   EXPECT_TRUE(monitor.refresh(monotonic_now() + 10s).sample);
   busy.unlock();
 }

@@ -41,7 +41,8 @@ class LeaseTest : public testing::Test {
       holder_ = taken->missed.front().holder;
       return std::nullopt;
     }
-    return std::move(taken->leases.front());
+    std::optional<Lease> lease(std::move(taken->leases.front()));
+    return lease;
   }
   bool is_free(const LeaseKey &key) { return take(key).has_value(); }
 
