@@ -144,15 +144,17 @@ class Orphan {
     std::array<int, 2> ends{};
     if (::pipe(ends.data()) != 0) return;
     const UniqueFd from(ends[0]);
-    const UniqueFd to(ends[1]);
+    UniqueFd to(ends[1]);
     Child parent(::fork());
     if (parent.id() == 0) {
       const auto lease = take();
-      const auto pid = lease ? ::fork() : -1;
-      while (pid == 0) ::pause();
-      [[maybe_unused]] const auto told = ::write(to.get(), &pid, sizeof pid);
-      ::_exit(0);
+      if (!lease || ::fork() != 0) ::_exit(0);
+      // Told by itself: by now it has closed what is not its own.
+      const auto self = ::getpid();
+      [[maybe_unused]] const auto told = ::write(to.get(), &self, sizeof self);
+      for (;;) ::pause();
     }
+    to = UniqueFd();
     pid_t pid = -1;
     [[maybe_unused]] const auto got = ::read(from.get(), &pid, sizeof pid);
     parent.wait();
