@@ -319,6 +319,21 @@ def test_the_sinks_are_written_in_the_background(two: Path, tmp_path: Path) -> N
     assert not (tmp_path / "gpu_1").exists()
 
 
+def test_what_a_sink_is_asked_for_is_read_for_it(two: Path, tmp_path: Path) -> None:
+    output_of(
+        """
+        import sys
+        fields = ["id", "clock_max_sm_mhz", "power_draw_watts"]
+        with gpulse.Monitor(interval=0.02, metrics="temperature_gpu_celsius", sinks=[gpulse.Csv(sys.argv[1], fields)]) as monitor:
+            monitor.wait(1)
+        """,
+        tmp_path / "x.csv",
+        scenario=two,
+    )
+    # An H100's clock goes up to 1980 MHz.
+    assert (tmp_path / "x.csv").read_text().splitlines()[:3] == ["id,clock_max_sm_mhz,power_draw_watts", "0,1980,111", "1,1980,222"]
+
+
 def test_a_sink_that_cannot_be_opened_is_told_at_the_start(two: Path) -> None:
     out = output_of(
         """

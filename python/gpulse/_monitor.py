@@ -89,10 +89,10 @@ class Monitor:
         agent: bool = True,
     ) -> None:
         self._devices = devices
-        self._keys = metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics)
+        self._sinks = tuple(sinks)
+        self._keys = _with_fields(metrics, self._sinks)
         self._interval = seconds_of(interval)
         self._history = seconds_of(history)
-        self._sinks = tuple(sinks)
         self._flags = 0 if agent else _library.NO_AGENT
         self._lock = threading.Lock()
         self._handle: Optional[int] = None
@@ -319,6 +319,13 @@ class Monitor:
     def __repr__(self) -> str:
         state = "closed" if self._closed else "running" if self._handle is not None else "not started"
         return f"<gpulse.Monitor every {self._interval:g} s, {state}>"
+
+
+def _with_fields(metrics: Union[None, str, Iterable[str]], sinks: Iterable[object]) -> Optional[str]:
+    """What is asked for, and what the sinks want to write beyond that."""
+    keys = metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics)
+    fields = [field for sink in sinks for field in getattr(sink, "fields", ()) if library().metric(field.encode()) >= 0]
+    return ",".join([keys or "default", *fields]) if fields else keys
 
 
 def _nanoseconds(time_of: Union[None, float, str, datetime.datetime, datetime.timedelta]) -> int:
