@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a stream as a consumer would that knows nothing of gpulse.
+// Reads a stream as a consumer would that knows nothing of gpulse; real ones read it in tests/test_python.py.
 #include "monitor/arrow.hpp"
 
 #include <gtest/gtest.h>
@@ -8,31 +8,14 @@
 #include <span>
 #include <string_view>
 
+#include "monitor/arrow_abi.hpp"
+
 namespace gpulse::monitor {
 namespace {
 
-// Written down from https://arrow.apache.org/docs/format/CDataInterface.html.
-struct Schema {
-  const char *format, *name, *metadata;
-  std::int64_t flags, n_children;
-  Schema **children, *dictionary;
-  void (*release)(Schema *);
-  void *private_data;
-};
-struct Array {
-  std::int64_t length, null_count, offset, n_buffers, n_children;
-  const void **buffers;
-  Array **children, *dictionary;
-  void (*release)(Array *);
-  void *private_data;
-};
-struct Stream {
-  int (*get_schema)(Stream *, Schema *);
-  int (*get_next)(Stream *, Array *);
-  const char *(*get_last_error)(Stream *);
-  void (*release)(Stream *);
-  void *private_data;
-};
+using Schema = ArrowSchema;
+using Array = ArrowArray;
+using Stream = ArrowArrayStream;
 
 std::shared_ptr<const Table> make_table() {
   auto table = std::make_shared<Table>();
