@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,10 +30,8 @@ temperature = 42
 
 
 @pytest.fixture
-def two(tmp_path: Path) -> Path:
-    path = tmp_path / "two.toml"
-    path.write_text(TWO)
-    return path
+def two(scenario: Callable[[str], Path]) -> Path:
+    return scenario(TWO)
 
 
 def test_a_reading_is_a_number_or_none_with_its_reason(two: Path) -> None:

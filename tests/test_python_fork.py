@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,8 @@ FREE = '[[device]]\nprofile = "h100"\ncount = 8\ngpu_util = 0\nmemory_used_mib =
 
 
 @pytest.fixture
-def free(tmp_path: Path) -> Path:
-    path = tmp_path / "free.toml"
-    path.write_text(FREE)
-    return path
+def free(scenario: Callable[[str], Path]) -> Path:
+    return scenario(FREE)
 
 
 def test_a_forked_child_is_told_that_the_monitor_stayed_behind() -> None:
@@ -174,6 +173,20 @@ def test_grab_gpus_warns_where_it_cannot_have_as_many(free: Path, tmp_path: Path
     )
     # 4, 5 and 6 less the two that are taken; then the other five; then none.
     assert out.splitlines() == ["2", "1 1", "0 ''", "5", "0 True"]
+
+
+def test_grab_gpus_leaves_alone_what_others_are_on(tmp_path: Path, scenario: Callable[[str], Path]) -> None:
+    busy = scenario(FREE + '[[process]]\ndevice = 0\ncommand = "python3"\nmemory_mib = 10\n')
+    out = output_of(
+        """
+        import warnings
+        warnings.simplefilter("ignore")
+        print(gpulse.grab_gpus(-1, max_procs=0))
+        """,
+        scenario=busy,
+        GPULSE_LEASES=str(tmp_path / "leases"),
+    )
+    assert out == "7\n"
 
 
 def test_a_wait_for_a_gpu_ends_when_one_is_free_and_by_ctrl_c(free: Path, tmp_path: Path) -> None:

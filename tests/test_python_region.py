@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,8 @@ power_w = 300
 
 
 @pytest.fixture
-def steady(tmp_path: Path) -> Path:
-    path = tmp_path / "steady.toml"
-    path.write_text(STEADY)
-    return path
+def steady(scenario: Callable[[str], Path]) -> Path:
+    return scenario(STEADY)
 
 
 def test_a_region_measures_time_memory_use_and_energy(steady: Path) -> None:
@@ -47,6 +46,23 @@ def test_a_region_measures_time_memory_use_and_energy(steady: Path) -> None:
     low, best, high = (float(word) for word in out[2].split())
     # The truth is 960 J. The counter is read every second, moves in steps, and the card may draw 700 W between.
     assert low <= 960 <= high and abs(best - 960) < 60
+
+
+def test_memory_is_whose_it_was_asked_for(steady: Path) -> None:
+    out = output_of(
+        """
+        results = {}
+        for whose in ("device", "process"):
+            with gpulse.region(whose, memory=whose) as region:
+                pass
+            results[whose] = region.settle()
+        print(results["device"].memory_peak_bytes == results["device"].devices[0].memory_peak_bytes > 0)
+        # The simulator knows nothing of this process: it holds nothing.
+        print(results["process"].memory_peak_bytes, results["process"].memory_delta_bytes)
+        """,
+        scenario=steady,
+    )
+    assert out == "True\n0.0 0.0\n"
 
 
 def test_a_short_region_has_a_bound_and_no_made_up_energy(steady: Path) -> None:

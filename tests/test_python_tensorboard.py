@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
@@ -20,9 +21,8 @@ memory_used_mib = 20000
 """
 
 
-def test_a_training_loop_has_its_gpu_in_tensorboard(tmp_path: Path) -> None:
-    machine = tmp_path / "machine.toml"
-    machine.write_text(MACHINE)
+def test_a_training_loop_has_its_gpu_in_tensorboard(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    machine = scenario(MACHINE)
     logdir = tmp_path / "runs"
     out = output_of(ROOT / "examples" / "python" / "background_stats.py", logdir, "30", scenario=machine)
     assert out.startswith("gpu-0: ") and "51 °C, 37 % busy" in out
@@ -40,9 +40,8 @@ def test_a_training_loop_has_its_gpu_in_tensorboard(tmp_path: Path) -> None:
     assert 24.5 < percent < 25.5  # 20000 MiB and what the driver keeps for itself
 
 
-def test_a_program_without_steps_and_one_that_goes_on(tmp_path: Path) -> None:
-    machine = tmp_path / "machine.toml"
-    machine.write_text(MACHINE)
+def test_a_program_without_steps_and_one_that_goes_on(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    machine = scenario(MACHINE)
     program = """
         import sys
         with gpulse.Monitor(interval=0.05, sinks=[gpulse.TensorBoard(sys.argv[1], fields=["power_draw_watts"])]) as monitor:

@@ -243,10 +243,10 @@ def make_options(interval: float, history: float, keys: str | None, flags: int) 
                    metrics=None if keys is None else keys.encode(), flags=flags)  # fmt: skip
 
 
-def raise_for(status: int) -> None:
-    """The exception that a status stands for."""
+def raise_for(status: int, message: str | None = None) -> None:
+    """The exception that a status stands for; `message`: where another call has come in between."""
     if status == OK:
         return
     kinds: dict[int, type[Exception]] = {INVALID: ValueError, CLOSED: MonitorClosed, FORKED: MonitorForked,
                                          TIMEOUT: NoSample}  # fmt: skip
-    raise kinds.get(status, GpulseError)(library().error())
+    raise kinds.get(status, GpulseError)(library().error() if message is None else message)

@@ -15,7 +15,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Optional, Union
@@ -23,11 +23,9 @@ from typing import Optional, Union
 from . import _library
 from ._errors import MonitorClosed, MonitorForked, NoSample
 from ._library import library, make_options, raise_for
-from ._sample import Device, Sample
+from ._sample import Sample
 from ._table import Table
-from ._visible import shown_devices
-
-DeviceChoice = Union[str, Sequence[Union[str, Device]]]
+from ._visible import DeviceChoice, shown_devices
 
 # So long a wait in C++ may keep Ctrl-C waiting.
 _SLICE = 0.2
@@ -175,7 +173,9 @@ class Monitor:
             with self._lock:
                 handle = self._begin()
         sample = self._latest(handle)
-        return Sample(sample, self._shown or self._shown_devices()) if sample else None
+        if not sample:
+            return None
+        return Sample(sample, self._shown if self._shown is not None else self._shown_devices())
 
     def wait(self, after: int = 0, timeout: Union[float, str] = 10.0) -> Sample:
         """A sample whose number is greater; NoSample where none comes in time."""
@@ -309,12 +309,13 @@ class Monitor:
     def _shown_devices(self) -> Optional[Mapping[str, Optional[int]]]:
         if self._devices == "all":
             return None
-        if not self._shown:
+        if self._shown is None:
             handle = self._handle
-            sample = self._latest(handle) if handle is not None else None
-            if sample:
-                self._shown = shown_devices(Sample(sample), self._devices)
-        return self._shown
+            taken = self._latest(handle) if handle is not None else None
+            # A driver that is loaded later brings its devices with it.
+            if taken and (sample := Sample(taken)).device_count > 0:
+                self._shown = {one.uuid: one.cuda_index for one in shown_devices(sample, self._devices)}
+        return {} if self._shown is None else self._shown
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "running" if self._handle is not None else "not started"

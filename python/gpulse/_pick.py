@@ -13,10 +13,10 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, NamedTuple, NoReturn, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 from . import _library
-from ._errors import GpulseError, NoGpuAvailable
+from ._errors import NoGpuAvailable
 from ._library import Leased, LeaseInfo, PickOptions, library, raise_for
 from ._monitor import seconds_of
 from ._program import program
@@ -139,11 +139,11 @@ def pick(
     with _Interruptible(options):
         status = library().pick(ctypes.byref(options), ctypes.byref(handle))
         message = library().error()
-    if not handle.value:
-        if status != _library.CLOSED:
-            raise_for_pick(status, message)
+    if status == _library.CLOSED:
         raise NoGpuAvailable(message)
-    lease = int(handle.value)
+    if status != _library.NO_GPU:
+        raise_for(status, message)
+    lease = int(handle.value or 0)
     info = LeaseInfo(size=ctypes.sizeof(LeaseInfo))
     raise_for(library().get_lease(lease, ctypes.byref(info)))
     if status == _library.NO_GPU:
@@ -160,10 +160,6 @@ def pick(
         variables[name.decode()] = (value.value or b"").decode()
     _held[lease] = Lease(lease, devices, variables)
     return _held[lease]
-
-
-def raise_for_pick(status: int, message: str) -> NoReturn:
-    raise (ValueError if status == _library.INVALID else GpulseError)(message)
 
 
 def _entries(get: Callable[..., int], lease: int, count: int) -> Iterator[Leased]:
@@ -211,6 +207,7 @@ def grab_gpus(
 
     Here without the race: they are leased until this process ends. Warns, where it cannot have as many; -1: all that
     are free. `gpu_select`: only these, by their number in the machine. `gpu_fraction`: of the memory, must be free.
+    `max_procs`: none on which more processes run; -1: any number.
     """
     if not env_set_ok and os.environ.get("CUDA_VISIBLE_DEVICES"):
         warnings.warn("CUDA_VISIBLE_DEVICES is set: no GPU was grabbed", RuntimeWarning, 2)
@@ -218,11 +215,9 @@ def grab_gpus(
     if num_gpus == 0:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         return 0
-    allowed: Optional[set[int]] = None
-    if gpu_select is not None:
-        allowed = {gpu_select} if isinstance(gpu_select, int) else set(gpu_select)
+    wanted = None if gpu_select is None else {gpu_select} if isinstance(gpu_select, int) else set(gpu_select)
     least: Union[float, str] = f"{100 * gpu_fraction:g}%" if gpu_min_memory is None else bytes_of(gpu_min_memory)
-    with _mask_of(allowed):
+    with _mask_of(wanted, max_procs):
         leases, why = _grab(num_gpus, least)
     taken = [device for lease in leases for device in lease.devices]
     if num_gpus > 0 and len(taken) < num_gpus:
@@ -253,14 +248,16 @@ def _grab(count: int, least: Union[float, str]) -> tuple[list[Lease], str]:
 
 
 @contextlib.contextmanager
-def _mask_of(numbers: Optional[set[int]]) -> Generator[None, None, None]:
-    """For a moment only these GPUs of the machine are visible."""
-    if numbers is None:
+def _mask_of(numbers: Optional[set[int]], max_procs: int) -> Generator[None, None, None]:
+    """For a moment only these GPUs of the machine are visible, with no more processes on them than that."""
+    if numbers is None and max_procs < 0:
         yield
         return
-    sample = snapshot()
-    seen = {device.uuid for device in visible(sample).devices}
-    names = [device.uuid for device in sample.all_devices if device.index in numbers and device.uuid in seen]
+    names = [
+        device.uuid
+        for device in visible(snapshot()).devices
+        if (numbers is None or device.index in numbers) and (max_procs < 0 or len(device.processes) <= max_procs)
+    ]
     before = os.environ.get("CUDA_VISIBLE_DEVICES")
     os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(names)
     try:

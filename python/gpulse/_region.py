@@ -20,12 +20,11 @@ from typing import Any, Optional, TypeVar, Union, cast, overload
 
 from ._errors import GpulseError, MonitorForked, NoSample
 from ._library import OK, RegionUse, library
-from ._monitor import DeviceChoice, Monitor
+from ._monitor import Monitor
 from ._report import reports
 from ._result import DeviceUse, RegionResult, TorchMemory, known, line_of, megabytes, percent
-from ._sample import Device
 from ._snapshot import snapshot
-from ._visible import shown_devices, visible
+from ._visible import DeviceChoice, Shown, shown_devices, torch_uuid, visible
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Sync = Union[None, str, Callable[[], object]]
@@ -61,10 +60,9 @@ class Region:
         self._memory = memory
         self._sync = sync
         self._echo = echo
-        self._devices = devices
         self._handle: Optional[int] = None
         self._note: Optional[str] = None
-        self._shown: list[Device] = []
+        self._shown: tuple[Shown, ...] = ()
         self._torch: Optional[_TorchPeak] = None
         self.ended: Optional[float] = None
         _synchronize(sync)
@@ -75,10 +73,7 @@ class Region:
                 source.refresh()
             sample = source.latest()
             if sample is not None:
-                chosen = shown_devices(sample, devices)
-                everything = sample.all_devices
-                by_uuid = {device.uuid: device for device in everything}
-                self._shown = everything if chosen is None else [by_uuid[uuid] for uuid in chosen if uuid in by_uuid]
+                self._shown = shown_devices(sample, devices)
                 self._note = sample.absence
             self._handle = library().region_begin(source._handle, name.encode())
         except (MonitorForked, NoSample) as problem:
@@ -100,7 +95,7 @@ class Region:
             with contextlib.suppress(GpulseError):
                 if self._handle is not None:
                     self._source.refresh()
-            print(line_of(self.result, _torch_uuid()), flush=True)
+            print(line_of(self.result, torch_uuid(self._shown)), flush=True)
         reports.add(self)
 
     def __del__(self) -> None:
@@ -113,7 +108,7 @@ class Region:
         """What it took, so far or until its end. Gets better for a moment after the end, until `settled`."""
         seconds = (self.ended if self.ended is not None else time.perf_counter()) - self._begun
         used = [one for one in (self._use_of(device) for device in self._shown) if one is not None]
-        return RegionResult(self.name, seconds, used, self._sync is not None,
+        return RegionResult(self.name, seconds, used, self._sync is not None, self._memory,
                             None if self._torch is None else self._torch.result(), self._note)  # fmt: skip
 
     def settle(self, timeout: float = 3.0) -> RegionResult:
@@ -125,7 +120,7 @@ class Region:
                 return result
             time.sleep(0.02)
 
-    def _use_of(self, device: Device) -> Optional[DeviceUse]:
+    def _use_of(self, device: Shown) -> Optional[DeviceUse]:
         use = RegionUse(size=ctypes.sizeof(RegionUse))
         if self._handle is None or library().region_get(self._handle, device.uuid.encode(), ctypes.byref(use)) != OK:
             return None
@@ -326,24 +321,11 @@ def gpu_util(function: Function) -> Function:
     return _Regions(None, "visible", "device", None, True, None)(function)
 
 
-def _torch_uuid() -> Optional[str]:
-    """Of torch's current device, where it has one."""
-    torch = sys.modules.get("torch")
-    try:
-        if torch is None or not torch.cuda.is_initialized():
-            return None
-        number = int(torch.cuda.current_device())
-        found = visible(snapshot("memory_used_bytes")).devices
-        return found[number].uuid if number < len(found) else None
-    except (AttributeError, RuntimeError, GpulseError):
-        return None
-
-
 def print_gpu_utilization() -> None:
     """A line per GPU: torch's current device, where torch has one, else all that this process sees."""
     sample = snapshot("memory_used_bytes,memory_total_bytes,gpu_utilization_percent")
     found = visible(sample)
-    current = _torch_uuid()
+    current = torch_uuid(found.devices)
     shown = [device for device in found.devices if device.uuid == current] or found.devices
     if not shown:
         print(found.problem or sample.absence or "no GPU is visible")

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Optional, Protocol
 
 from ._result import MB, RegionResult, energy_words, megabytes
@@ -134,12 +134,15 @@ class Reports:
     def report(self, wait: float) -> Report:
         until = time.monotonic() + wait
         with self._lock:
-            for region in self._waiting:
-                while not region.result.settled and time.monotonic() < until:
-                    time.sleep(0.02)
+            taken, self._waiting = self._waiting, deque()
+        # Not with the lock held: the program goes on to end regions meanwhile.
+        for region in taken:
+            while not region.result.settled and time.monotonic() < until:
+                time.sleep(0.02)
+        with self._lock:
+            for region in taken:
                 self._fold(region)
-            self._waiting.clear()
-            return Report(sorted(self._rows.values(), key=lambda row: -row.seconds))
+            return Report(sorted((replace(row) for row in self._rows.values()), key=lambda row: -row.seconds))
 
     def clear(self) -> None:
         with self._lock:

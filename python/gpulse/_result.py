@@ -59,6 +59,7 @@ class RegionResult:
     seconds: float
     devices: list[DeviceUse]
     synced: bool  # the device was waited for at both ends
+    memory: str = "device"  # whose the two figures below are: the device's, this process's, or torch's allocator's
     torch: Optional[TorchMemory] = None
     note: Optional[str] = None  # why there are no figures of devices
 
@@ -73,13 +74,19 @@ class RegionResult:
 
     @property
     def memory_peak_bytes(self) -> Optional[float]:
-        """Of all its devices together; of torch's allocator where that was asked for."""
-        return self.torch.peak_bytes if self.torch is not None else self._sum(lambda one: one.memory_peak_bytes)
+        """Of all its devices together, as `memory` says."""
+        if self.torch is not None:
+            return self.torch.peak_bytes
+        if self.memory == "process":
+            return self.process_memory_peak_bytes
+        return self._sum(lambda one: one.memory_peak_bytes)
 
     @property
     def memory_delta_bytes(self) -> Optional[float]:
         if self.torch is not None:
             return self.torch.end_bytes - self.torch.begin_bytes
+        if self.memory == "process":
+            return self._sum(lambda one: one.process_memory_delta_bytes)
         return self._sum(lambda one: one.memory_delta_bytes)
 
     @property

@@ -274,6 +274,11 @@ class Sample:
         return self._info.absence.decode() or None
 
     @property
+    def device_count(self) -> int:
+        """How many devices the machine has."""
+        return int(self._info.devices)
+
+    @property
     def all_devices(self) -> list[Device]:
         """Every device of the machine."""
         return [Device(self, position) for position in range(self._info.devices)]

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 from ._errors import UnknownDevice
 from ._library import Ignored as _Ignored
@@ -84,16 +84,46 @@ def visible(sample: Sample) -> Visible:
     return Visible(found, [], "asked torch, which has initialised CUDA", None)
 
 
-def shown_devices(sample: Sample, choice: Union[str, Sequence[Union[str, int, Device]]]) -> Optional[dict[str, Optional[int]]]:
-    """The UUIDs that a choice of devices means, with their numbers in CUDA; None: all of the machine."""
+class Shown(NamedTuple):
+    """A device that somebody looks at."""
+
+    id: str
+    uuid: str
+    name: str
+    cuda_index: Optional[int]
+
+
+# What the answer depends on. HIP and Level Zero read theirs as CUDA does.
+_VARIABLES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+              "ZE_AFFINITY_MASK", "ZE_FLAT_DEVICE_HIERARCHY")  # fmt: skip
+
+DeviceChoice = Union[str, Sequence[Union[str, int, Device]]]
+
+_known: dict[tuple[object, ...], tuple[Shown, ...]] = {}
+
+
+def shown_devices(sample: Sample, choice: DeviceChoice) -> tuple[Shown, ...]:
+    """What a choice of devices means: "all", "visible", or a list. Asked for by every region, so it is kept for as long
+    as nothing changes that it depends on; CUDA's own order may even have to be asked from another process."""
+    torch = sys.modules.get("torch")
+    key = (choice if isinstance(choice, (str, int, Device)) else tuple(choice), sample.device_count,
+           torch is not None and torch.cuda.is_initialized(), *map(os.environ.get, _VARIABLES))  # fmt: skip
+    found = _known.get(key)
+    if found is None:
+        found = tuple(Shown(one.id, one.uuid, one.name, one.cuda_index) for one in _choose(sample, choice))
+        if len(_known) >= 64:
+            _known.clear()
+        _known[key] = found
+    return found
+
+
+def _choose(sample: Sample, choice: DeviceChoice) -> list[Device]:
     if choice == "all":
-        return None
-    seen = {device.uuid: device.cuda_index for device in visible(sample).devices}
+        return sample.all_devices
     if choice == "visible":
-        return dict(seen)
+        return visible(sample).devices
     chosen: Sequence[Union[str, int, Device]] = [choice] if isinstance(choice, (str, int, Device)) else choice
-    uuids = [find(sample, one).uuid for one in chosen]
-    return {uuid: seen.get(uuid) for uuid in uuids}
+    return [find(sample, one) for one in chosen]
 
 
 def find(sample: Sample, what: object) -> Device:
@@ -138,4 +168,13 @@ def _torch_index(device: object) -> int:
     return int(torch.cuda.current_device()) if torch is not None and torch.cuda.is_initialized() else 0
 
 
-__all__ = ["Ignored", "Visible", "find", "resolve", "shown_devices", "visible"]
+def torch_uuid(shown: Sequence[Union[Shown, Device]]) -> Optional[str]:
+    """Of torch's current device, where it has one."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return None
+    current = int(torch.cuda.current_device())
+    return next((one.uuid for one in shown if one.cuda_index == current), None)
+
+
+__all__ = ["DeviceChoice", "Ignored", "Shown", "Visible", "find", "resolve", "shown_devices", "torch_uuid", "visible"]

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -92,6 +93,18 @@ inline const monitor::Sample *from_handle(const gpulse_sample *handle) {
 inline gpulse_status forked() {
   return fail(GPULSE_FORKED,
               "this monitor belongs to the process that this one was forked from: open another one here");
+}
+
+// Devices, their processes and the host have metrics; those of gpulse itself and of `-q` stay inside.
+inline bool is_offered(MetricId id) {
+  const auto scope = brief(id).scope;
+  return scope == Scope::device || scope == Scope::process || scope == Scope::host;
+}
+// A metric's number in the interface; none: it stands for no metric there.
+inline std::optional<MetricId> metric_of(std::int32_t number) {
+  if (number < 0 || static_cast<std::size_t>(number) >= kMetricCount) return std::nullopt;
+  const MetricId id{static_cast<std::uint16_t>(number)};
+  return is_offered(id) ? std::optional(id) : std::nullopt;
 }
 
 // Readings leave as doubles: the reason of one that is not there lies in the bits of a NaN.

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <map>
 
 #include "capi/handles.hpp"
 #include "metric/format.hpp"
@@ -17,10 +16,6 @@ static_assert(sizeof(Reading) == sizeof(double));
 double as_double(const Reading &reading) { return std::bit_cast<double>(reading); }
 
 namespace {
-
-bool is_offered(const Metric &metric) {
-  return metric.scope == Scope::device || metric.scope == Scope::process || metric.scope == Scope::host;
-}
 
 gpulse_scope scope_of(const Metric &metric) {
   if (metric.scope == Scope::device) return GPULSE_DEVICE;
@@ -72,7 +67,7 @@ int32_t gpulse_metric(const char *key) {
   capi::guarded([&] {
     if (key == nullptr) return capi::fail(GPULSE_INVALID, "no key");
     const auto id = view::find_field(key);
-    if (!id || !capi::is_offered(describe(*id))) {
+    if (!id || !capi::is_offered(*id)) {
       return capi::fail(GPULSE_INVALID, fmt::format("no metric \"{}\": `gpulse explain --all` lists them", Text(key)));
     }
     found = id->index;
@@ -85,14 +80,14 @@ int32_t gpulse_metric_count(void) { return static_cast<int32_t>(kMetricCount); }
 
 gpulse_status gpulse_describe(int32_t metric, gpulse_metric_info *info) {
   return capi::guarded([&] {
-    const auto index = static_cast<std::size_t>(metric);
-    if (metric < 0 || index >= kMetricCount || !capi::is_offered(kMetrics[index]))
-      return capi::fail(GPULSE_INVALID, fmt::format("no metric has the number {}", metric));
-    const auto &names = capi::names()[index];
+    const auto id = capi::metric_of(metric);
+    if (!id) return capi::fail(GPULSE_INVALID, fmt::format("no metric has the number {}", metric));
+    const auto &row = describe(*id);
+    const auto &names = capi::names()[id->index];
     const gpulse_metric_info full{.size = 0,
                                   .key = names.key.c_str(),
-                                  .scope = capi::scope_of(kMetrics[index]),
-                                  .kind = capi::kind_of(kMetrics[index]),
+                                  .scope = capi::scope_of(row),
+                                  .kind = capi::kind_of(row),
                                   .unit = names.unit.c_str(),
                                   .label = names.label.c_str(),
                                   .help = names.help.c_str()};
@@ -114,11 +109,11 @@ const char *gpulse_reason(double value) {
 size_t gpulse_words(int32_t metric, double value, char *text, size_t room) {
   std::string all;
   capi::guarded([&] {
-    const auto index = static_cast<std::size_t>(metric);
-    if (metric < 0 || index >= kMetricCount || std::isnan(value)) return GPULSE_INVALID;
-    const auto kind = kMetrics[index].kind;
-    if (kind != Kind::state && kind != Kind::set) return GPULSE_INVALID;
-    for (const auto &word : value_words(kMetrics[index], value)) all += (all.empty() ? "" : ", ") + word;
+    const auto id = capi::metric_of(metric);
+    if (!id || std::isnan(value)) return GPULSE_INVALID;
+    const auto &row = describe(*id);
+    if (row.kind != Kind::state && row.kind != Kind::set) return GPULSE_INVALID;
+    for (const auto &word : value_words(row, value)) all += (all.empty() ? "" : ", ") + word;
     return GPULSE_OK;
   });
   if (text != nullptr && room > 0) {

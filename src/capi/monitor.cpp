@@ -31,11 +31,6 @@ gpulse_status told(monitor::Waited waited, gpulse_sample **out) {
   return fail(GPULSE_TIMEOUT, waited.problem.empty() ? "no new sample within the given time" : waited.problem);
 }
 
-bool is_offered(MetricId id) {
-  const auto scope = brief(id).scope;
-  return scope == Scope::device || scope == Scope::process || scope == Scope::host;
-}
-
 }  // namespace
 
 std::chrono::nanoseconds nanoseconds_of(double seconds) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+
 #include "capi/handles.hpp"
 
 namespace gpulse::capi {
@@ -20,14 +22,18 @@ const char *absence_of(const Snapshot &snapshot) {
   for (const auto &source : snapshot.sources) {
     if (!source.problem.empty()) return source.problem.str().c_str();
   }
-  return "no GPU found";
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): of a literal
+  return absence_words(snapshot).data();
 }
 
+// For as long as the program runs.
 const char *type_name(std::uint8_t types) {
-  constexpr std::array<const char *, 8> kNames{"",    "compute",     "graphics",     "compute+graphics",
-                                               "mps", "compute+mps", "graphics+mps", "compute+graphics+mps"};
-  const char *const name = kNames[types % kNames.size()];
-  return name;
+  static const auto &names = *new std::array<std::string, 8>([] {
+    std::array<std::string, 8> made;
+    for (std::uint8_t i = 1; i < made.size(); ++i) made[i] = type_word(i);
+    return made;
+  }());
+  return names[types % names.size()].c_str();
 }
 
 const Row *row_of(const Snapshot &snapshot, Scope scope, std::uint32_t entity) {
@@ -38,12 +44,10 @@ const Row *row_of(const Snapshot &snapshot, Scope scope, std::uint32_t entity) {
 }
 
 double value_of(const Snapshot &snapshot, std::int32_t metric, std::uint32_t entity) {
-  const auto index = static_cast<std::size_t>(metric);
-  if (metric < 0 || index >= kMetricCount) return as_double(Reason::not_supported);
-  const MetricId id{static_cast<std::uint16_t>(metric)};
-  const auto *row = row_of(snapshot, brief(id).scope, entity);
-  if (row == nullptr || is_text(brief(id))) return as_double(Reason::not_supported);
-  return as_double((*row)[id]);
+  const auto id = metric_of(metric);
+  const auto *row = id ? row_of(snapshot, brief(*id).scope, entity) : nullptr;
+  if (row == nullptr || is_text(brief(*id))) return as_double(Reason::not_supported);
+  return as_double((*row)[*id]);
 }
 
 }  // namespace
@@ -139,9 +143,9 @@ void gpulse_values(const gpulse_sample *sample, uint32_t entity, const int32_t *
 }
 
 const char *gpulse_text(const gpulse_sample *sample, int32_t metric, uint32_t entity) {
-  const auto index = static_cast<std::size_t>(metric);
-  if (sample == nullptr || metric < 0 || index >= kMetricCount) return nullptr;
-  const MetricId id{static_cast<std::uint16_t>(metric)};
+  const auto found = capi::metric_of(metric);
+  if (sample == nullptr || !found) return nullptr;
+  const auto id = *found;
   const auto &snapshot = *from_handle(sample)->snapshot;
   const TextRow *texts = nullptr;
   if (brief(id).scope == Scope::device && entity < snapshot.devices.size() &&

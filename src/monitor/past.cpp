@@ -2,11 +2,10 @@
 #include "monitor/past.hpp"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 
-#include "metric/format.hpp"
+#include "metric/folding.hpp"
 
 namespace gpulse::monitor {
 
@@ -17,34 +16,19 @@ constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
 
 std::int64_t nanoseconds(WallTime time) { return time.time_since_epoch().count(); }
 
-// Readings of some time as one.
-class Folding {
- public:
-  explicit Folding(MetricId metric) : fold_(fold(describe(metric))) {}
+// A metric's part of a row: the readings of some time as one, or why there is none.
+struct Cell {
+  Folding values;
+  Reading why{};
 
   void add(const Reading &reading) {
-    if (!reading) {
-      if (count_ == 0) result_ = reading;
-      return;
-    }
-    const double value = reading.value();
-    const bool first = count_++ == 0;
-    if (fold_ == Fold::mean) {
-      sum_ += value;
-      result_ = sum_ / count_;
-    } else if (fold_ == Fold::any && !first) {
-      result_ = static_cast<double>(set_bits(result_.value()) | set_bits(value));
-    } else if (first || fold_ != Fold::maximum || value > result_.value()) {
-      result_ = value;
+    if (reading) {
+      values.add(reading.value());
+    } else {
+      why = reading;
     }
   }
-  const Reading &result() const { return result_; }
-
- private:
-  Fold fold_;
-  double sum_ = 0;
-  int count_ = 0;
-  Reading result_;
+  Reading result() const { return values.count() > 0 ? Reading(values.value()) : why; }
 };
 
 // One row in the making: what of a device, or of the host, falls into one stretch of time.
@@ -53,7 +37,7 @@ struct Stretch {
   Monotonic at{};
   std::optional<std::int64_t> step{};
   std::string id, uuid;
-  std::vector<Folding> cells;
+  std::vector<Cell> cells;
   bool is_new = true;
 };
 
@@ -66,7 +50,7 @@ Stretch &stretch_of(std::vector<Stretch> &open, const std::string &uuid, const s
   auto &made = open.emplace_back();
   made.id = id;
   made.uuid = uuid;
-  for (const auto metric : metrics) made.cells.emplace_back(metric);
+  for (const auto metric : metrics) made.cells.push_back({.values = Folding(fold(describe(metric)))});
   return made;
 }
 

@@ -43,6 +43,7 @@ Curves::Group Curves::make_group(std::string name, const std::vector<MetricId> &
     const auto &metric = describe(id);
     group.curves.push_back({.metric = id,
                             .fold = fold(metric),
+                            .values = Folding(fold(metric)),
                             .scale = view::tensorboard_scale(metric.unit),
                             .tag = group.name + "/" + view::tensorboard_name(metric),
                             .note = view::tensorboard_note(metric, device)});
@@ -77,25 +78,10 @@ void Curves::add(Group &group, const Row &row) {
     const auto &reading = row[curve.metric];
     if (!reading) continue;
     const double value = reading.value();
-    if (curve.seen && value > curve.last) curve.growth += value - curve.last;
-    curve.highest = curve.count == 0 ? value : std::max(curve.highest, value);
-    curve.sum += value;
+    // What a counter loses by a reset is not taken off.
+    if (curve.last && value > *curve.last) curve.growth += value - *curve.last;
     curve.last = value;
-    curve.seen = true;
-    ++curve.count;
-  }
-}
-
-double Curves::value_of(const Curve &curve) {
-  switch (curve.fold) {
-    case Fold::maximum:
-      return curve.highest;
-    case Fold::last:
-      return curve.last;
-    case Fold::counter:
-      return curve.growth;
-    default:
-      return curve.sum / static_cast<double>(curve.count);
+    curve.values.add(value);
   }
 }
 
@@ -103,8 +89,8 @@ std::vector<view::CurvePoint> Curves::points() const {
   std::vector<view::CurvePoint> points;
   const auto take = [&](const Group &group) {
     for (const auto &curve : group.curves) {
-      if (curve.count == 0) continue;
-      const auto value = value_of(curve) * curve.scale;
+      if (curve.values.count() == 0) continue;
+      const auto value = (curve.fold == Fold::counter ? curve.growth : curve.values.value()) * curve.scale;
       // What does not fit into a float would be infinite.
       if (!(std::abs(value) <= double{std::numeric_limits<float>::max()})) continue;
       points.push_back(
@@ -119,9 +105,8 @@ std::vector<view::CurvePoint> Curves::points() const {
 void Curves::clear(bool written) {
   const auto begin = [&](Group &group) {
     for (auto &curve : group.curves) {
-      curve.introduced = curve.introduced || (written && curve.count > 0);
-      curve.count = 0;
-      curve.sum = 0;
+      curve.introduced = curve.introduced || (written && curve.values.count() > 0);
+      curve.values.clear();
     }
   };
   std::ranges::for_each(groups_, begin);

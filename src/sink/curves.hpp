@@ -3,10 +3,11 @@
 // a UUID, whatever number the device has later. One thread.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "metric/folding.hpp"
 #include "metric/set.hpp"
 #include "model/snapshot.hpp"
 #include "sink/device_filter.hpp"
@@ -31,14 +32,13 @@ class Curves {
   struct Curve {
     MetricId metric;
     Fold fold = Fold::mean;
+    Folding values;  // since clear()
     double scale = 1;
     std::string tag = {};
     view::CurveNote note = {};
     bool introduced = false;
-    std::uint64_t count = 0;  // since clear()
-    double sum = 0, highest = 0, last = 0;
+    std::optional<double> last = {};
     double growth = 0;  // of a counter, since the first sample
-    bool seen = false;
   };
   struct Group {
     std::string uuid;
@@ -49,7 +49,6 @@ class Curves {
   Group *group_of(const Device &device);
   static Group make_group(std::string name, const std::vector<MetricId> &metrics, const Device *device);
   static void add(Group &group, const Row &row);
-  static double value_of(const Curve &curve);
 
   std::vector<MetricId> metrics_;  // of a device
   DeviceFilter filter_;
