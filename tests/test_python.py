@@ -333,6 +333,26 @@ def test_what_a_sink_is_asked_for_is_read_for_it(two: Path, tmp_path: Path) -> N
     assert (tmp_path / "x.csv").read_text().splitlines()[:3] == ["id,clock_max_sm_mhz,power_draw_watts", "0,1980,111", "1,1980,222"]
 
 
+def test_a_full_disk_is_told_and_the_rest_goes_on(two: Path, tmp_path: Path) -> None:
+    out = output_of(
+        """
+        import sys, warnings
+        sinks = [gpulse.Csv("/dev/full", ["id"]), gpulse.Csv(sys.argv[1], ["id"])]
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            with gpulse.Monitor(interval=0.02, sinks=sinks) as monitor:
+                monitor.wait(3)
+                print(monitor.sink_error)
+        print([str(one.message) for one in told])
+        """,
+        tmp_path / "x.csv",
+        scenario=two,
+    )
+    words = "cannot write /dev/full: No space left on device"
+    assert out.splitlines() == [words, f"['samples were lost: {words}']"]
+    assert len((tmp_path / "x.csv").read_text().splitlines()) >= 5
+
+
 def test_a_sink_that_cannot_be_opened_is_told_at_the_start(two: Path) -> None:
     out = output_of(
         """

@@ -14,6 +14,7 @@ import datetime
 import os
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -145,11 +146,14 @@ class Monitor:
         caller = self._caller
         if caller is not None and caller is not threading.current_thread() and pid == os.getpid():
             caller.join()
+        problem = self.sink_error
         with self._lock:
             self._handle = None
             if handle is not None and pid == os.getpid():
                 library().close(handle)
         _open_monitors.discard(self)
+        if problem is not None:
+            warnings.warn(f"samples were lost: {problem}", RuntimeWarning, stacklevel=2)
 
     close = stop
 
@@ -297,6 +301,13 @@ class Monitor:
         raise_for(library().get_stats(handle, ctypes.byref(stats)))
         return Stats(stats.samples, stats.missed, stats.processor_seconds, stats.driver_seconds, stats.driver_calls,
                      bool(stats.from_agent), stats.interval)  # fmt: skip
+
+    @property
+    def sink_error(self) -> Optional[str]:
+        """What last went wrong with a sink, such as a disk that is full; None: nothing. The other sinks go on."""
+        if self._handle is None or self._pid != os.getpid():
+            return None
+        return library().sink_error(self._handle).decode() or None
 
     @property
     def interval(self) -> float:
