@@ -30,7 +30,7 @@ const char *absence_of(const Snapshot &snapshot) {
 const char *type_name(std::uint8_t types) {
   static const auto &names = *new std::array<std::string, 8>([] {
     std::array<std::string, 8> made;
-    for (std::uint8_t i = 1; i < made.size(); ++i) made[i] = type_word(i);
+    for (std::size_t i = 1; i < made.size(); ++i) made[i] = type_word(static_cast<std::uint8_t>(i));
     return made;
   }());
   return names[types % names.size()].c_str();
