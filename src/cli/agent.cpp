@@ -42,6 +42,14 @@ double share_of_processor(const share::AgentStatus &status) {
   return status.running.count() > 0 ? 100 * seconds(status.processor_time) / seconds(status.running) : 0;
 }
 
+std::string history_text(const share::HistoryStatus &history) {
+  if (history.file.empty()) return "history   none is kept\n";
+  auto out = fmt::format("history   {}, {}\n", history.file.str(), format_bytes(static_cast<double>(history.bytes)));
+  if (history.lost > 0) out += fmt::format("lost      {} sample{}\n", history.lost, history.lost == 1 ? "" : "s");
+  if (!history.problem.empty()) out += fmt::format("problem   {}\n", history.problem.str());
+  return out;
+}
+
 std::string status_text(const share::AgentStatus &status, const std::string &folder) {
   auto out = fmt::format("agent     pid {}, user {}, in {}, gpulse {}\n", status.pid, user_words(status.user), folder,
                          status.version.str());
@@ -62,6 +70,7 @@ std::string status_text(const share::AgentStatus &status, const std::string &fol
     out += fmt::format("reader    {} (pid {}, user {}): every {:g} s, for {}\n", reader.program.str(), reader.pid,
                        user_words(reader.user), seconds(reader.interval), view::short_duration(seconds(reader.since)));
   }
+  out += history_text(status.history);
   if (status.readers.empty()) out += "readers   nobody has asked for a rate of his own\n";
   return out;
 }
@@ -83,6 +92,19 @@ std::string status_json(const share::AgentStatus &status, const std::string &fol
   json.member("cpu_seconds", seconds(status.processor_time));
   json.member("memory_bytes", status.memory_bytes);
   json.member("segment_bytes", status.segment_bytes);
+  json.key("history");
+  if (status.history.file.empty()) {
+    json.null();
+  } else {
+    json.begin_object();
+    json.member("file", status.history.file.str());
+    json.member("bytes", status.history.bytes);
+    json.member("samples", status.history.samples);
+    json.member("lost", status.history.lost);
+    json.key("problem");
+    status.history.problem.empty() ? json.null() : json.value(status.history.problem.str());
+    json.end_object();
+  }
   json.key("readers");
   json.begin_array();
   for (const auto &reader : status.readers) {

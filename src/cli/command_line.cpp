@@ -9,6 +9,8 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "metric/format.hpp"
+#include "pick/choose.hpp"
 
 namespace gpulse::cli {
 
@@ -205,6 +207,21 @@ OptionHandle OptionList::duration(const std::string &name, std::optional<std::ch
     target = parse_time(name, text, std::chrono::milliseconds(0));
   };
   return with_value(app_->add_option_function<std::string>(name, take, help)->type_name("TIME"));
+}
+
+OptionHandle OptionList::size(const std::string &name, std::uint64_t &target, const std::string &help,
+                              std::uint64_t least) {
+  const auto take = [&target, name, least](const std::string &text) {
+    const auto size = pick::parse_size(text);
+    if (!size || !size->bytes || *size->bytes > 0x1p60) {
+      throw CLI::ValidationError(name, "\"" + text + "\" is not a size: 500MB, 1GiB");
+    }
+    if (*size->bytes < static_cast<double>(least)) {
+      throw CLI::ValidationError(name, text + " is too little: at least " + format_bytes(static_cast<double>(least)));
+    }
+    target = static_cast<std::uint64_t>(*size->bytes);
+  };
+  return with_value(app_->add_option_function<std::string>(name, take, help)->type_name("SIZE"));
 }
 
 OptionHandle OptionList::maybe_duration(const std::string &name, bool &given, std::chrono::nanoseconds &target,

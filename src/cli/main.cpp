@@ -140,6 +140,12 @@ void add_serve(OptionList &list, Options &options) {
   list.flag("--demo", options.demo, "publish the recording shipped with gpulse, in a folder of its own");
   list.duration("--interval", options.interval, "time between samples (1s)", 10ms);
   list.duration("--fastest", options.fastest, "the least time between samples that a reader may ask for (100ms)", 10ms);
+  list.text("--history", options.history, "where what was is kept; off: nowhere (/var/lib/gpulse, ~/.local/state/gpulse)")
+      .value_name("FILE|off");
+  list.size("--history-size", options.history_size, "what it may take on the disk (1GiB)", std::uint64_t{16} << 20U);
+  list.duration("--keep-raw", options.keep_raw, "how much is kept second by second (24h)", 10min);
+  list.duration("--keep-10s", options.keep_10s, "and how much in steps of ten seconds (7d)", 10min);
+  list.duration("--keep-1min", options.keep_1min, "and in steps of a minute (90d)", 60min);
   list.footer(
       "One agent per machine, or per user, reads the GPUs; every other gpulse takes its samples from memory.\n"
       "Runs until SIGTERM; SIGHUP reads the configuration again ([serve] in config.toml).\n"

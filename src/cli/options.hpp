@@ -54,6 +54,11 @@ struct Options {
   // gpulse serve, gpulse agent
   std::chrono::nanoseconds fastest = std::chrono::milliseconds(100);
   std::vector<std::string> request;
+  std::string history;
+  std::uint64_t history_size = std::uint64_t{1} << 30U;
+  std::chrono::nanoseconds keep_raw = std::chrono::hours(24);
+  std::chrono::nanoseconds keep_10s = std::chrono::days(7);
+  std::chrono::nanoseconds keep_1min = std::chrono::days(90);
   // What the command line and the configuration say now.
   std::function<Result<Options>()> read_again = {};
 

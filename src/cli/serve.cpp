@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "base/log.hpp"
+#include "cli/history_file.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "serve/agent.hpp"
@@ -15,6 +16,15 @@ namespace {
 
 serve::Limits limits_of(const Options &options) {
   return {.interval = options.interval, .fastest = std::min(options.fastest, options.interval)};
+}
+
+history::Keep keep_of(const Options &options) {
+  using std::chrono::duration_cast;
+  using std::chrono::seconds;
+  return {.raw = duration_cast<seconds>(options.keep_raw),
+          .ten_seconds = duration_cast<seconds>(options.keep_10s),
+          .minute = duration_cast<seconds>(options.keep_1min),
+          .bytes = options.history_size};
 }
 
 bool is_whole_machine(const Options &options) {
@@ -36,7 +46,7 @@ void remove_place(const share::Place &place) {
 void read_again(const Options &options, serve::Agent &agent, const ServiceManager &manager) {
   static_cast<void>(manager.reloading());
   if (const auto now = options.read_again()) {
-    agent.set_limits(limits_of(*now));
+    agent.set_limits(limits_of(*now), keep_of(*now));
     log_line(LogLevel::notice, "the configuration was read again");
   } else {
     log_line(LogLevel::error, now.error().line() + ": the configuration stays as it was");
@@ -65,12 +75,20 @@ int run_serve(const Options &options) {
   reading.instances = true;
   reading.for_everybody = true;
   reading.rest = Tier::second;
-  auto agent =
-      serve::Agent::open({.feed = reading, .limits = limits_of(options), .place = *place, .version = GPULSE_VERSION});
+  // What is not this machine as it is has no past, unless a file for it is named.
+  auto history = !options.history.empty() ? options.history : own_folder ? "off" : history_to_write(*place);
+  if (history == "off") history.clear();
+  auto agent = serve::Agent::open({.feed = reading,
+                                   .limits = limits_of(options),
+                                   .place = *place,
+                                   .version = GPULSE_VERSION,
+                                   .history = history,
+                                   .keep = keep_of(options)});
   if (!agent) return fail(agent.error());
   running = agent->get();
   log_line(LogLevel::info, fmt::format("publishes in {}, every {:g} s", place->folder,
                                        std::chrono::duration<double>(options.interval).count()));
+  if (!history.empty()) log_line(LogLevel::info, "keeps what was in " + history);
   const auto done = (*agent)->run(stop, manager);
   running = nullptr;
   // Readers are told that nothing more comes.

@@ -23,6 +23,8 @@ class FieldWriter {
   void operator()(const Fields &...fields) {
     (put(fields), ...);
   }
+  // Whether what an earlier version did not have is there.
+  static bool has_more() { return true; }
   // The elements beyond `limit` are left out.
   template <class Element>
   void list(const std::vector<Element> &all, std::size_t limit, auto each) {
@@ -55,6 +57,7 @@ class FieldReader {
   void operator()(Fields &...fields) {
     (take(fields), ...);
   }
+  bool has_more() const { return !in_.at_end(); }
   template <class Element>
   void list(std::vector<Element> &all, std::size_t limit, auto each) {
     all.clear();

@@ -17,6 +17,7 @@ class Folding {
 
   void add(double value) {
     sum_ += value;
+    lowest_ = count_ == 0 ? value : std::min(lowest_, value);
     highest_ = count_ == 0 ? value : std::max(highest_, value);
     bits_ |= set_bits(value);
     last_ = value;
@@ -39,12 +40,14 @@ class Folding {
     }
     return last_;
   }
+  double least() const { return lowest_; }
+  double greatest() const { return highest_; }
   void clear() { *this = Folding(fold_); }
 
  private:
   Fold fold_;
   std::uint64_t count_ = 0, bits_ = 0;
-  double sum_ = 0, highest_ = 0, last_ = 0;
+  double sum_ = 0, lowest_ = 0, highest_ = 0, last_ = 0;
 };
 
 }  // namespace gpulse

@@ -50,6 +50,11 @@ std::string_view word(Fold fold) {
   return pick(kNames, fold);
 }
 
+std::string_view word(Kept kept) {
+  static constexpr std::array<std::string_view, 5> kNames{"", "raw", "changes", "fold", "range"};
+  return pick(kNames, kept);
+}
+
 std::string_view word(Group group) {
   static constexpr std::array<std::string_view, 14> kNames{
       "activity", "engines", "memory", "power",    "temperature", "clocks",  "limits",
@@ -84,6 +89,14 @@ Fold fold(const Metric &metric) {
   if (metric.kind == Kind::counter) return Fold::counter;
   if (metric.kind == Kind::set) return Fold::any;
   return metric.kind == Kind::gauge && metric.window != Window::fixed ? Fold::mean : Fold::last;
+}
+
+Kept kept(const Metric &metric) {
+  if (metric.kept != Kept::by_kind) return metric.kept;
+  if (metric.scope != Scope::device || metric.kind == Kind::text) return Kept::raw;
+  const bool counts_faults = metric.kind == Kind::counter && metric.unit == Unit::none;
+  const bool is_calm = fold(metric) == Fold::last || metric.group == Group::limits || metric.group == Group::health;
+  return counts_faults || is_calm ? Kept::changes : Kept::raw;
 }
 
 }  // namespace gpulse

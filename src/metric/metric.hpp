@@ -119,6 +119,15 @@ enum class Fold : std::uint8_t {
   any,      // the bits of all
 };
 
+// What history keeps of it beyond the samples themselves.
+enum class Kept : std::uint8_t {
+  by_kind,  // see kept()
+  raw,      // nothing
+  changes,  // each change
+  fold,     // one value for every stretch of time, as it folds
+  range,    // and the least and the greatest of it
+};
+
 inline constexpr double kNoThreshold = std::numeric_limits<double>::infinity();
 
 struct Metric {
@@ -129,6 +138,7 @@ struct Metric {
   int precision = 0;  // digits after the point where a person reads it
   Window window = Window::instant;
   Fold fold = Fold::by_kind;
+  Kept kept = Kept::by_kind;
   Group group = Group::activity;
   std::string_view label;     // short, for a column
   std::string_view help;      // one line
@@ -159,12 +169,17 @@ std::string_view word(Kind kind);
 std::string_view word(Unit unit);  // "percent", "bytes", …
 std::string_view word(Window window);
 std::string_view word(Fold fold);
+std::string_view word(Kept kept);
 std::string_view word(Group group);
 std::string_view symbol(Unit unit);  // "%", "W", "°C", …
 
 // How the metric folds: as its row says, else gauges to their mean, counters to their growth, sets to all their bits,
 // and what is a state, a text or fixed to the last.
 Fold fold(const Metric &metric);
+
+// What is kept of it: as its row says; else of a device the changes of what hardly changes (a state, a limit, a count of
+// faults), and nothing of the rest.
+Kept kept(const Metric &metric);
 
 // The metric's Prometheus family: base units, `_ratio` for percentages, `_total` for counters.
 std::string prometheus_name(const Metric &metric);

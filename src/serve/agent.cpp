@@ -69,7 +69,9 @@ Agent::Agent(AgentOptions options, share::PlaceLock lock, std::unique_ptr<Socket
       server_(std::move(server)),
       publisher_(options_.place.folder),
       details_(for_details(options_.feed)),
-      limits_(options_.limits) {}
+      limits_(options_.limits) {
+  if (!options_.history.empty()) history_ = std::make_unique<history::Writer>(options_.history, options_.keep);
+}
 
 Result<std::unique_ptr<Agent>> Agent::open(AgentOptions options) {
   if (auto good = share::prepare_folder(options.place); !good) return std::unexpected(good.error());
@@ -85,7 +87,8 @@ void Agent::change() {
   round_.request_stop();
 }
 
-void Agent::set_limits(const Limits &limits) {
+void Agent::set_limits(const Limits &limits, const history::Keep &keep) {
+  if (history_) history_->set_keep(keep);
   {
     const std::lock_guard lock(mutex_);
     limits_ = limits;
@@ -238,6 +241,7 @@ bool Agent::publish(const SnapshotPtr &snapshot, bool released, const ServiceMan
     details_.release({});
     return false;
   }
+  if (history_) history_->add(snapshot, interval);
   const auto published = publisher_.publish(released ? released_words(*snapshot, rest) : snapshot, interval);
   const std::lock_guard lock(mutex_);
   overdue_ = monotonic_now() + interval + kOverdue;
@@ -339,6 +343,12 @@ void Agent::release(const Client &client, std::chrono::nanoseconds time) {
   change();
 }
 
+share::HistoryStatus Agent::history_status() const {
+  if (!history_) return {};
+  auto now = history_->status();
+  return {.file = now.path, .problem = now.problem, .bytes = now.bytes, .samples = now.samples, .lost = now.lost};
+}
+
 share::AgentStatus Agent::status() {
   const std::lock_guard lock(mutex_);
   const auto feed = feed_.lock();
@@ -356,7 +366,8 @@ share::AgentStatus Agent::status() {
           .segment_bytes = segment_bytes_,
           .samples = samples_,
           .readers = demand_.readers(now),
-          .costs = feed ? costs_of(*feed) : std::vector<share::CallCost>{}};
+          .costs = feed ? costs_of(*feed) : std::vector<share::CallCost>{},
+          .history = history_status()};
 }
 
 }  // namespace gpulse::serve

@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "base/service_manager.hpp"
 #include "feed/feed.hpp"
+#include "history/writer.hpp"
 #include "serve/demand.hpp"
 #include "serve/details_reader.hpp"
 #include "serve/socket_server.hpp"
@@ -24,6 +25,8 @@ struct AgentOptions {
   Limits limits;
   share::Place place;
   std::string version;
+  std::string history = {};  // the file to keep samples in; empty: none
+  history::Keep keep = {};
 };
 
 class Agent {
@@ -36,7 +39,7 @@ class Agent {
   // Until a stop is asked for.
   Result<void> run(const std::stop_token &stop, const ServiceManager &manager);
   // From now on; any thread.
-  void set_limits(const Limits &limits);
+  void set_limits(const Limits &limits, const history::Keep &keep);
 
  private:
   Agent(AgentOptions options, share::PlaceLock lock, std::unique_ptr<SocketServer> server);
@@ -62,6 +65,7 @@ class Agent {
   void details(const Client &client, const share::Frame &frame);
   void release(const Client &client, std::chrono::nanoseconds time);
   share::AgentStatus status();
+  share::HistoryStatus history_status() const;
   // With the mutex held.
   std::chrono::nanoseconds rest_of_release() const;
   // With the mutex held: the interval, and what is sampled at it.
@@ -92,6 +96,8 @@ class Agent {
   bool is_ready_ = false;                 // and the service manager knows
   std::uint64_t samples_ = 0, segment_bytes_ = 0;
   std::string complaint_;  // about what could not be published last
+
+  std::unique_ptr<history::Writer> history_;  // null: nothing is kept
 
   std::jthread closer_;  // the last to be made and the first to end: it uses the rest
 };

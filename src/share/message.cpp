@@ -75,6 +75,9 @@ void fields(auto &wire, M &message) {
     time(wire, cost.mean);
     wire(cost.calls);
   });
+  if (!wire.has_more()) return;
+  auto &history = message.history;
+  wire(history.file, history.problem, history.bytes, history.samples, history.lost);
 }
 
 template <class Write>

@@ -83,6 +83,13 @@ struct CallCost {
   std::uint64_t calls = 0;
 };
 
+// What the agent keeps on disk.
+struct HistoryStatus {
+  Text file;     // empty: nothing is kept
+  Text problem;  // empty: all is well
+  std::uint64_t bytes = 0, samples = 0, lost = 0;
+};
+
 struct AgentStatus {
   Text version;
   std::uint32_t pid = 0, user = 0;
@@ -95,6 +102,7 @@ struct AgentStatus {
   std::uint64_t memory_bytes = 0, segment_bytes = 0, samples = 0;
   std::vector<ReaderStatus> readers;
   std::vector<CallCost> costs;
+  HistoryStatus history{};
 };
 
 struct Frame {

@@ -74,6 +74,7 @@ void write_metric(JsonWriter &json, const Metric &metric) {
   json.member("precision", metric.precision);
   json.member("window", word(metric.window));
   json.member("fold", word(fold(metric)));
+  json.member("kept", word(kept(metric)));
   json.member("group", word(metric.group));
   json.member("label", metric.label);
   json.member("help", metric.help);

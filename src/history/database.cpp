@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/database.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace gpulse::history {
+
+namespace {
+
+// What a file may make us take at once.
+constexpr int kLongestValue = 64 << 20;
+// Somebody else's checkpoint or recovery may hold the file for a moment.
+constexpr int kPatience = 2000;  // ms
+
+std::unexpected<Error> problem_of(sqlite3 *database, const std::string &path) {
+  if (database == nullptr) return failure(path + " cannot be opened: no memory");
+  switch (sqlite3_errcode(database)) {
+    case SQLITE_FULL:
+      return failure(fmt::format("{} cannot be written: the disk is full", path));
+    case SQLITE_CORRUPT:
+      return failure(fmt::format("{} is damaged ({})", path, sqlite3_errmsg(database)));
+    case SQLITE_NOTADB:
+      return failure(fmt::format("{} is no database", path));
+    case SQLITE_READONLY:
+      return failure(fmt::format("{} cannot be written: it is read-only", path));
+    default:
+      return failure(fmt::format("{}: {}", path, sqlite3_errmsg(database)));
+  }
+}
+
+}  // namespace
+
+void Statement::Finalize::operator()(sqlite3_stmt *statement) const { sqlite3_finalize(statement); }
+void Database::Close::operator()(sqlite3 *database) const { sqlite3_close_v2(database); }
+
+// A parameter that is not there is a mistake in the statement, which its first step tells.
+void Statement::bind(int parameter, std::int64_t value) { sqlite3_bind_int64(statement_.get(), parameter, value); }
+void Statement::bind(int parameter, double value) { sqlite3_bind_double(statement_.get(), parameter, value); }
+void Statement::bind_null(int parameter) { sqlite3_bind_null(statement_.get(), parameter); }
+void Statement::bind(int parameter, std::string_view text) {
+  sqlite3_bind_text64(statement_.get(), parameter, text.data() == nullptr ? "" : text.data(), text.size(),
+                      SQLITE_STATIC, SQLITE_UTF8);
+}
+void Statement::bind(int parameter, std::span<const std::byte> bytes) {
+  static constexpr std::byte kNothing{};
+  sqlite3_bind_blob64(statement_.get(), parameter, bytes.empty() ? &kNothing : bytes.data(), bytes.size(),
+                      SQLITE_STATIC);
+}
+
+Result<bool> Statement::step() {
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  auto *database = sqlite3_db_handle(statement_.get());
+  const char *path = sqlite3_db_filename(database, "main");
+  return problem_of(database, path == nullptr ? "" : path);
+}
+
+Result<void> Statement::run() {
+  const auto stepped = step();
+  reset();
+  if (!stepped) return std::unexpected(stepped.error());
+  return {};
+}
+
+void Statement::reset() { sqlite3_reset(statement_.get()); }
+
+bool Statement::is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+
+std::int64_t Statement::last_row() const { return sqlite3_last_insert_rowid(sqlite3_db_handle(statement_.get())); }
+
+std::string_view Statement::text(int column) const {
+  const auto *bytes = sqlite3_column_blob(statement_.get(), column);
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column));
+  return bytes == nullptr ? std::string_view{} : std::string_view(static_cast<const char *>(bytes), size);
+}
+
+std::span<const std::byte> Statement::blob(int column) const { return std::as_bytes(std::span(text(column))); }
+
+Result<Database> Database::open(const std::string &path, Mode mode) {
+  const bool writes = mode == Mode::write;
+  sqlite3 *opened = nullptr;
+  const int flags = (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX |
+                    SQLITE_OPEN_PRIVATECACHE;
+  sqlite3_open_v2(path.c_str(), &opened, flags, nullptr);
+  Database database(opened, path);
+  auto *handle = database.database_.get();
+  if (handle == nullptr || sqlite3_errcode(handle) != SQLITE_OK) return database.problem();
+  sqlite3_extended_result_codes(handle, 0);
+  sqlite3_busy_timeout(handle, kPatience);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  // Whoever made the file, its triggers and views call nothing.
+  if (const auto done = database.run("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0"); !done)
+    return std::unexpected(done.error());
+  return database;
+}
+
+Result<void> Database::run(const std::string &sql) {
+  if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return problem();
+  return {};
+}
+
+Result<Statement> Database::prepare(std::string_view sql) {
+  sqlite3_stmt *statement = nullptr;
+  if (sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK) {
+    return problem();
+  }
+  return Statement(statement);
+}
+
+Result<std::optional<std::int64_t>> Database::integer(std::string_view sql) {
+  auto statement = prepare(sql);
+  if (!statement) return std::unexpected(statement.error());
+  const auto row = statement->step();
+  if (!row) return std::unexpected(row.error());
+  if (!*row || statement->is_null(0)) return std::nullopt;
+  return statement->integer(0);
+}
+
+Result<std::optional<std::string>> Database::text(std::string_view sql) {
+  auto statement = prepare(sql);
+  if (!statement) return std::unexpected(statement.error());
+  const auto row = statement->step();
+  if (!row) return std::unexpected(row.error());
+  if (!*row || statement->is_null(0)) return std::nullopt;
+  return std::string(statement->text(0));
+}
+
+Trouble Database::trouble() const {
+  switch (sqlite3_errcode(database_.get())) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE:
+      return Trouble::none;
+    case SQLITE_CORRUPT:
+      return Trouble::damaged;
+    case SQLITE_NOTADB:
+      return Trouble::foreign;
+    case SQLITE_FULL:
+      return Trouble::full;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return Trouble::busy;
+    default:
+      return Trouble::other;
+  }
+}
+
+void Database::end_with(const std::stop_token &stop) {
+  constexpr int kInstructions = 10000;
+  stop_ = std::make_unique<std::stop_token>(stop);
+  const auto ask = [](void *token) { return static_cast<const std::stop_token *>(token)->stop_requested() ? 1 : 0; };
+  sqlite3_progress_handler(database_.get(), kInstructions, ask, stop_.get());
+}
+
+std::unexpected<Error> Database::problem() const { return problem_of(database_.get(), path_); }
+
+Result<Transaction> Transaction::begin(Database &database) {
+  if (const auto done = database.run("BEGIN IMMEDIATE"); !done) return std::unexpected(done.error());
+  return Transaction(database);
+}
+
+Transaction::~Transaction() {
+  // Where it fails the database has taken it back already.
+  if (database_ != nullptr) static_cast<void>(database_->run("ROLLBACK"));
+}
+
+Result<void> Transaction::commit() {
+  auto done = database_->run("COMMIT");
+  if (done) database_ = nullptr;
+  return done;
+}
+
+}  // namespace gpulse::history

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a store goes on from what is in its file: the stretches of time that were not over are folded again from the
+// samples that belong to them.
+#include <fmt/format.h>
+
+#include "history/raw_reader.hpp"
+#include "history/store.hpp"
+
+namespace gpulse::history {
+
+namespace {
+
+bool is_same_minute(WallTime a, WallTime b) {
+  using Minutes = std::chrono::minutes;
+  return std::chrono::floor<Minutes>(a) == std::chrono::floor<Minutes>(b);
+}
+
+}  // namespace
+
+Result<void> Store::recover() {
+  auto transaction = Transaction::begin(database_);
+  if (!transaction) return std::unexpected(transaction.error());
+  if (const auto done = recover_changes(); !done) return done;
+  const auto last_event = database_.integer("SELECT CAST(max(time) AS INTEGER) FROM event");
+  if (!last_event) return std::unexpected(last_event.error());
+  // Whole seconds: one more, so that none comes twice.
+  if (*last_event) last_event_ = static_cast<double>(**last_event) + 1;
+  auto reader = RawReader::open(database_);
+  if (!reader) return std::unexpected(reader.error());
+  auto tail = reader->tail();
+  if (!tail) return std::unexpected(tail.error());
+  const bool reaches_back = tail->samples.empty() || is_same_minute(tail->samples.front().snapshot->time,
+                                                                    tail->samples.back().snapshot->time);
+  if (reaches_back) {
+    const auto newest = database_.integer("SELECT max(id) FROM raw");
+    if (!newest) return std::unexpected(newest.error());
+    if (*newest) {
+      auto chunk = reader->chunk(**newest);
+      if (!chunk) return std::unexpected(chunk.error());
+      tail->samples.insert(tail->samples.begin(), chunk->samples.begin(), chunk->samples.end());
+    }
+  }
+  for (const auto &sample : tail->samples) {
+    if (const auto done = fold(sample, true); !done) return done;
+  }
+  std::int64_t schema = 0;
+  auto packed = reader->packed_tail(schema);
+  if (!packed) return std::unexpected(packed.error());
+  if (!packed->empty() && !tail->is_damaged) {
+    tail_ = std::move(*packed);
+    schema_ = schema;
+    if (const auto done = pack_tail(); !done) return done;
+    schema_.reset();
+  }
+  if (const auto done = database_.run("DELETE FROM raw_tail"); !done) return done;
+  return transaction->commit();
+}
+
+Result<void> Store::recover_changes() {
+  auto newest = database_.prepare("SELECT device, metric, value, max(id) FROM change GROUP BY device, metric");
+  if (!newest) return std::unexpected(newest.error());
+  while (true) {
+    const auto row = newest->step();
+    if (!row) return std::unexpected(row.error());
+    if (!*row) return {};
+    const auto metric = find_metric(Scope::device, newest->text(1));
+    if (!metric) continue;
+    changes_[{newest->integer(0), metric->index}] =
+        newest->is_null(2) ? Reading(Reason::not_supported) : Reading(newest->real(2));
+  }
+}
+
+}  // namespace gpulse::history
