@@ -91,6 +91,8 @@ OptionHandle add_choice(OptionList &list, const std::string &name, std::string &
 
 void add_top(OptionList &list, Options &options) {
   add_devices(list, options);
+  list.duration("--since", options.since, "look back into the history, so far: 12h, 30d");
+  list.text("--history", options.history, "the history to look back into (that of the agent)").value_name("FILE");
   list.text("--filter", options.filter, "only these processes: user:ann gpu:0 type:c cpu>50 REGEX").value_name("QUERY");
   list.text("--sort", options.sort, "sort processes by this column; -NAME: descending, +NAME: ascending")
       .value_name("COLUMN");
@@ -140,7 +142,8 @@ void add_serve(OptionList &list, Options &options) {
   list.flag("--demo", options.demo, "publish the recording shipped with gpulse, in a folder of its own");
   list.duration("--interval", options.interval, "time between samples (1s)", 10ms);
   list.duration("--fastest", options.fastest, "the least time between samples that a reader may ask for (100ms)", 10ms);
-  list.text("--history", options.history, "where what was is kept; off: nowhere (/var/lib/gpulse, ~/.local/state/gpulse)")
+  list.text("--history", options.history,
+            "where what was is kept; off: nowhere (/var/lib/gpulse, ~/.local/state/gpulse)")
       .value_name("FILE|off");
   list.size("--history-size", options.history_size, "what it may take on the disk (1GiB)", std::uint64_t{16} << 20U);
   list.duration("--keep-raw", options.keep_raw, "how much is kept second by second (24h)", 10min);
@@ -268,6 +271,7 @@ constexpr const char *kFooter =
     "  gpulse                                     what the GPUs do now\n"
     "  gpulse --watch 2                           every two seconds\n"
     "  gpulse top                                 the live view, with plots and keys\n"
+    "  gpulse top --since 12h                     the same, back through what the agent has kept\n"
     "  gpulse --json -i 0                         the first GPU, for a script\n"
     "  gpulse --csv --fields time,index,power.draw --watch > power.csv\n"
     "  gpulse record -o night.gpr                 then: gpulse --replay night.gpr --watch\n"

@@ -50,6 +50,7 @@ struct Options {
   // gpulse top
   std::string settings_file, theme, filter, sort, rows;
   bool readonly = false, no_mouse = false, no_plots = false, no_processes = false;
+  std::optional<std::chrono::nanoseconds> since;  // look back into the history, so far
 
   // gpulse serve, gpulse agent
   std::chrono::nanoseconds fastest = std::chrono::milliseconds(100);

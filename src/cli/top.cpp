@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/clock.hpp"
+#include "cli/history_file.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
+#include "feed/history_feed.hpp"
 #include "feed/timeline.hpp"
 #include "tui/loop.hpp"
 
@@ -49,9 +52,45 @@ Result<tui::Settings> settings_of(const Options &options, const tui::Settings &r
 
 std::string why_no_actions(const Options &options, bool live) {
   if (options.readonly) return "started with --readonly";
+  if (options.since) return "this is the history";
   if (!live) return "this is a recording";
   if (!options.sysroot.empty() && options.sysroot != "/") return "these are not this machine's processes";
   return {};
+}
+
+// What the agent has kept, as a recording.
+Result<feed::Feed *> open_since(const Options &options, const feed::Options &reading) {
+  const auto file = history_to_read(options.history);
+  if (!file) return std::unexpected(file.error());
+  const auto now = wall_now();
+  const auto from = std::max(now - *options.since, WallTime{});
+  // A clock that has been set back since must not hide what is newest.
+  const auto to = now + std::chrono::days(1);
+  auto feed = feed::open_history(*file, {from, to}, reading);
+  if (!feed) return std::unexpected(feed.error());
+  return feed->release();
+}
+
+// Before what is seen live comes what the agent has kept; where that cannot be read, nothing.
+feed::JoinedTimeline::OpenPast past_of(const Options &options, const feed::Options &reading) {
+  // A history is of the whole machine, as an agent sees it.
+  if (!reading.agent && options.history.empty()) return {};
+  return [wanted = options.history](WallTime before) -> std::unique_ptr<feed::Timeline> {
+    const auto file = history_to_read(wanted);
+    if (!file) return nullptr;
+    auto past = feed::open_past(*file, {WallTime{}, before});
+    return past ? std::move(*past) : nullptr;
+  };
+}
+
+// Where it begins: a recording at its start, a history at what is newest, for who wants to look back from there.
+void set_start(const Options &options, feed::Timeline &recording, tui::AppOptions &app) {
+  if (options.at) {
+    app.start = recording.find(recording.time(recording.first()) + *options.at);
+  } else if (options.since) {
+    app.start = recording.end() - 1;
+    app.paused = true;
+  }
 }
 
 }  // namespace
@@ -67,11 +106,14 @@ int run_top(const Options &options) {
   if (!remembered) return fail(remembered.error(), kUsage);
   auto settings = settings_of(options, *remembered);
   if (!settings) return fail(settings.error(), kUsage);
+  if (options.since && (options.demo || !options.replay.empty())) {
+    return fail({"--since is for the history", "leave out --replay and --demo"}, kUsage);
+  }
   if (const auto query = tui::Query::parse(options.filter); !query) return fail(query.error(), kUsage);
   auto reading = feed_options(options);
   reading.continuous = true;
   reading.notice = {};  // told on the screen
-  const auto opened = open_feed(reading);
+  const auto opened = options.since ? open_since(options, reading) : open_feed(reading);
   if (!opened) return fail(opened.error());
   auto &feed = **opened;
 
@@ -88,8 +130,10 @@ int run_top(const Options &options) {
               .replay = !feed.is_live(),
               .speed = options.speed,
               .interval = options.interval};
-  if (auto *recording = feed.recording(); recording != nullptr && options.at) {
-    loop.app.start = recording->find(recording->time(recording->first()) + *options.at);
+  if (auto *recording = feed.recording(); recording != nullptr) {
+    set_start(options, *recording, loop.app);
+  } else {
+    loop.open_past = past_of(options, reading);
   }
   const auto done = tui::run(loop, feed);
   return done ? kGood : fail(done.error());

@@ -26,4 +26,32 @@ Result<SnapshotPtr> LiveTimeline::at(std::uint64_t number) {
 
 std::uint64_t LiveTimeline::find(WallTime time) { return journal_ ? journal_->find(time) : newest_number(); }
 
+WallTime JoinedTimeline::time(std::uint64_t number) const {
+  return is_live(number) ? live_.time(number - kFirstLive) : past_->time(past_number(number));
+}
+
+Result<SnapshotPtr> JoinedTimeline::at(std::uint64_t number) {
+  if (is_live(number)) return live_.at(number - kFirstLive);
+  if (number < first()) return failure("this sample is not kept any more");
+  return past_->at(past_number(number));
+}
+
+std::uint64_t JoinedTimeline::find(WallTime time) {
+  if (is_joined() && time < live_.time(live_.first())) return first() + (past_->find(time) - past_->first());
+  return kFirstLive + live_.find(time);
+}
+
+bool JoinedTimeline::can_reach_back() const { return open_past_ != nullptr && !live_.empty() && !is_joined(); }
+
+void JoinedTimeline::reach_back() {
+  if (!can_reach_back()) return;
+  seam_ = live_.first();
+  past_ = open_past_(live_.time(seam_));
+  // Where there is nothing now, nobody waits for it again.
+  if (past_ == nullptr || past_->empty()) {
+    past_.reset();
+    open_past_ = nullptr;
+  }
+}
+
 }  // namespace gpulse::feed

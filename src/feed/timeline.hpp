@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples that the live view can show, by number: what it has seen since it began, or a recording. UI thread only.
+// The samples that the live view can show, by number: what it has seen since it began, with what was kept before that,
+// or a recording. UI thread only.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "base/result.hpp"
@@ -27,6 +30,10 @@ class Timeline {
   // The last at or before the time, else the first.
   virtual std::uint64_t find(WallTime time) = 0;
 
+  // Whether there may be more before first(), which reach_back() looks for. That can take a moment.
+  virtual bool can_reach_back() const { return false; }
+  virtual void reach_back() {}
+
   bool empty() const { return first() == end(); }
 };
 
@@ -49,6 +56,37 @@ class LiveTimeline final : public Timeline {
   std::optional<record::Journal> journal_;  // none: it cannot be kept, only the newest is there
   SnapshotPtr newest_;
   std::uint64_t count_ = 0;
+};
+
+// What is seen live, and before it what others have kept, which is opened when somebody wants to look there.
+class JoinedTimeline final : public Timeline {
+ public:
+  // Gives the samples before this time; null: there are none.
+  using OpenPast = std::function<std::unique_ptr<Timeline>(WallTime before)>;
+  JoinedTimeline(LiveTimeline &live, OpenPast open_past) : live_(live), open_past_(std::move(open_past)) {}
+
+  std::uint64_t first() const override { return kFirstLive + live_.first() - past_size(); }
+  std::uint64_t end() const override { return kFirstLive + live_.end(); }
+  WallTime time(std::uint64_t number) const override;
+  Result<SnapshotPtr> at(std::uint64_t number) override;
+  std::uint64_t find(WallTime time) override;
+  bool can_reach_back() const override;
+  void reach_back() override;
+
+ private:
+  // Leaves enough numbers for all that may have been before.
+  static constexpr std::uint64_t kFirstLive = std::uint64_t{1} << 40U;
+
+  bool is_joined() const { return past_ != nullptr && seam_ == live_.first(); }
+  std::uint64_t past_size() const { return is_joined() ? past_->end() - past_->first() : 0; }
+  bool is_live(std::uint64_t number) const { return number >= kFirstLive + live_.first(); }
+  std::uint64_t past_number(std::uint64_t number) const { return past_->first() + (number - first()); }
+
+  LiveTimeline &live_;
+  OpenPast open_past_;
+  std::unique_ptr<Timeline> past_;
+  // The live sample that follows the past. When it is dropped, the past is let go of, and can be joined again.
+  std::uint64_t seam_ = 0;
 };
 
 class ReplayTimeline final : public Timeline {

@@ -11,7 +11,6 @@ namespace gpulse::history {
 
 namespace {
 
-constexpr std::size_t kMostSamples = 10000;
 constexpr std::size_t kLargestChunk = std::size_t{256} << 20U;  // unpacked
 constexpr double kMilliseconds = 1000;
 
@@ -77,7 +76,7 @@ std::optional<std::vector<RawSample>> unpack(std::span<const std::byte> chunk) {
   codec::WireReader each(plain);
   WallTime time{};
   while (!each.at_end()) {
-    if (samples.size() >= kMostSamples) return std::nullopt;
+    if (samples.size() >= kMostChunkSamples) return std::nullopt;
     time += std::chrono::nanoseconds(each.signed_varint());
     const auto seconds = static_cast<double>(each.varint()) / kMilliseconds;
     const auto data = each.bytes(each.count(plain.size()));

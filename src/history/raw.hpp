@@ -14,6 +14,7 @@
 namespace gpulse::history {
 
 inline constexpr std::size_t kChunkSamples = 120;
+inline constexpr std::size_t kMostChunkSamples = 10000;  // that are read
 
 struct RawSample {
   WallTime time{};

@@ -20,6 +20,9 @@
 
 namespace gpulse::history {
 
+// The origin of every sample that comes from here.
+inline constexpr const char *kHistoryOrigin = "HISTORY";
+
 // From `from` on, before `to`.
 struct Span {
   WallTime from{}, to{};
@@ -94,6 +97,15 @@ struct SampleRef {
   Tier tier = Tier::raw;
 };
 
+// Samples that follow each other. When each of those in packed chunks was taken need not be known to count them.
+struct SampleBlock {
+  Tier tier = Tier::raw;
+  WallTime first{}, last{};  // of the samples
+  std::size_t count = 0;
+  std::vector<WallTime> times{};  // of all of them; empty: to be read from the chunks
+  std::vector<std::int64_t> chunks{};
+};
+
 // Told how much of the work is done, from 0 to 1.
 using Progress = std::function<void(double)>;
 
@@ -118,6 +130,10 @@ class Reader {
 
   // All that there is of the span, by time: the raw samples, and before them what the roll-ups know.
   Result<std::vector<SampleRef>> samples(const Span &span, const Progress &progress = {});
+  // The same by the block, which takes no longer for chunks that nobody looks at.
+  Result<std::vector<SampleBlock>> blocks(const Span &span);
+  // Of a damaged block, those that can be read.
+  Result<std::vector<WallTime>> times(const SampleBlock &block);
   // Null: it is not there any more.
   Result<SnapshotPtr> sample(const SampleRef &ref);
   // Damaged chunks that were passed by so far.
@@ -136,6 +152,8 @@ class Reader {
   Result<void> read_changes(const RangeQuery &query, Range &range);
   Result<void> read_raw(const RangeQuery &query, const Span &span, Range &range, const Progress &progress);
   Result<void> add_open_minute(const Span &span, std::span<const std::int64_t> devices, std::vector<ProcessUse> &all);
+  Result<std::vector<SampleBlock>> raw_blocks(const Span &span);
+  Result<std::vector<WallTime>> rolled_times(Tier tier, WallTime from, WallTime to);
   Result<SnapshotPtr> raw_sample(WallTime time);
   Result<SnapshotPtr> rolled_sample(const SampleRef &ref);
   Result<void> add_rolled_devices(const SampleRef &ref, Snapshot &snapshot);

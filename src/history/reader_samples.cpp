@@ -12,7 +12,6 @@ namespace gpulse::history {
 
 namespace {
 
-constexpr const char *kOrigin = "HISTORY";
 constexpr auto kEventsBefore = std::chrono::minutes(10);
 
 std::int64_t nanoseconds_of(WallTime time) { return time.time_since_epoch().count(); }
@@ -79,40 +78,6 @@ Result<void> Reader::each_sample(const Span &span, const Take &take, const Progr
   return {};
 }
 
-Result<std::vector<SampleRef>> Reader::samples(const Span &span, const Progress &progress) {
-  std::vector<SampleRef> refs;
-  const auto chunks = chunks_of(*database_, span);
-  if (!chunks) return std::unexpected(chunks.error());
-  for (std::size_t i = 0; i < chunks->size(); ++i) {
-    const auto id = (*chunks)[i].id;
-    const auto times = id == 0 ? raw_.tail_times() : raw_.times(id);
-    if (!times) return std::unexpected(times.error());
-    for (const auto time : *times) {
-      if (span.contains(time)) refs.push_back({time, Tier::raw});
-    }
-    if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(chunks->size()));
-  }
-  std::ranges::sort(refs, {}, &SampleRef::time);
-  auto until = refs.empty() ? span.to : refs.front().time;
-  for (const auto tier : {Tier::ten_seconds, Tier::minute}) {
-    auto rows = database_->prepare(fmt::format("SELECT DISTINCT time FROM {} WHERE time>=? AND time<? ORDER BY time",
-                                               table_name(Scope::host, tier)));
-    if (!rows) return std::unexpected(rows.error());
-    rows->bind(1, ceiling_of(span.from));
-    rows->bind(2, begin_of(until, tier));
-    std::vector<SampleRef> earlier;
-    while (true) {
-      const auto row = rows->step();
-      if (!row) return std::unexpected(row.error());
-      if (!*row) break;
-      earlier.push_back({time_of(rows->integer(0)), tier});
-    }
-    if (!earlier.empty()) until = earlier.front().time;
-    refs.insert(refs.begin(), earlier.begin(), earlier.end());
-  }
-  return refs;
-}
-
 Result<SnapshotPtr> Reader::sample(const SampleRef &ref) {
   return ref.tier == Tier::raw ? raw_sample(ref.time) : rolled_sample(ref);
 }
@@ -137,14 +102,14 @@ Result<SnapshotPtr> Reader::raw_sample(WallTime time) {
   }
   if (found == nullptr) return SnapshotPtr();
   auto marked = std::make_shared<Snapshot>(*found->snapshot);
-  marked->origin = kOrigin;
+  marked->origin = kHistoryOrigin;
   return marked;
 }
 
 Result<SnapshotPtr> Reader::rolled_sample(const SampleRef &ref) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->time = ref.time;
-  snapshot->origin = kOrigin;
+  snapshot->origin = kHistoryOrigin;
   auto host = database_->prepare(fmt::format("SELECT time{} FROM {} AS t WHERE time=? LIMIT 1",
                                              kept_columns(Scope::host, "t"), table_name(Scope::host, ref.tier)));
   if (!host) return std::unexpected(host.error());

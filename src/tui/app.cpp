@@ -33,6 +33,7 @@ void App::tick(Monotonic now) {
 }
 
 std::optional<Monotonic> App::due() const {
+  if (session_.playback.is_reaching_back()) return session_.now;
   auto next = session_.playback.due();
   if (session_.message) next = std::min(next.value_or(session_.message->until), session_.message->until);
   return next;
@@ -54,6 +55,7 @@ void App::handle(const term::Input &input, Monotonic now) {
   if (!stack_.back()->handle(input, session_)) stack_.pop_back();
   for (auto &component : session_.opened) stack_.push_back(std::move(component));
   session_.opened.clear();
+  if (session_.playback.is_reaching_back()) session_.say("looking into the history");
 }
 
 const term::Screen &App::draw(Monotonic now) {

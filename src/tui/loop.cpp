@@ -125,7 +125,8 @@ Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed
   Mailbox mailbox;
   feed::LiveTimeline timeline;
   for (auto &sample : feed.past()) timeline.add(std::move(sample));
-  Loop loop(options, terminal, feed, timeline);
+  feed::JoinedTimeline joined(timeline, options.open_past);
+  Loop loop(options, terminal, feed, joined);
   auto warning = feed.warning();  // who opened the feed has told of this one
   const auto subscription = feed.subscribe([&](const SnapshotPtr &sample) {
     const std::lock_guard lock(mailbox.mutex);

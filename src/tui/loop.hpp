@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "feed/feed.hpp"
+#include "feed/timeline.hpp"
 #include "term/ink.hpp"
 #include "tui/app.hpp"
 
@@ -18,6 +19,8 @@ struct LoopOptions {
   // Where the settings are saved; empty: nowhere.
   std::string settings_file{};
   Settings remembered{};  // what is in that file
+  // What others kept before the first live sample, opened when the user goes back that far.
+  feed::JoinedTimeline::OpenPast open_past{};
 };
 
 Result<void> run(const LoopOptions &options, feed::Feed &feed);

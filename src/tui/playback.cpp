@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -30,8 +31,9 @@ std::optional<double> parse_span(std::string_view text) {
   return total >= 0 && total <= kLongest ? std::optional(total) : std::nullopt;
 }
 
-// "14:03" or "14:03:20" on the day of `near`, by the local clock.
-std::optional<WallTime> parse_clock_time(std::string_view text, WallTime near) {
+// "14:03" or "14:03:20" on the day of `near`, by the local clock; so late that it is not over by `last`, on the day
+// before.
+std::optional<WallTime> parse_clock_time(std::string_view text, WallTime near, WallTime last) {
   const auto parts = split(text, ':');
   if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
   std::array<int, 3> numbers{};
@@ -47,10 +49,16 @@ std::optional<WallTime> parse_clock_time(std::string_view text, WallTime near) {
   day.tm_hour = numbers[0];
   day.tm_min = numbers[1];
   day.tm_sec = numbers[2];
-  day.tm_isdst = -1;
-  const auto made = std::mktime(&day);
-  if (made == static_cast<std::time_t>(-1)) return std::nullopt;
-  return WallTime(std::chrono::seconds(made));
+  const auto time_on = [&](int days_before) -> std::optional<WallTime> {
+    auto parts_of_it = day;
+    parts_of_it.tm_mday -= days_before;
+    parts_of_it.tm_isdst = -1;
+    const auto made = std::mktime(&parts_of_it);
+    if (made == static_cast<std::time_t>(-1)) return std::nullopt;
+    return WallTime(std::chrono::seconds(made));
+  };
+  const auto time = time_on(0);
+  return time && *time > last ? time_on(1) : time;
 }
 
 nanoseconds from_seconds(double seconds) { return nanoseconds(static_cast<std::int64_t>(seconds * 1e9)); }
@@ -58,7 +66,11 @@ nanoseconds from_seconds(double seconds) { return nanoseconds(static_cast<std::i
 }  // namespace
 
 Playback::Playback(feed::Timeline &timeline, const PlaybackOptions &options, Show show)
-    : timeline_(timeline), options_(options), show_(std::move(show)), number_(options.start) {}
+    : timeline_(timeline),
+      options_(options),
+      show_(std::move(show)),
+      number_(options.start),
+      playing_(!options.paused) {}
 
 bool Playback::in_the_past() const { return !options_.replay && !timeline_.empty() && number_ + 1 < timeline_.end(); }
 
@@ -105,7 +117,7 @@ void Playback::set_playing(bool playing, Monotonic now) {
   // A long gap in the recording is not worth waiting for.
   constexpr nanoseconds kLongest = std::chrono::seconds(60);
   auto gap = timeline_.time(number_ + 1) - timeline_.time(number_);
-  if (gap < nanoseconds(0) || gap > kLongest) gap = std::chrono::seconds(1);
+  if (gap < nanoseconds(0) || gap >= kLongest) gap = std::chrono::seconds(1);
   due_ = now + from_seconds(std::chrono::duration<double>(gap).count() / std::max(options_.speed, 1e-6));
 }
 
@@ -115,19 +127,37 @@ void Playback::toggle_pause(Monotonic now) {
   if (playing_ && !options_.replay && !timeline_.empty()) show(timeline_.end() - 1);
 }
 
+bool Playback::put_off(std::function<void()> wish) {
+  if (!timeline_.can_reach_back()) return false;
+  wish_ = std::move(wish);
+  return true;
+}
+
+void Playback::reach_back() {
+  timeline_.reach_back();
+  if (const auto wish = std::exchange(wish_, nullptr)) wish();
+}
+
 void Playback::step(std::int64_t samples) {
   if (!started_) return;
   playing_ = false;
   const auto first = static_cast<std::int64_t>(timeline_.first());
   const auto last = static_cast<std::int64_t>(timeline_.end()) - 1;
-  const auto wanted = std::clamp(static_cast<std::int64_t>(number_) + samples, first, last);
-  if (wanted != static_cast<std::int64_t>(number_)) show(static_cast<std::uint64_t>(wanted));
+  const auto wanted = static_cast<std::int64_t>(number_) + samples;
+  if (wanted < first && put_off([this, samples] { step(samples); })) return;
+  const auto there = static_cast<std::uint64_t>(std::clamp(wanted, first, last));
+  if (there != number_) show(there);
 }
 
 void Playback::jump(std::chrono::seconds by) {
   if (!started_) return;
   playing_ = false;
-  show(timeline_.find(timeline_.time(number_) + by));
+  const auto time = timeline_.time(number_) + by;
+  if (time < timeline_.time(timeline_.first()) && put_off([this, by] { jump(by); })) return;
+  const auto there = timeline_.find(time);
+  // Where nothing was sampled for longer than that, what comes after it is meant.
+  const bool is_in_gap = by.count() > 0 && there <= number_ && number_ + 1 < timeline_.end();
+  show(is_in_gap ? number_ + 1 : there);
 }
 
 void Playback::go_to_end() {
@@ -136,7 +166,8 @@ void Playback::go_to_end() {
 }
 
 std::optional<WallTime> Playback::time_meant(std::string_view words) const {
-  if (const auto time = parse_clock_time(words, timeline_.time(number_))) return time;
+  if (const auto time = parse_clock_time(words, timeline_.time(number_), timeline_.time(timeline_.end() - 1)))
+    return time;
   const bool relative = words.front() == '-' || words.front() == '+';
   const auto seconds = parse_span(relative ? words.substr(1) : words);
   if (!seconds) return std::nullopt;
@@ -147,6 +178,9 @@ std::optional<WallTime> Playback::time_meant(std::string_view words) const {
 bool Playback::go_to(std::string_view text) {
   const auto words = trim(text);
   if (words.empty() || !started_) return true;
+  const auto again = [this, kept = std::string(words)] { go_to(kept); };
+  const bool is_from_start = words == "start" || parse_span(words).has_value();
+  if (is_from_start && put_off(again)) return true;
   if (words == "start") {
     step(-static_cast<std::int64_t>(number_ - timeline_.first()));
     return true;
@@ -158,6 +192,7 @@ bool Playback::go_to(std::string_view text) {
   const auto time = time_meant(words);
   if (!time) return false;
   playing_ = false;
+  if (*time < timeline_.time(timeline_.first()) && put_off(again)) return true;
   show(timeline_.find(*time));
   return true;
 }

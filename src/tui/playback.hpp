@@ -18,6 +18,7 @@ struct PlaybackOptions {
   bool replay = false;  // the timeline is a recording, to be played at its own pace
   double speed = 1;
   std::uint64_t start = 0;  // first sample of a recording to show
+  bool paused = false;      // it stays there until it is told to play
 };
 
 class Playback {
@@ -43,7 +44,7 @@ class Playback {
   std::optional<Monotonic> due() const;
 
   void toggle_pause(Monotonic now);
-  // These pause.
+  // These pause. What lies before the timeline's first sample is shown once it has reached back.
   void step(std::int64_t samples);
   void jump(std::chrono::seconds by);
   // "14:03:20", "-5m", "90s" from the start, "start", "end", "now"; false: it is none of these.
@@ -51,9 +52,15 @@ class Playback {
   // To the newest sample, or the end of the recording.
   void go_to_end();
 
+  // Somebody wants to see what the timeline must reach back for, which can take a moment.
+  bool is_reaching_back() const { return wish_ != nullptr; }
+  void reach_back();
+
  private:
   void show(std::uint64_t number);
   void set_playing(bool playing, Monotonic now);
+  // True: `wish` is to be called again when the timeline has reached back.
+  bool put_off(std::function<void()> wish);
   std::optional<WallTime> time_meant(std::string_view words) const;
 
   feed::Timeline &timeline_;
@@ -63,6 +70,7 @@ class Playback {
   bool started_ = false;  // a sample has been shown
   bool playing_ = true;
   Monotonic due_{};
+  std::function<void()> wish_;  // what waits for the timeline to reach back
 };
 
 }  // namespace gpulse::tui

@@ -38,29 +38,63 @@ void PlotHistory::want(std::vector<PlotKey> keys, std::size_t values) {
 
 void PlotHistory::show(feed::Timeline &timeline, std::uint64_t number, const Snapshot &snapshot) {
   if (shown_ == number || kept_.empty()) return;
-  if (shown_ && *shown_ + 1 == number) {
-    add(snapshot);
+  const auto oldest = std::max(timeline.first(), number + 1 > wanted_ ? number + 1 - wanted_ : 0);
+  if (shown_ && number < *shown_ && number >= oldest_) {
+    step_back(timeline, oldest, number);
   } else {
-    for (auto &[key, values] : kept_) values.clear();
-    const auto oldest = std::max(timeline.first(), number + 1 > wanted_ ? number + 1 - wanted_ : 0);
-    for (auto at = oldest; at < number; ++at) {
-      const auto before = timeline.at(at);
-      if (before) add(**before);
+    const bool goes_on = shown_ && number > *shown_ && oldest <= *shown_ + 1;
+    if (!goes_on) {
+      for (auto &[key, values] : kept_) values.clear();
+      oldest_ = oldest;
     }
+    add(timeline, goes_on ? *shown_ + 1 : oldest, number);
     add(snapshot);
+    trim();
   }
   shown_ = number;
+}
+
+// Takes off what came after this sample, and puts what is missing in front.
+void PlotHistory::step_back(feed::Timeline &timeline, std::uint64_t oldest, std::uint64_t number) {
+  const auto left = static_cast<std::size_t>(number - oldest_ + 1);
+  for (auto &[key, values] : kept_) values.resize(left);
+  if (oldest >= oldest_) return;
+  auto later = std::move(kept_);
+  kept_.clear();
+  for (const auto &[key, values] : later) kept_.emplace(key, std::vector<float>());
+  add(timeline, oldest, oldest_);
+  for (auto &[key, values] : kept_) values.insert(values.end(), later[key].begin(), later[key].end());
+  oldest_ = oldest;
+}
+
+void PlotHistory::add(feed::Timeline &timeline, std::uint64_t from, std::uint64_t to) {
+  for (auto number = from; number < to; ++number) {
+    const auto sample = timeline.at(number);
+    if (sample) {
+      add(**sample);
+    } else {
+      add_gap();
+    }
+  }
 }
 
 void PlotHistory::add(const Snapshot &snapshot) {
   for (auto &[key, values] : kept_) {
     const auto reading = reading_of(snapshot, key);
     values.push_back(reading ? static_cast<float>(reading.value()) : term::kGap);
-    // Trimmed rarely, so that a value is moved once or twice in its life.
-    if (values.size() >= 2 * wanted_ + 64) {
-      values.erase(values.begin(), values.end() - static_cast<std::ptrdiff_t>(wanted_));
-    }
   }
+}
+
+void PlotHistory::add_gap() {
+  for (auto &[key, values] : kept_) values.push_back(term::kGap);
+}
+
+// Done rarely, so that a value is moved once or twice in its life.
+void PlotHistory::trim() {
+  const auto size = kept_.begin()->second.size();
+  if (size < 2 * wanted_ + 64) return;
+  for (auto &[key, values] : kept_) values.erase(values.begin(), values.end() - static_cast<std::ptrdiff_t>(wanted_));
+  oldest_ += size - wanted_;
 }
 
 std::span<const float> PlotHistory::values(const PlotKey &key) const {

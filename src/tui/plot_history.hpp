@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values to plot, up to the sample on the screen. Grows by one value per sample; after a jump in time, or when
-// something else is to be plotted, it is read from the timeline again. UI thread only.
+// The values to plot, up to the sample on the screen. Grows by one value per sample; after a jump in time what is
+// missing is read from the timeline, and all of it when something else is to be plotted. UI thread only.
 #pragma once
 
 #include <map>
@@ -32,10 +32,15 @@ class PlotHistory {
 
  private:
   void add(const Snapshot &snapshot);
+  void add_gap();
+  void add(feed::Timeline &timeline, std::uint64_t from, std::uint64_t to);
+  void trim();
+  void step_back(feed::Timeline &timeline, std::uint64_t oldest, std::uint64_t number);
 
   std::map<PlotKey, std::vector<float>> kept_;
   std::size_t wanted_ = 0;
   std::optional<std::uint64_t> shown_;
+  std::uint64_t oldest_ = 0;  // whose values come first; every sample from there to the one shown has one
 };
 
 }  // namespace gpulse::tui

@@ -11,7 +11,8 @@ namespace gpulse::tui {
 Session::Session(AppOptions given, feed::Timeline &timeline)
     : options(std::move(given)),
       settings(options.settings),
-      playback(timeline, {.replay = options.replay, .speed = options.speed, .start = options.start},
+      playback(timeline,
+               {.replay = options.replay, .speed = options.speed, .start = options.start, .paused = options.paused},
                [this](std::uint64_t number) { return show(number); }) {
   if (auto filter = Query::parse(options.filter)) processes.filter = std::move(*filter);
 }
@@ -70,6 +71,12 @@ void Session::tick() {
     requests.draw = true;
   }
   if (snapshot == nullptr) requests.draw = true;  // the wait is shown in seconds
+  if (playback.is_reaching_back() && !requests.draw) {
+    // The screen says what is going on.
+    message.reset();
+    playback.reach_back();
+    requests.draw = true;
+  }
   const bool before = playback.playing();
   playback.tick(now);
   if (playback.playing() != before) requests.draw = true;

@@ -29,6 +29,7 @@ struct AppOptions {
   bool replay = false;                 // the timeline is a recording: it is played
   double speed = 1;
   std::uint64_t start = 0;  // first sample of a recording to show
+  bool paused = false;      // it is not played until the user says so
   Seconds interval{1};
 };
 
@@ -86,7 +87,7 @@ struct Session {
 
   // The timeline has grown.
   void sample_came();
-  // A recording plays on, messages expire.
+  // A recording plays on, messages expire, the past is opened.
   void tick();
   // Brings the list of processes up to date after a change of settings or filter.
   void refresh();
