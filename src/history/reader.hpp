@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -155,15 +156,26 @@ class Reader {
   Result<std::vector<SampleBlock>> raw_blocks(const Span &span);
   Result<std::vector<WallTime>> rolled_times(Tier tier, WallTime from, WallTime to);
   Result<SnapshotPtr> raw_sample(WallTime time);
+  // Samples made of roll-ups, from a span that begins at a multiple of its length.
+  struct RolledBatch {
+    Tier tier;
+    Span span;
+    std::vector<std::shared_ptr<Snapshot>> samples;
+  };
   Result<SnapshotPtr> rolled_sample(const SampleRef &ref);
-  Result<void> add_rolled_devices(const SampleRef &ref, Snapshot &snapshot);
-  Result<void> add_rolled_processes(const SampleRef &ref, Snapshot &snapshot);
+  Result<void> read_batch(RolledBatch &batch);
+  Result<void> add_rolled_devices(RolledBatch &batch);
+  Result<void> add_changes(RolledBatch &batch);
+  Result<void> add_rolled_processes(RolledBatch &batch);
+  Result<void> add_rolled_events(RolledBatch &batch);
 
   std::unique_ptr<Database> database_;
   RawReader raw_;
   std::vector<KnownDevice> devices_;
   std::uint64_t damaged_ = 0;
   std::vector<TimedSample> cached_;  // of the chunk that was read last
+  std::deque<RolledBatch> rolled_;   // read last, the last one first
+  Text hostname_;
 };
 
 }  // namespace gpulse::history

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples themselves: as they were, and for the time before those, what the roll-ups know in the shape of a sample.
-#include <fmt/format.h>
-
+// The samples themselves, as they were.
 #include <algorithm>
 
-#include "history/process_row.hpp"
 #include "history/reader.hpp"
-#include "history/times.hpp"
 
 namespace gpulse::history {
 
 namespace {
-
-constexpr auto kEventsBefore = std::chrono::minutes(10);
 
 std::int64_t nanoseconds_of(WallTime time) { return time.time_since_epoch().count(); }
 
@@ -36,22 +30,6 @@ Result<std::vector<ChunkEntry>> chunks_of(Database &database, const Span &span) 
   }
   chunks.push_back({});
   return chunks;
-}
-
-// Sets the readings of the kept metrics that the row has, from this column on. What a counter has grown by is not what
-// it is.
-void read_row(const Statement &from, int column, Row &row) {
-  row.fill(Reason::not_sampled);
-  for (const auto &metric : kept_metrics(row.scope())) {
-    if (metric.fold != Fold::counter && !from.is_null(column)) row[metric.id] = from.real(column);
-    ++column;
-  }
-}
-
-std::string kept_columns(Scope scope, std::string_view table) {
-  std::string columns;
-  for (const auto &metric : kept_metrics(scope)) columns += fmt::format(", {}.{}", table, describe(metric.id).key);
-  return columns;
 }
 
 }  // namespace
@@ -104,80 +82,6 @@ Result<SnapshotPtr> Reader::raw_sample(WallTime time) {
   auto marked = std::make_shared<Snapshot>(*found->snapshot);
   marked->origin = kHistoryOrigin;
   return marked;
-}
-
-Result<SnapshotPtr> Reader::rolled_sample(const SampleRef &ref) {
-  auto snapshot = std::make_shared<Snapshot>();
-  snapshot->time = ref.time;
-  snapshot->origin = kHistoryOrigin;
-  auto host = database_->prepare(fmt::format("SELECT time{} FROM {} AS t WHERE time=? LIMIT 1",
-                                             kept_columns(Scope::host, "t"), table_name(Scope::host, ref.tier)));
-  if (!host) return std::unexpected(host.error());
-  host->bind(1, begin_of(ref.time, ref.tier));
-  const auto row = host->step();
-  if (!row) return std::unexpected(row.error());
-  if (!*row) return SnapshotPtr();
-  read_row(*host, 1, snapshot->host);
-  if (const auto done = add_rolled_devices(ref, *snapshot); !done) return std::unexpected(done.error());
-  if (const auto done = add_rolled_processes(ref, *snapshot); !done) return std::unexpected(done.error());
-  auto happened = events({ref.time - kEventsBefore, ref.time + step(ref.tier)});
-  if (!happened) return std::unexpected(happened.error());
-  snapshot->events = std::move(*happened);
-  return snapshot;
-}
-
-Result<void> Reader::add_rolled_devices(const SampleRef &ref, Snapshot &snapshot) {
-  auto rows = database_->prepare(fmt::format("SELECT device{} FROM {} AS t WHERE time=? AND turn=0",
-                                             kept_columns(Scope::device, "t"), table_name(Scope::device, ref.tier)));
-  if (!rows) return std::unexpected(rows.error());
-  rows->bind(1, begin_of(ref.time, ref.tier));
-  while (true) {
-    const auto row = rows->step();
-    if (!row) return std::unexpected(row.error());
-    if (!*row) break;
-    const auto *known = device(rows->integer(0));
-    if (known == nullptr) continue;
-    Device made{.id = known->number, .identity = known->identity};
-    read_row(*rows, 1, made.row);
-    // What hardly changes is as it was when it changed last.
-    auto last =
-        database_->prepare("SELECT metric, value, max(time) FROM change WHERE device=? AND time<=? GROUP BY metric");
-    if (!last) return std::unexpected(last.error());
-    last->bind(1, known->id);
-    last->bind(2, seconds_of(ref.time + step(ref.tier)));
-    Result<bool> next = false;
-    while ((next = last->step()) && *next) {
-      const auto metric = find_metric(Scope::device, last->text(0));
-      if (metric && !is_text(key_of(*metric)) && !last->is_null(1)) made.row[*metric] = last->real(1);
-    }
-    if (!next) return std::unexpected(next.error());
-    snapshot.devices.push_back(std::move(made));
-  }
-  std::ranges::sort(snapshot.devices, {}, &Device::id);
-  return {};
-}
-
-Result<void> Reader::add_rolled_processes(const SampleRef &ref, Snapshot &snapshot) {
-  auto rows = database_->prepare(
-      fmt::format("SELECT {}{} FROM process_1min AS m JOIN process AS p ON p.id=m.process WHERE m.time=? AND m.turn=0",
-                  process_columns("p"), kept_columns(Scope::process, "m")));
-  if (!rows) return std::unexpected(rows.error());
-  rows->bind(1, begin_of(ref.time, Tier::minute));
-  while (true) {
-    const auto row = rows->step();
-    if (!row) return std::unexpected(row.error());
-    if (!*row) return {};
-    auto known = read_process(*rows);
-    const auto *on = device(known.device);
-    if (on == nullptr || known.last < ref.time || known.first >= ref.time + step(ref.tier)) continue;
-    Process process;
-    process.pid = known.pid;
-    process.device = on->number;
-    process.types = types_named(known.type);
-    read_row(*rows, process_column_count(), process.row);
-    process.texts = std::make_shared<const TextRow>(std::move(known.texts));
-    snapshot.processes.push_back(std::move(process));
-  }
 }
 
 }  // namespace gpulse::history
