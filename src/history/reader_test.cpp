@@ -197,6 +197,9 @@ TEST_F(AHistory, MakesSamplesOfMinutesWhereNoOtherIsLeft) {
   EXPECT_EQ((*sample)->time, at(60));
   EXPECT_EQ((*sample)->devices[0].row[kUse], Reading(29.5));
   EXPECT_EQ((*sample)->devices[0].row[device_metric("power_limit_watts")], Reading(700));
+  const auto later = reader_->sample((*refs)[6]);
+  ASSERT_TRUE(later.has_value() && *later);
+  EXPECT_EQ((*later)->devices[0].row[device_metric("power_limit_watts")], Reading(500)) << "since second 300";
   EXPECT_EQ((*sample)->devices[0].identity->name, Text("NVIDIA H200"));
   EXPECT_TRUE((*sample)->devices[0].row[device_metric("energy_joules")].is(Reason::not_sampled));
   ASSERT_EQ((*sample)->processes.size(), 1);

@@ -13,6 +13,25 @@ using testing::later;
 using testing::make_snapshot;
 using testing::MemoryTimeline;
 
+// The first fifty samples are there only after it has reached back for them.
+class HidingTimeline final : public feed::Timeline {
+ public:
+  explicit HidingTimeline(int seconds) {
+    for (int i = 0; i < seconds; ++i) all_.add(later(make_snapshot(0), i));
+  }
+  std::uint64_t first() const override { return first_; }
+  std::uint64_t end() const override { return all_.end(); }
+  WallTime time(std::uint64_t number) const override { return all_.time(number); }
+  Result<SnapshotPtr> at(std::uint64_t number) override { return all_.at(number); }
+  std::uint64_t find(WallTime time) override { return std::max(first_, all_.find(time)); }
+  bool can_reach_back() const override { return first_ > 0; }
+  void reach_back() override { first_ = 0; }
+
+ private:
+  MemoryTimeline all_;
+  std::uint64_t first_ = 50;
+};
+
 class PlaybackTest : public ::testing::Test {
  protected:
   void grow(int seconds) { timeline.add(later(make_snapshot(0), seconds)); }
@@ -77,6 +96,69 @@ TEST_F(PlaybackTest, StaysWhereItIsWhenASampleCannotBeRead) {
   EXPECT_EQ(playback.number(), 2U);
   playback.step(-2);
   EXPECT_EQ(playback.number(), 0U);
+}
+
+TEST_F(PlaybackTest, ReachesBackWhenSomebodyWantsToLookThere) {
+  using namespace std::chrono_literals;
+  const std::vector<std::pair<std::uint64_t, std::function<void(Playback &)>>> wishes{
+      {48, [](Playback &playback) { playback.step(-51); }},
+      {39, [](Playback &playback) { playback.jump(-60s); }},
+      {0, [](Playback &playback) { playback.go_to("start"); }},
+      {19, [](Playback &playback) { playback.go_to("-80s"); }},
+      {7, [](Playback &playback) { playback.go_to("7s"); }},
+  };
+  for (const auto &[number, wish] : wishes) {
+    HidingTimeline hiding(100);
+    Playback playback(hiding, {}, [](std::uint64_t) { return true; });
+    playback.sample_came();
+    playback.step(-49);
+    ASSERT_EQ(playback.number(), 50U);
+    ASSERT_FALSE(playback.is_reaching_back()) << "there is no need yet";
+    playback.go_to_end();
+    wish(playback);
+    EXPECT_TRUE(playback.is_reaching_back());
+    EXPECT_EQ(playback.number(), 99U) << "nothing is shown before it is there";
+    playback.reach_back();
+    EXPECT_FALSE(playback.is_reaching_back());
+    EXPECT_EQ(playback.number(), number);
+    EXPECT_FALSE(playback.playing());
+  }
+}
+
+TEST_F(PlaybackTest, BeginsPausedWhereItIsTold) {
+  for (int i = 0; i < 5; ++i) grow(i);
+  auto playback = play({.replay = true, .start = 4, .paused = true});
+  playback.tick(now);
+  playback.tick(now + std::chrono::minutes(1));
+  EXPECT_THAT(shown, ElementsAre(4));
+  playback.toggle_pause(now);
+  EXPECT_THAT(shown, ElementsAre(4, 0)) << "at the end there is nothing left to play";
+  EXPECT_EQ(playback.due(), now + std::chrono::seconds(1));
+}
+
+TEST_F(PlaybackTest, StepsOfAMinuteArePlayedAndJumpedOver) {
+  for (const int second : {0, 60, 120, 4000, 4001}) grow(second);
+  auto playback = play({.replay = true, .start = 0, .paused = true});
+  playback.tick(now);
+  for (int i = 0; i < 3; ++i) playback.jump(std::chrono::minutes(1));
+  EXPECT_THAT(shown, ElementsAre(0, 1, 2, 3)) << "also where nothing was for more than an hour";
+  playback.jump(-std::chrono::minutes(1));
+  playback.jump(-std::chrono::minutes(1));
+  EXPECT_EQ(playback.number(), 1U);
+  playback.toggle_pause(now);
+  EXPECT_EQ(playback.due(), now + std::chrono::seconds(1)) << "a minute is too long to wait for";
+}
+
+TEST_F(PlaybackTest, ATimeThatIsYetToComeIsYesterdays) {
+  ::setenv("TZ", "UTC", 1);
+  ::tzset();
+  constexpr int kHour = 3600;
+  for (int i = 0; i < 30; ++i) grow(i * kHour);
+  auto playback = play({});
+  playback.sample_came();
+  const auto yesterday = timeline.time(10);  // five hours later on the clock than the newest
+  ASSERT_TRUE(playback.go_to(local_time(yesterday, "%H:%M:%S")));
+  EXPECT_EQ(playback.number(), 9U) << "sample 10 comes 0.73 s later";
 }
 
 TEST_F(PlaybackTest, GoesToTimesAsPeopleWriteThem) {

@@ -54,6 +54,19 @@ TEST_F(PlotHistoryTest, AfterAJumpItIsWhatItWouldHaveBeen) {
   EXPECT_THAT(history.values(key), ElementsAre(0, 1));
 }
 
+TEST_F(PlotHistoryTest, IsTheSameByWhicheverWayOneCame) {
+  history.want({key}, 5);
+  for (std::uint64_t i = 0; i < 60; ++i) show(i);
+  for (const std::uint64_t number : {59U, 58U, 40U, 38U, 39U, 43U, 58U, 50U, 2U, 1U, 6U, 59U, 55U, 57U}) {
+    show(number);
+    PlotHistory fresh;
+    fresh.want({key}, 5);
+    fresh.show(timeline, number, **timeline.at(number));
+    EXPECT_THAT(history.values(key), ::testing::ElementsAreArray(fresh.values(key))) << number;
+    EXPECT_EQ(history.values(key).back(), static_cast<float>(number));
+  }
+}
+
 TEST_F(PlotHistoryTest, SomethingNewIsThereWithItsPast) {
   history.want({key}, 4);
   for (std::uint64_t i = 0; i < 10; ++i) show(i);
