@@ -18,7 +18,8 @@ DEVICE = """
 [[device]]
 profile = "h100"
 """
-BEFORE = DEVICE + f"gpu_util = {{ steps = [[0, {EARLY}], [1.5, {LATE}]] }}\n[[process]]\ndevice = 0\npid = {os.getpid()}\n"
+PROCESS = f"[[process]]\ndevice = 0\npid = {os.getpid()}\n"
+BEFORE = DEVICE + f"gpu_util = {{ steps = [[0, {EARLY}], [1.5, {LATE}]] }}\n" + PROCESS
 AFTERWARDS = DEVICE + f"gpu_util = {NOW}\n"
 
 
