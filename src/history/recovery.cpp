@@ -29,24 +29,17 @@ Result<void> Store::recover() {
   if (!reader) return std::unexpected(reader.error());
   auto tail = reader->tail();
   if (!tail) return std::unexpected(tail.error());
-  const bool reaches_back = tail->samples.empty() || is_same_minute(tail->samples.front().snapshot->time,
-                                                                    tail->samples.back().snapshot->time);
-  if (reaches_back) {
-    const auto newest = database_.integer("SELECT max(id) FROM raw");
-    if (!newest) return std::unexpected(newest.error());
-    if (*newest) {
-      auto chunk = reader->chunk(**newest);
-      if (!chunk) return std::unexpected(chunk.error());
-      tail->samples.insert(tail->samples.begin(), chunk->samples.begin(), chunk->samples.end());
-    }
-  }
-  for (const auto &sample : tail->samples) {
+  auto samples = tail->samples;
+  if (const auto done = reach_back(*reader, samples); !done) return done;
+  for (const auto &sample : samples) {
     if (const auto done = fold(sample, true); !done) return done;
   }
   std::int64_t schema = 0;
   auto packed = reader->packed_tail(schema);
   if (!packed) return std::unexpected(packed.error());
-  if (!packed->empty() && !tail->is_damaged) {
+  // What comes after a damaged one stands for nothing without it.
+  packed->resize(tail->samples.size());
+  if (!packed->empty()) {
     tail_ = std::move(*packed);
     schema_ = schema;
     if (const auto done = pack_tail(); !done) return done;
@@ -54,6 +47,23 @@ Result<void> Store::recover() {
   }
   if (const auto done = database_.run("DELETE FROM raw_tail"); !done) return done;
   return transaction->commit();
+}
+
+// Adds in front what else belongs to the minute of the last one: every start begins another chunk.
+Result<void> Store::reach_back(RawReader &reader, std::vector<TimedSample> &samples) {
+  constexpr int kMostChunks = 100;
+  std::string older;
+  for (int chunks = 0; chunks < kMostChunks; ++chunks) {
+    if (!samples.empty() && !is_same_minute(samples.front().snapshot->time, samples.back().snapshot->time)) break;
+    const auto id = database_.integer("SELECT max(id) FROM raw" + older);
+    if (!id) return std::unexpected(id.error());
+    if (!*id) break;
+    auto chunk = reader.chunk(**id);
+    if (!chunk) return std::unexpected(chunk.error());
+    samples.insert(samples.begin(), chunk->samples.begin(), chunk->samples.end());
+    older = fmt::format(" WHERE id<{}", **id);
+  }
+  return {};
 }
 
 Result<void> Store::recover_changes() {
