@@ -5,14 +5,16 @@
 
 #include "history/raw_reader.hpp"
 #include "history/store.hpp"
+#include "history/times.hpp"
 
 namespace gpulse::history {
 
 namespace {
 
-bool is_same_minute(WallTime a, WallTime b) {
-  using Minutes = std::chrono::minutes;
-  return std::chrono::floor<Minutes>(a) == std::chrono::floor<Minutes>(b);
+bool is_about_the_same_minute(WallTime before, WallTime last) {
+  const auto margin = std::chrono::seconds(30);
+  const auto begin = time_of(begin_of(last, Tier::minute));
+  return before >= begin - margin && before < begin + step(Tier::minute);
 }
 
 }  // namespace
@@ -29,16 +31,16 @@ Result<void> Store::recover() {
   if (!reader) return std::unexpected(reader.error());
   auto tail = reader->tail();
   if (!tail) return std::unexpected(tail.error());
-  auto samples = tail->samples;
-  if (const auto done = reach_back(*reader, samples); !done) return done;
-  for (const auto &sample : samples) {
+  const auto whole = tail->samples.size();
+  if (const auto done = read_back(*reader, tail->samples); !done) return done;
+  for (const auto &sample : tail->samples) {
     if (const auto done = fold(sample, true); !done) return done;
   }
   std::int64_t schema = 0;
   auto packed = reader->packed_tail(schema);
   if (!packed) return std::unexpected(packed.error());
   // What comes after a damaged one stands for nothing without it.
-  packed->resize(tail->samples.size());
+  packed->resize(whole);
   if (!packed->empty()) {
     tail_ = std::move(*packed);
     schema_ = schema;
@@ -49,20 +51,20 @@ Result<void> Store::recover() {
   return transaction->commit();
 }
 
-// Adds in front what else belongs to the minute of the last one: every start begins another chunk.
-Result<void> Store::reach_back(RawReader &reader, std::vector<TimedSample> &samples) {
-  constexpr int kMostChunks = 100;
-  std::string older;
-  for (int chunks = 0; chunks < kMostChunks; ++chunks) {
-    if (!samples.empty() && !is_same_minute(samples.front().snapshot->time, samples.back().snapshot->time)) break;
-    const auto id = database_.integer("SELECT max(id) FROM raw" + older);
-    if (!id) return std::unexpected(id.error());
-    if (!*id) break;
-    auto chunk = reader.chunk(**id);
+// What belongs to the minute of the last sample, and what a counter was at before it.
+Result<void> Store::read_back(RawReader &reader, std::vector<TimedSample> &samples) {
+  constexpr int kMostChunks = 100;  // there is a new one with every start
+  auto newest = database_.integer("SELECT max(id) FROM raw");
+  for (int chunks = 0; chunks < kMostChunks && newest && *newest; ++chunks) {
+    const bool is_enough =
+        !samples.empty() && !is_about_the_same_minute(samples.front().snapshot->time, samples.back().snapshot->time);
+    if (is_enough) return {};
+    auto chunk = reader.chunk(**newest);
     if (!chunk) return std::unexpected(chunk.error());
     samples.insert(samples.begin(), chunk->samples.begin(), chunk->samples.end());
-    older = fmt::format(" WHERE id<{}", **id);
+    newest = database_.integer(fmt::format("SELECT max(id) FROM raw WHERE id<{}", **newest));
   }
+  if (!newest) return std::unexpected(newest.error());
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "codec/schema.hpp"
+#include "history/times.hpp"
 #include "insight/changes.hpp"
 
 namespace gpulse::history {
@@ -18,16 +19,6 @@ namespace {
 
 // So many new pages in the journal are written back into the file: 4 MiB.
 constexpr int kPagesDue = 1000;
-// Two samples further apart do not belong together: between them anything may have happened.
-constexpr double kApart = 5;
-
-double seconds_of(WallTime time) { return Seconds(time.time_since_epoch()).count(); }
-
-std::int64_t begin_of(WallTime time, Tier tier) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
-  const auto length = step(tier).count();
-  return seconds - ((seconds % length) + length) % length;
-}
 
 std::uint64_t size_of(const std::string &path) {
   struct stat file{};
@@ -67,6 +58,7 @@ std::expected<void, StoreFailure> check_is_ours(const std::string &path) {
   const auto refused = [&](const char *what, const char *remedy) {
     return std::unexpected(StoreFailure{{path + what, remedy}, StoreFailure::Kind::refused});
   };
+  if (file_id(path) == FileId()) return {};
   auto database = Database::open(path, Database::Mode::read);
   if (!database) return std::unexpected(StoreFailure{database.error()});
   const auto what = standing(*database);
@@ -269,10 +261,8 @@ Result<void> Store::fold(const TimedSample &sample, bool is_replayed) {
   ten_ = ten;
   minute_ = minute;
   const auto time = seconds_of(now.time);
-  const auto apart = last_ ? std::fabs(time - seconds_of(last_->time)) : 0;
-  const bool continues = last_ && apart <= std::max(kApart, 3 * sample.seconds);
-  host_of_ten_.add(now.host, sample.seconds, continues);
-  host_of_minute_.add(now.host, sample.seconds, continues);
+  host_of_ten_.add(now.host, now.time, sample.seconds);
+  host_of_minute_.add(now.host, now.time, sample.seconds);
   std::map<DeviceId, std::int64_t> numbers;
   for (const auto &device : now.devices) {
     const auto id = directory_.device(device, time);
@@ -280,8 +270,8 @@ Result<void> Store::fold(const TimedSample &sample, bool is_replayed) {
     numbers[device.id] = *id;
     if (device.state != DeviceState::ok) continue;
     auto &rolled = devices_[*id];
-    rolled.ten.add(device.row, sample.seconds, continues);
-    rolled.minute.add(device.row, sample.seconds, continues);
+    rolled.ten.add(device.row, now.time, sample.seconds);
+    rolled.minute.add(device.row, now.time, sample.seconds);
     rolled.seen = time;
   }
   for (const auto &process : now.processes) {
@@ -289,7 +279,7 @@ Result<void> Store::fold(const TimedSample &sample, bool is_replayed) {
     if (device == numbers.end()) continue;
     const auto id = directory_.process(process, device->second, time, is_replayed);
     if (!id) return std::unexpected(id.error());
-    processes_.try_emplace(*id, Scope::process).first->second.add(process.row, sample.seconds, continues);
+    processes_.try_emplace(*id, Scope::process).first->second.add(process.row, now.time, sample.seconds);
   }
   last_ = sample.snapshot;
   return {};

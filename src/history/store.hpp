@@ -83,8 +83,8 @@ class Store {
   Store(Database database, Directory directory, Retention retention, std::vector<Statement> statements);
 
   Result<void> recover();
-  Result<void> reach_back(RawReader &reader, std::vector<TimedSample> &samples);
   Result<void> recover_changes();
+  Result<void> read_back(RawReader &reader, std::vector<TimedSample> &samples);
   Result<void> take(const TimedSample &sample);
   Result<void> fold(const TimedSample &sample, bool is_replayed);
   Result<void> end_stretch(Tier tier, bool is_replayed);
