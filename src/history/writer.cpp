@@ -30,16 +30,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What waits for a slow disk: five minutes at the usual rate.
-constexpr std::size_t kMostWaiting = 300;
-constexpr std::chrono::seconds kFirstPause = 1s, kLongestPause = 30s;
-constexpr auto kOften = 950ms;  // two samples closer to each other are one second's
-constexpr auto kLook = 60s;     // how often the file is tidied up and looked after
+// How often the file is tidied up and looked after.
+constexpr auto kLook = 60s;
 // A journal of this size stands for a reader that does not end: fewer and larger pieces then, which cost less of it.
 constexpr std::uint64_t kLargeJournal = std::uint64_t{16} << 20U;
 constexpr std::size_t kLargePiece = 30;
-// Half of what a service manager gives a program that is to end.
-constexpr auto kLongestEnd = 5s;
 // A disk that damages one file after the other is no place for a new one each second.
 constexpr auto kBetweenDamages = 1h;
 
@@ -72,14 +67,17 @@ std::expected<void, StoreFailure> prepare_file(const std::string &path) {
 
 class Writer::Work {
  public:
-  Work(std::string path, const Keep &keep) : path_(std::move(path)), keep_(keep) { status_.path = path_; }
+  Work(std::string path, const Keep &keep, const WriterPace &pace)
+      : path_(std::move(path)), pace_(pace), keep_(keep), patience_(pace.first_pause) {
+    status_.path = path_;
+  }
 
   void run(const std::stop_token &stop);
   void add(const SnapshotPtr &snapshot, std::chrono::nanoseconds interval);
   void set_keep(const Keep &keep);
   WriterStatus status() const;
   // False: it has not ended in time.
-  bool wait_for_end(std::chrono::seconds time);
+  bool wait_for_end(std::chrono::milliseconds time);
 
  private:
   void try_to_write();
@@ -91,12 +89,13 @@ class Writer::Work {
   bool may_write();
   void look_after();
   void fail(const StoreFailure &failure);
-  void pause(const Error &error, std::chrono::seconds least = kFirstPause);
+  void pause(const Error &error, std::chrono::milliseconds least = {});
   void say(const std::string &problem);
   bool set_aside();
   void lose(const TimedSample &sample);
 
   const std::string path_;
+  const WriterPace pace_;
 
   mutable std::mutex mutex_;  // guards up to the status; never held while the disk is asked for anything
   std::condition_variable_any filled_;
@@ -114,18 +113,19 @@ class Writer::Work {
   Keep opened_with_;
   std::uint64_t journal_bytes_ = 0;
   Monotonic next_try_{}, next_look_{}, last_failure_{};
-  std::chrono::seconds patience_ = kFirstPause;
+  std::chrono::milliseconds patience_;
   std::optional<Monotonic> last_damage_;
 };
 
-Writer::Writer(std::string path, const Keep &keep) : work_(std::make_shared<Work>(std::move(path), keep)) {
+Writer::Writer(std::string path, const Keep &keep, const WriterPace &pace)
+    : pace_(pace), work_(std::make_shared<Work>(std::move(path), keep, pace)) {
   const SignalsBlocked blocked;
   thread_ = std::jthread([work = work_](const std::stop_token &stop) { work->run(stop); });
 }
 
 Writer::~Writer() {
   thread_.request_stop();
-  if (work_->wait_for_end(kLongestEnd)) return;
+  if (work_->wait_for_end(pace_.longest_end)) return;
   const auto now = work_->status();
   log_line(LogLevel::error,
            fmt::format("history: the disk of {} does not answer: {} samples were not written", now.path, now.waiting));
@@ -139,12 +139,12 @@ WriterStatus Writer::status() const { return work_->status(); }
 void Writer::Work::add(const SnapshotPtr &snapshot, std::chrono::nanoseconds interval) {
   const auto now = monotonic_now();
   const std::lock_guard lock(mutex_);
-  if (last_added_ != Monotonic{} && now - last_added_ < kOften) return;
+  if (last_added_ != Monotonic{} && now - last_added_ < pace_.often) return;
   last_added_ = now;
   queue_.push_back({.snapshot = snapshot, .seconds = std::max(1.0, Seconds(interval).count())});
-  if (queue_.size() > kMostWaiting) {
+  if (queue_.size() > pace_.most_waiting) {
     // The oldest that is not on its way to the disk.
-    const auto given_up = queue_.begin() + static_cast<std::ptrdiff_t>(std::min(in_flight_, kMostWaiting));
+    const auto given_up = queue_.begin() + static_cast<std::ptrdiff_t>(std::min(in_flight_, pace_.most_waiting));
     lose(*given_up);
     queue_.erase(given_up);
   }
@@ -173,7 +173,7 @@ WriterStatus Writer::Work::status() const {
   return status_;
 }
 
-bool Writer::Work::wait_for_end(std::chrono::seconds time) {
+bool Writer::Work::wait_for_end(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
   return ended_.wait_for(lock, time, [&] { return has_ended_; });
 }
@@ -314,7 +314,7 @@ bool Writer::Work::may_write() {
 void Writer::Work::look_after() {
   const auto now = monotonic_now();
   say({});
-  if (now - last_failure_ > kLook) patience_ = kFirstPause;
+  if (now - last_failure_ > kLook) patience_ = pace_.first_pause;
   if (const auto done = store_->write_back(); !done) return fail(done.error());
   if (now < next_look_) return;
   next_look_ = now + kLook;
@@ -324,14 +324,14 @@ void Writer::Work::look_after() {
 void Writer::Work::fail(const StoreFailure &failure) {
   store_.reset();
   if (failure.kind == StoreFailure::Kind::damaged && set_aside()) return;
-  pause(failure.error, failure.kind == StoreFailure::Kind::passing ? kFirstPause : kLongestPause);
+  pause(failure.error, failure.kind == StoreFailure::Kind::passing ? pace_.first_pause : pace_.longest_pause);
 }
 
-void Writer::Work::pause(const Error &error, std::chrono::seconds least) {
+void Writer::Work::pause(const Error &error, std::chrono::milliseconds least) {
   say(error.line());
   last_failure_ = monotonic_now();
   next_try_ = last_failure_ + std::max(patience_, least);
-  patience_ = std::min(patience_ * 2, kLongestPause);
+  patience_ = std::min(patience_ * 2, pace_.longest_pause);
 }
 
 // Once each: a disk that is full stays so for a while.
