@@ -66,6 +66,9 @@ Result<Retention> Retention::open(Database &database, const Keep &keep) {
 }
 
 std::uint64_t Retention::most_journal() const { return std::min(kMostJournal, keep_.bytes / 4); }
+std::uint64_t Retention::most_used() const {
+  return keep_.bytes - most_journal() - std::min(2 * kRoom, keep_.bytes / 8);
+}
 
 Result<bool> Retention::has_room(Database &database) const {
   if (free_on_disk(database.path()) > keep_.free_bytes) return true;
@@ -77,7 +80,7 @@ Result<bool> Retention::has_room(Database &database) const {
 Result<bool> Retention::is_too_large(Database &database) const {
   const auto size = size_of(database);
   if (!size) return std::unexpected(size.error());
-  if (size->file - size->unused > keep_.bytes - most_journal()) return true;
+  if (size->file - size->unused > most_used()) return true;
   // A disk that has no more to give: what comes takes the place of the oldest.
   return free_on_disk(database.path()) < keep_.free_bytes + kRoom && size->unused < kRoom;
 }
@@ -104,9 +107,8 @@ Result<void> Retention::tidy(Database &database, std::int64_t now) {
 Result<void> Retention::give_back(Database &database) const {
   const auto size = size_of(database);
   if (!size) return std::unexpected(size.error());
-  const auto most = keep_.bytes - most_journal();
   const bool is_idle = size->unused > size->file / 8 && size->unused > kRoom * 8;
-  if (!is_idle && (size->file <= most || size->unused < kRoom)) return {};
+  if (!is_idle && (size->file <= most_used() || size->unused < kRoom)) return {};
   return database.run(fmt::format("PRAGMA incremental_vacuum({})", kPagesGivenBack));
 }
 

@@ -42,6 +42,8 @@ class Retention {
   double &amount(Tier tier) { return amounts_[static_cast<std::size_t>(tier)]; }
   double amount(Tier tier) const { return amounts_[static_cast<std::size_t>(tier)]; }
   double limit(Tier tier) const;
+  // Of the file, beside the journal and what is free within the file.
+  std::uint64_t most_used() const;
   // What goes first: of which there is most, by what there may be of it.
   Tier fullest() const;
   Result<bool> is_too_large(Database &database) const;

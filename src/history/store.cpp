@@ -30,22 +30,31 @@ FileId file_id(const std::string &path) {
   return ::stat(path.c_str(), &file) == 0 ? FileId(file.st_dev, file.st_ino) : FileId();
 }
 
+std::string begin_of_file(const std::string &path) {
+  std::string begin(std::size_t{1} << 20U, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(file.gcount()));
+  return begin;
+}
+
 // Whether a file that is no database any more was a history: somebody else's file is left alone.
 bool was_ours(const std::string &path) {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
   constexpr std::size_t kHead = 100;             // bytes of a database's head
   constexpr std::size_t kApplicationPlace = 68;  // in it
-  std::string begin(std::size_t{1} << 20U, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(file.gcount()));
+  const auto begin = begin_of_file(path);
   if (begin.size() < kHead && kMagic.starts_with(std::string_view(begin).substr(0, kMagic.size()))) return true;
   // As some file systems leave it after a power cut.
   if (begin.find_first_not_of('\0') == std::string::npos) return true;
   std::string application;
   for (const int shift : {24, 16, 8, 0}) application += static_cast<char>(kApplication >> shift & 0xFF);
-  return (begin.size() >= kHead && begin.compare(kApplicationPlace, application.size(), application) == 0) ||
-         begin.contains("CREATE TABLE raw_tail");
+  if (begin.size() >= kHead && begin.compare(kApplicationPlace, application.size(), application) == 0) return true;
+  const auto names_ours = [](const std::string &bytes) {
+    return bytes.contains("CREATE TABLE raw_tail(") || bytes.contains("CREATE TABLE device_10s(") ||
+           bytes.contains("CREATE TABLE process_1min(");
+  };
+  return names_ours(begin) || names_ours(begin_of_file(path + "-wal"));
 }
 
 StoreFailure::Kind kind_of(Trouble trouble) {
@@ -190,7 +199,9 @@ std::expected<void, StoreFailure> Store::append(std::span<const TimedSample> sam
 std::expected<void, StoreFailure> Store::write_back() {
   const auto pages = database_.journal_pages();
   if (pages < pages_written_back_) pages_written_back_ = 0;
-  if (pages < pages_written_back_ + kPagesDue) return {};
+  constexpr std::uint64_t kPage = 4096;
+  const auto due = std::min<std::uint64_t>(kPagesDue, retention_.most_journal() / kPage / 4);
+  if (pages < pages_written_back_ + static_cast<int>(due)) return {};
   // Where a reader keeps it from being finished, the next try is due after as many pages again.
   pages_written_back_ = pages;
   const auto done = database_.integer("PRAGMA wal_checkpoint(PASSIVE)");

@@ -315,10 +315,11 @@ void Writer::Work::look_after() {
   const auto now = monotonic_now();
   say({});
   if (now - last_failure_ > kLook) patience_ = pace_.first_pause;
-  if (const auto done = store_->write_back(); !done) return fail(done.error());
-  if (now < next_look_) return;
-  next_look_ = now + kLook;
-  if (const auto done = store_->tidy(); !done) fail(done.error());
+  if (now >= next_look_) {
+    next_look_ = now + kLook;
+    if (const auto done = store_->tidy(); !done) return fail(done.error());
+  }
+  if (const auto done = store_->write_back(); !done) fail(done.error());
 }
 
 void Writer::Work::fail(const StoreFailure &failure) {
