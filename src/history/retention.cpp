@@ -17,7 +17,6 @@ constexpr int kMostPieces = 16;
 constexpr std::int64_t kRowsAtOnce = 60;
 // What lies so far ahead of the newest sample was written with a clock that was wrong.
 constexpr std::int64_t kFuture = 3600;
-constexpr std::int64_t kPagesGivenBack = 2000;
 // What a few minutes need: so much is kept free within the file where the disk has no more to give.
 constexpr std::uint64_t kRoom = std::uint64_t{1} << 20U;
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
@@ -109,7 +108,10 @@ Result<void> Retention::give_back(Database &database) const {
   if (!size) return std::unexpected(size.error());
   const bool is_idle = size->unused > size->file / 8 && size->unused > kRoom * 8;
   if (!is_idle && (size->file <= most_used() || size->unused < kRoom)) return {};
-  return database.run(fmt::format("PRAGMA incremental_vacuum({})", kPagesGivenBack));
+  // All that it moves goes through the journal.
+  constexpr std::uint64_t kPage = 4096;
+  return database.run(
+      fmt::format("PRAGMA incremental_vacuum({})", std::min<std::uint64_t>(2000, most_journal() / kPage / 8)));
 }
 
 Result<bool> Retention::drop(Database &database, Tier tier, std::int64_t now) {
