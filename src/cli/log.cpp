@@ -34,12 +34,18 @@ Result<sink::SinkOptions> sink_options(const Options &options) {
                        .path = options.output.empty() ? "-" : options.output,
                        .fields = options.fields,
                        .run = options.run,
-                       .existing = existing_of(options)};
+                       .existing = existing_of(options),
+                       .keep_newest = options.count.has_value()};
   const bool folder = to.format == sink::Format::tensorboard;
   if (folder && to.path == "-") return failure("--format tensorboard needs -o DIR", "TensorBoard's log directory");
   if (folder && (options.append || options.force)) {
     return failure("--append and --force are for files", "a TensorBoard run that is there is never touched");
   }
+  const bool newest = to.format == sink::Format::prometheus;
+  if (newest && to.path == "-" && options.count != 1) {
+    return failure("--format prometheus needs -o FILE", "or --count 1, for one sample on the standard output");
+  }
+  if (newest && options.append) return failure("--append is for csv and jsonl", "Prometheus gets the newest sample");
   if (options.append && to.path == "-") return failure("--append needs a file", "the standard output is none");
   if (!options.command.empty() && options.pid) return failure("--pid and a command do not go together");
   if (!options.command.empty() && options.output.empty()) {
@@ -125,7 +131,7 @@ class Log {
     written_ = sink_.write(sample);
     if (!written_) return false;
     ++samples_;
-    if (progress_) tell(fmt::format("\r{} samples, {} \x1b[K", samples_, size()));
+    if (progress_) tell(fmt::format("\r{}, {} \x1b[K", samples(), size()));
     return !(options_.count && samples_ >= *options_.count) &&
            !(options_.duration && monotonic_now() - begun_ >= *options_.duration);
   }
@@ -134,12 +140,13 @@ class Log {
     const auto closed = sink_.close();
     return written_ ? closed : written_;
   }
-  void sum_up() const {
-    tell(fmt::format("{}logged {} samples, {}, in {}\n", progress_ ? "\r\x1b[K" : "gpulse: ", samples_, size(),
-                     Text(sink_.place())));
+  void sum_up(bool gone) const {
+    tell(fmt::format("{}logged {}, {}, in {}{}\n", progress_ ? "\r\x1b[K" : "gpulse: ", samples(), size(),
+                     Text(sink_.place()), gone ? ", which is removed: its values would be old" : ""));
   }
 
  private:
+  std::string samples() const { return fmt::format("{} sample{}", samples_, samples_ == 1 ? "" : "s"); }
   std::string size() const { return format_bytes(static_cast<double>(sink_.size())); }
 
   const Options &options_;
@@ -167,7 +174,8 @@ int log_all(const Options &options, feed::Feed &feed, const SnapshotPtr &first, 
     const int failed = fail(ended ? followed.error() : ended.error());
     return child != nullptr ? code : failed;
   }
-  if (!standard) log.sum_up();
+  const bool gone = options.format == sink::word(sink::Format::prometheus) && !options.count;
+  if (!standard) log.sum_up(gone);
   return child == nullptr && first->devices.empty() ? kNoDevice : code;
 }
 

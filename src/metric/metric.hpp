@@ -166,7 +166,7 @@ std::string_view symbol(Unit unit);  // "%", "W", "°C", …
 // and what is a state, a text or fixed to the last.
 Fold fold(const Metric &metric);
 
-// The metric's Prometheus family: base units, `_ratio` for percentages, `_total` for counters.
+// The metric's Prometheus family: base units, `_ratio` for percentages, `_total` for counters, a plural for `_count`.
 std::string prometheus_name(const Metric &metric);
 // What a value must be multiplied by to be in the family's unit.
 double prometheus_scale(const Metric &metric);
