@@ -7,7 +7,7 @@ packages_for() {
   case "$1" in
     build)
       echo g++ cmake ninja-build ccache pkg-config libfmt-dev libcli11-dev libtomlplusplus-dev libutf8proc-dev \
-        libpugixml-dev libgtest-dev libgmock-dev
+        libpugixml-dev zlib1g-dev libgtest-dev libgmock-dev
       ;;
     test) echo python3 python3-venv tmux binutils git libxml2-utils systemd ;;
     check) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev cppcheck shellcheck ;;

@@ -60,8 +60,8 @@ std::string local_time(WallTime time, const char *format) {
 }
 
 bool parse_duration(std::string_view text, std::chrono::nanoseconds &out) {
-  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits{
-      {{"ms", 1e-3}, {"us", 1e-6}, {"s", 1.0}, {"m", 60.0}, {"h", 3600.0}}};
+  static constexpr std::array<std::pair<std::string_view, double>, 6> kUnits{
+      {{"ms", 1e-3}, {"us", 1e-6}, {"s", 1.0}, {"m", 60.0}, {"h", 3600.0}, {"d", 86400.0}}};
   double scale = 1.0;
   for (const auto &[suffix, seconds] : kUnits) {
     if (text.ends_with(suffix)) {

@@ -57,7 +57,7 @@ std::string iso8601_utc(WallTime time);
 // In the local time zone, with the words of the C locale; `format` is that of strftime().
 std::string local_time(WallTime time, const char *format);
 
-// "500ms", "2s", "1.5", "3m", "1h": a plain number is seconds.
+// "500ms", "2s", "1.5", "3m", "1h", "1d": a plain number is seconds.
 bool parse_duration(std::string_view text, std::chrono::nanoseconds &out);
 
 }  // namespace gpulse

@@ -15,6 +15,7 @@
 #include "cli/session.hpp"
 #include "metric/format.hpp"
 #include "model/select.hpp"
+#include "pick/choose.hpp"
 #include "sink/sink.hpp"
 
 namespace gpulse::cli {
@@ -26,6 +27,24 @@ using namespace std::chrono_literals;
 sink::Existing existing_of(const Options &options) {
   if (options.append) return sink::Existing::append;
   return options.force ? sink::Existing::overwrite : sink::Existing::refuse;
+}
+
+Result<sink::RotationOptions> rotation_of(const Options &options) {
+  constexpr double kLeastSize = 1024;
+  sink::RotationOptions rotation;
+  if (!options.rotate_size.empty()) {
+    const auto bytes = pick::parse_size(options.rotate_size)->bytes.value_or(0);
+    if (bytes < kLeastSize) return failure("--rotate-size is too small", "1K is the least");
+    // More than any disk has is no limit.
+    rotation.bytes = static_cast<std::uint64_t>(std::min(bytes, 0x1p62));
+  }
+  if (options.rotate_time) {
+    if (*options.rotate_time < 1s) return failure("--rotate-time is too short", "1s is the least");
+    rotation.time = *options.rotate_time;
+  }
+  if (options.keep && !rotation.wanted()) return failure("--keep needs --rotate-size or --rotate-time");
+  if (options.keep) rotation.keep = *options.keep;
+  return rotation;
 }
 
 // An error is wrong usage.
@@ -47,6 +66,9 @@ Result<sink::SinkOptions> sink_options(const Options &options) {
   }
   if (newest && options.append) return failure("--append is for csv and jsonl", "Prometheus gets the newest sample");
   if (options.append && to.path == "-") return failure("--append needs a file", "the standard output is none");
+  const auto rotation = rotation_of(options);
+  if (!rotation) return std::unexpected(rotation.error());
+  to.rotation = *rotation;
   if (!options.command.empty() && options.pid) return failure("--pid and a command do not go together");
   if (!options.command.empty() && options.output.empty()) {
     return failure("a command needs -o FILE", "the standard output is the command's");
@@ -131,13 +153,16 @@ class Log {
     written_ = sink_.write(sample);
     if (!written_) return false;
     ++samples_;
+    tell_complaint();
     if (progress_) tell(fmt::format("\r{}, {} \x1b[K", samples(), size()));
     return !(options_.count && samples_ >= *options_.count) &&
            !(options_.duration && monotonic_now() - begun_ >= *options_.duration);
   }
 
   Result<void> end() {
+    const SlowNotice notice("waiting for old files to be compressed …");
     const auto closed = sink_.close();
+    tell_complaint();
     return written_ ? closed : written_;
   }
   void sum_up(bool gone) const {
@@ -146,6 +171,12 @@ class Log {
   }
 
  private:
+  void tell_complaint() {
+    const auto complaint = sink_.take_complaint();
+    if (!complaint) return;
+    if (progress_) tell("\r\x1b[K");
+    complain(complaint->line());
+  }
   std::string samples() const { return fmt::format("{} sample{}", samples_, samples_ == 1 ? "" : "s"); }
   std::string size() const { return format_bytes(static_cast<double>(sink_.size())); }
 

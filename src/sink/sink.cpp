@@ -21,6 +21,10 @@ std::optional<Format> parse_format(std::string_view word) {
 
 Result<std::optional<MetricSet>> needs_of(const SinkOptions &options) {
   if (options.path.empty()) return failure("there is no file to write to");
+  const bool lines = options.format == Format::csv || options.format == Format::jsonl;
+  if (options.rotation.wanted() && (!lines || options.path == "-")) {
+    return failure("only files of csv and jsonl are rotated", "name one with -o FILE");
+  }
   if (options.format == Format::csv) {
     const auto columns = log_columns(options.fields);
     if (!columns) return std::unexpected(columns.error());

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -34,6 +35,16 @@ enum class Existing : std::uint8_t {
   overwrite,  // whatever it is
 };
 
+// CSV and JSON lines: when a new file begins. The old one gets its time behind its name and is compressed
+// (sink/old_files.hpp).
+struct RotationOptions {
+  std::uint64_t bytes = 0;           // before it would be larger; 0: however large it is
+  std::chrono::nanoseconds time{0};  // at full multiples of it in UTC; 0: however old it is
+  std::size_t keep = 10;             // so many old ones
+
+  bool wanted() const { return bytes > 0 || time > time.zero(); }
+};
+
 struct SinkOptions {
   Format format = Format::tensorboard;
   // TensorBoard's log directory, which is made where it is not there; else the file, "-": the standard output.
@@ -52,6 +63,7 @@ struct SinkOptions {
   // Prometheus: the newest sample stays when the sink is closed. Else its file is taken away, because nothing in it
   // would tell that it is old.
   bool keep_newest = false;
+  RotationOptions rotation = {};
 };
 
 class Sink {
@@ -75,6 +87,9 @@ class Sink {
   virtual Result<void> flush() = 0;
   // Writes the step that was going on. Twice is once. In a process that was forked off nothing is written.
   virtual Result<void> close() = 0;
+
+  // What went wrong beside the log itself since it was asked last: an old file that could not be compressed.
+  virtual std::optional<Error> take_complaint() { return std::nullopt; }
 
   // The run directory or the file.
   virtual std::string place() const = 0;
