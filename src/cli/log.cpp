@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "base/process_handle.hpp"
 #include "base/process_stat.hpp"
@@ -16,6 +18,7 @@
 #include "metric/format.hpp"
 #include "model/select.hpp"
 #include "pick/choose.hpp"
+#include "pick/visible.hpp"
 #include "sink/sink.hpp"
 
 namespace gpulse::cli {
@@ -101,6 +104,48 @@ std::vector<const Device *> devices_of(const Snapshot &snapshot, std::uint32_t p
   return found;
 }
 
+// Those of the processes that a process has started, and itself. Asked again and again, so that what was found out is
+// kept: one of them stays one when its parent ends and the kernel gives it another.
+class ProcessTree {
+ public:
+  explicit ProcessTree(std::uint32_t root) : root_(root) {}
+
+  bool contains(const Process &process) {
+    constexpr std::size_t kMost = 100'000;
+    if (process.foreign) return false;
+    if (known_.size() > kMost) known_.clear();
+    const auto [found, fresh] = known_.try_emplace({process.pid, process.start_ticks});
+    if (fresh) found->second = descends_from(process.pid, root_);
+    return found->second;
+  }
+  Snapshot part_of(const Snapshot &snapshot) {
+    Snapshot part = snapshot;
+    std::erase_if(part.processes, [&](const Process &process) { return !contains(process); });
+    return part;
+  }
+
+ private:
+  std::uint32_t root_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, bool> known_;
+};
+
+// The devices that the environment lets a command see, if it hides any.
+void choose_visible_devices(const Snapshot &snapshot, sink::SinkOptions &to) {
+  const auto visible = pick::visible(snapshot.devices, pick::own_environment());
+  if (visible.method == pick::Method::no_mask) return;
+  if (visible.uncertain) return complain("which GPUs the command sees cannot be told: all are logged");
+  if (visible.allowed.empty()) return complain("the environment hides every GPU from the command: all are logged");
+  std::vector<std::string> ids;
+  for (const auto position : visible.allowed) {
+    const auto &device = snapshot.devices[position];
+    if (device.identity == nullptr) continue;
+    to.devices.push_back(device.identity->uuid);
+    ids.push_back(text(device.id));
+  }
+  std::ranges::sort(ids);
+  complain(fmt::format("the command sees GPU {}: no other is logged", fmt::join(ids, ", ")));
+}
+
 void choose_devices_of(std::uint32_t pid, const Snapshot &snapshot, sink::SinkOptions &to) {
   std::vector<std::string> ids;
   for (const auto *device : devices_of(snapshot, pid)) {
@@ -120,6 +165,8 @@ Result<void> choose_devices(const Options &options, const SnapshotPtr &snapshot,
     }
   } else if (options.pid) {
     choose_devices_of(*options.pid, *snapshot, to);
+  } else if (!options.command.empty()) {
+    choose_visible_devices(*snapshot, to);
   }
   return {};
 }
@@ -148,9 +195,12 @@ class Log {
   Log(const Options &options, sink::Sink &sink, bool with_progress)
       : options_(options), sink_(sink), progress_(with_progress && ::isatty(STDERR_FILENO) == 1) {}
 
+  // Of the processes, only those of this one.
+  void follow(std::uint32_t pid) { tree_.emplace(pid); }
+
   // False: it was the last.
   bool write(const Snapshot &sample) {
-    written_ = sink_.write(sample);
+    written_ = tree_ ? sink_.write(tree_->part_of(sample)) : sink_.write(sample);
     if (!written_) return false;
     ++samples_;
     tell_complaint();
@@ -183,6 +233,7 @@ class Log {
   const Options &options_;
   sink::Sink &sink_;
   bool progress_;
+  std::optional<ProcessTree> tree_;
   Monotonic begun_ = monotonic_now();
   std::uint64_t samples_ = 0;
   Result<void> written_;
@@ -196,6 +247,11 @@ int log_all(const Options &options, feed::Feed &feed, const SnapshotPtr &first, 
   }
   const bool standard = options.output.empty() || options.output == "-";
   Log log(options, sink, child == nullptr && !standard);
+  // Nothing else shows processes.
+  if (options.format == sink::word(sink::Format::jsonl)) {
+    if (options.pid) log.follow(*options.pid);
+    if (child != nullptr) log.follow(static_cast<std::uint32_t>(child->pid()));
+  }
   const auto take = [&](const SnapshotPtr &sample) { return log.write(*sample); };
   const auto followed = take(first) ? feed.follow(stop.get_token(), take) : Result<void>{};
   const auto ended = log.end();

@@ -57,7 +57,7 @@ Result<void> ReplacedFile::check(const Target &target) {
                  "--force overwrites it");
 }
 
-ReplacedFile::ReplacedFile(std::string path) : path_(behind_links(path)), temporary_(path_ + ".tmp") {}
+ReplacedFile::ReplacedFile(const std::string &path) : path_(behind_links(path)), temporary_(path_ + ".tmp") {}
 
 Result<ReplacedFile> ReplacedFile::open(const Target &target) {
   ReplacedFile file(target.path);

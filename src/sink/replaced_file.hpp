@@ -31,7 +31,7 @@ class ReplacedFile {
   const std::string &path() const { return path_; }
 
  private:
-  explicit ReplacedFile(std::string path);
+  explicit ReplacedFile(const std::string &path);
   Result<UniqueFd> begin() const;
 
   std::string path_, temporary_;
