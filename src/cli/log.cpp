@@ -210,7 +210,8 @@ class Log {
   }
 
   Result<void> end() {
-    const SlowNotice notice("waiting for old files to be compressed …");
+    std::optional<SlowNotice> notice;
+    if (!options_.rotate_size.empty() || options_.rotate_time) notice.emplace("old files are still being compressed …");
     const auto closed = sink_.close();
     tell_complaint();
     return written_ ? closed : written_;

@@ -141,7 +141,7 @@ void add_log(OptionList &list, Options &options) {
       "  gpulse log > gpus.csv                                      until Ctrl-C\n"
       "  gpulse log --format tensorboard -o runs -- python train.py  while the command runs; its exit code\n"
       "  tensorboard --logdir runs                                  shows it beside the training's own curves\n"
-      "  gpulse log -o gpus.csv --rotate-size 100M                  for months; old ones are gpus.csv.TIME.gz\n"
+      "  gpulse log -o gpus.csv --append --rotate-size 100M         for months; old ones are gpus.csv.TIME.gz\n"
       "  gpulse log --format prometheus -o gpus.prom                the newest sample, for node_exporter's textfiles\n"
       "A TensorBoard run that is there is left alone: the next one is gpu_1, gpu_2, …");
 }

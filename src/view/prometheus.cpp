@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "base/json_writer.hpp"
@@ -17,6 +18,8 @@ namespace gpulse::view {
 namespace {
 
 constexpr std::array kStates{DeviceState::ok, DeviceState::asleep, DeviceState::lost, DeviceState::not_responding};
+// The ways from one of 128 GPUs to all others are no label.
+constexpr std::size_t kLongestText = 256;
 constexpr std::string_view kState = "gpulse_gpu_state";
 
 // Backslashes and line breaks have a meaning in the format, and quotes in a label.
@@ -148,8 +151,18 @@ PrometheusView::KnownDevice PrometheusView::describe_device(const Device &device
   append_label(known.info, "pci", identity.pci);
   append_label(known.info, "parent", identity.parent);
   append_label(known.info, "profile", identity.label);
-  for (const auto id : texts_) append_label(known.info, key_of(id).key, identity.texts[id].value_or(""));
+  for (const auto id : texts_) {
+    const auto text = identity.texts[id].value_or("");
+    if (text.size() <= kLongestText) append_label(known.info, key_of(id).key, text);
+  }
   return known;
+}
+
+[[gnu::hot]] std::optional<double> PrometheusView::value_of(const Family &family, const Row &row) {
+  const auto &reading = row[family.id];
+  if (!reading) return std::nullopt;
+  const double value = rounded(family.id, reading.value()) * family.multiply / family.divide;
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 void PrometheusView::learn(const std::vector<Device> &devices) {
@@ -196,15 +209,15 @@ void PrometheusView::write_devices(const std::vector<Device> &devices, std::stri
                                                std::string &out) const {
   Head head(family.head);
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    const auto &reading = devices[i].row[family.id];
-    if (!reading || known_[i].repeated) continue;
+    const auto value = value_of(family, devices[i].row);
+    if (!value || known_[i].repeated) continue;
     head.put(out);
     if (brief(family.id).kind != Kind::set) {
       out.append(family.name).append(known_[i].labels).append("} ");
-      append_number(out, rounded(family.id, reading.value()) * family.multiply / family.divide);
+      append_number(out, *value);
       continue;
     }
-    auto bits = set_bits(reading.value());
+    auto bits = set_bits(*value);
     for (std::size_t k = 0; k < family.words.size() || bits != 0; ++k, bits >>= 1U) {
       const bool named = k < family.words.size();
       if (!named && (bits & 1U) == 0) continue;
@@ -222,10 +235,10 @@ void PrometheusView::write_devices(const std::vector<Device> &devices, std::stri
   for (const auto &family : device_) write_family(family, snapshot.devices, out);
   const auto write_row = [&](const std::vector<Family> &families, const Row &row) {
     for (const auto &family : families) {
-      const auto &reading = row[family.id];
-      if (!reading) continue;
+      const auto value = value_of(family, row);
+      if (!value) continue;
       out.append(family.head).append(family.name) += ' ';
-      append_number(out, rounded(family.id, reading.value()) * family.multiply / family.divide);
+      append_number(out, *value);
     }
   };
   write_row(host_, snapshot.host);

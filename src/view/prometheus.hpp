@@ -6,7 +6,7 @@
 //   labels   gpu (the id: "0", of an instance "0:1"), uuid, vendor; what else a device is stands on gpulse_gpu_info
 //   state    the number, with its words in the HELP line: gpulse_compute_mode 0
 //   set      a series for each word, 0 or 1, with the word in the label "state"
-//   text     a label of gpulse_gpu_info
+//   text     a label of gpulse_gpu_info, unless it is longer than a label should be
 #pragma once
 
 #include <memory>
@@ -50,6 +50,8 @@ class PrometheusView {
     bool repeated = false;  // as a damaged log may have it: the same series must not come twice
   };
 
+  // In the family's unit; none: it has no series.
+  static std::optional<double> value_of(const Family &family, const Row &row);
   void learn(const std::vector<Device> &devices);
   KnownDevice describe_device(const Device &device) const;
   void write_devices(const std::vector<Device> &devices, std::string &out) const;
