@@ -117,7 +117,7 @@ void add_log(OptionList &list, Options &options) {
   add_choice(list, "--format", options.format, sink::kFormatWords, "").value_name("FORMAT");
   list.text("-o,--output", options.output, "the file, or TensorBoard's log directory; -: the standard output")
       .value_name("PATH");
-  list.comma_list("--fields", options.fields, "only these, by name (what matters most; jsonl: everything)")
+  list.comma_list("--fields", options.fields, "only these, by name (what matters most; jsonl, prometheus: all)")
       .value_name("LIST");
   list.text("--run", options.run, "TensorBoard's run, a folder below its log directory (gpu)").value_name("NAME");
   list.duration("--duration", options.duration, "stop after this time");
