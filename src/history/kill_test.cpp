@@ -66,7 +66,8 @@ struct Told {
   std::int64_t last = 0, count = 0;
 };
 
-Told run_and_kill(const std::string &path, std::chrono::microseconds after) {
+// However busy the machine is: after so many seconds were told, and a moment more.
+Told run_and_kill(const std::string &path, int seconds, std::chrono::microseconds moment) {
   std::array<int, 2> ends{};
   EXPECT_EQ(::pipe(ends.data()), 0);
   const UniqueFd from(ends[0]);
@@ -78,12 +79,20 @@ Told run_and_kill(const std::string &path, std::chrono::microseconds after) {
   }
   Child writer(pid);
   to.reset();
-  std::this_thread::sleep_for(after);
+  Told told;
+  const auto read_one = [&] {
+    std::int64_t second = 0;
+    if (::read(from.get(), &second, sizeof second) != sizeof second) return false;
+    told.last = second;
+    ++told.count;
+    return true;
+  };
+  while (told.count < seconds && read_one()) {
+  }
+  std::this_thread::sleep_for(moment);
   ::kill(writer.id(), SIGKILL);
   EXPECT_EQ(writer.wait(), SIGKILL) << "it could not write";
-  Told told;
-  for (std::int64_t second = 0; ::read(from.get(), &second, sizeof second) == sizeof second; ++told.count) {
-    told.last = second;
+  while (read_one()) {
   }
   return told;
 }
@@ -130,7 +139,9 @@ TEST(HistoryKill, NoSecondIsMissingOrThereTwice) {
   std::int64_t told = 0, last = 0;
   for (int i = 0; i < kills; ++i) {
     // Some while they open the file.
-    const auto one = run_and_kill(path, std::chrono::microseconds(random() % (i % 4 == 0 ? 15'000 : 120'000)));
+    const bool is_early = i % 4 == 0;
+    const auto one = run_and_kill(path, is_early ? 0 : static_cast<int>(random() % 300),
+                                  std::chrono::microseconds(random() % (is_early ? 20'000 : 2'000)));
     told += one.count;
     last = std::max(last, one.last);
   }
