@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace gpulse::history {
 
 Result<RawReader> RawReader::open(Database &database) {
@@ -45,23 +48,45 @@ Result<RawReader::Chunk> RawReader::decode(std::int64_t schema, const std::vecto
   return chunk;
 }
 
-Result<RawReader::Chunk> RawReader::chunk(std::int64_t id) {
+// None: damaged. Nothing: taken away in the meantime.
+Result<std::optional<std::vector<RawSample>>> RawReader::stored(std::int64_t id, std::int64_t &schema) {
   chunk_.bind(1, id);
   const auto row = chunk_.step();
-  if (!row) {
-    chunk_.reset();
-    return std::unexpected(row.error());
+  std::optional<std::vector<RawSample>> samples{std::in_place};
+  if (row && *row) {
+    schema = chunk_.integer(0);
+    samples = unpack(chunk_.blob(1));
   }
-  // Taken away in the meantime.
-  if (!*row) {
-    chunk_.reset();
-    return Chunk{};
-  }
-  const auto schema = chunk_.integer(0);
-  const auto samples = unpack(chunk_.blob(1));
   chunk_.reset();
-  if (!samples) return Chunk{.samples = {}, .is_damaged = true};
-  return decode(schema, *samples);
+  if (!row) return std::unexpected(row.error());
+  return samples;
+}
+
+Result<RawReader::Chunk> RawReader::chunk(std::int64_t id) {
+  std::int64_t schema = 0;
+  const auto samples = stored(id, schema);
+  if (!samples) return std::unexpected(samples.error());
+  if (!*samples) return Chunk{.samples = {}, .is_damaged = true};
+  if ((*samples)->empty()) return Chunk{};
+  return decode(schema, **samples);
+}
+
+Result<std::vector<WallTime>> RawReader::times(std::int64_t id) {
+  std::int64_t schema = 0;
+  const auto samples = stored(id, schema);
+  if (!samples) return std::unexpected(samples.error());
+  std::vector<WallTime> times;
+  if (*samples) std::ranges::transform(**samples, std::back_inserter(times), &RawSample::time);
+  return times;
+}
+
+Result<std::vector<WallTime>> RawReader::tail_times() {
+  std::int64_t schema = 0;
+  const auto samples = packed_tail(schema);
+  if (!samples) return std::unexpected(samples.error());
+  std::vector<WallTime> times;
+  std::ranges::transform(*samples, std::back_inserter(times), &RawSample::time);
+  return times;
 }
 
 Result<std::vector<RawSample>> RawReader::packed_tail(std::int64_t &schema) {

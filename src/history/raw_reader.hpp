@@ -25,12 +25,16 @@ class RawReader {
   };
   Result<Chunk> chunk(std::int64_t id);
   Result<Chunk> tail();
+  // When the samples were taken; none of a damaged chunk.
+  Result<std::vector<WallTime>> times(std::int64_t id);
+  Result<std::vector<WallTime>> tail_times();
   // As they are stored.
   Result<std::vector<RawSample>> packed_tail(std::int64_t &schema);
 
  private:
   RawReader(Database &database, Statement chunk, Statement tail)
       : database_(&database), chunk_(std::move(chunk)), tail_(std::move(tail)) {}
+  Result<std::optional<std::vector<RawSample>>> stored(std::int64_t id, std::int64_t &schema);
   Result<const codec::SlotMap *> slots(std::int64_t schema);
   Result<Chunk> decode(std::int64_t schema, const std::vector<RawSample> &samples);
 

@@ -47,7 +47,7 @@ struct Point {
 };
 struct Series {
   MetricId metric;
-  std::int64_t device = 0;  // 0: of the host
+  std::int64_t device = 0;    // 0: of the host
   std::vector<Point> points;  // by time; where nothing is known there is none
 };
 struct RangeQuery {
@@ -70,8 +70,8 @@ struct ProcessUse {
   std::uint32_t pid = 0;
   std::string type;
   TextRow texts{Scope::process};
-  WallTime first{}, last{};  // that it was seen, also outside of the span
-  double seconds = 0;        // within the span
+  WallTime first{}, last{};    // that it was seen, also outside of the span
+  double seconds = 0;          // within the span
   std::vector<Folded> values;  // within the span, in the order of kept_metrics(Scope::process)
 };
 
@@ -124,10 +124,10 @@ class Reader {
   std::uint64_t damaged() const { return damaged_; }
 
  private:
-  Reader(std::unique_ptr<Database> database, RawReader raw)
-      : database_(std::move(database)), raw_(std::move(raw)) {}
+  Reader(std::unique_ptr<Database> database, RawReader raw) : database_(std::move(database)), raw_(std::move(raw)) {}
 
-  // Calls take(sample) for those of the span, in the order in which they were written.
+  // Calls take(sample) for the last one before the span, where it is at hand, and those of the span, in the order in
+  // which they were written.
   using Take = std::function<void(const TimedSample &)>;
   Result<void> each_sample(const Span &span, const Take &take, const Progress &progress);
   Result<std::optional<Span>> rolled_span(Tier tier);
@@ -135,12 +135,11 @@ class Reader {
   Result<void> read_rolled(const RangeQuery &query, Range &range, Scope scope);
   Result<void> read_changes(const RangeQuery &query, Range &range);
   Result<void> read_raw(const RangeQuery &query, const Span &span, Range &range, const Progress &progress);
-  Result<void> add_open_minute(const Span &span, std::vector<ProcessUse> &all);
+  Result<void> add_open_minute(const Span &span, std::span<const std::int64_t> devices, std::vector<ProcessUse> &all);
   Result<SnapshotPtr> raw_sample(WallTime time);
   Result<SnapshotPtr> rolled_sample(const SampleRef &ref);
   Result<void> add_rolled_devices(const SampleRef &ref, Snapshot &snapshot);
   Result<void> add_rolled_processes(const SampleRef &ref, Snapshot &snapshot);
-  Result<ProcessUse> process_of(Statement &row, int column) const;
 
   std::unique_ptr<Database> database_;
   RawReader raw_;

@@ -29,8 +29,8 @@ Result<void> Store::recover() {
   if (!reader) return std::unexpected(reader.error());
   auto tail = reader->tail();
   if (!tail) return std::unexpected(tail.error());
-  const bool reaches_back = tail->samples.empty() || is_same_minute(tail->samples.front().snapshot->time,
-                                                                    tail->samples.back().snapshot->time);
+  const bool reaches_back = tail->samples.empty() ||
+                            is_same_minute(tail->samples.front().snapshot->time, tail->samples.back().snapshot->time);
   if (reaches_back) {
     const auto newest = database_.integer("SELECT max(id) FROM raw");
     if (!newest) return std::unexpected(newest.error());

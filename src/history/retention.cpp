@@ -21,7 +21,7 @@ constexpr std::int64_t kPagesGivenBack = 2000;
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 std::uint64_t free_on_disk(const std::string &path) {
-  struct statvfs disk {};
+  struct statvfs disk{};
   if (::statvfs(path.c_str(), &disk) != 0) return ~std::uint64_t{0};
   return std::uint64_t{disk.f_bavail} * disk.f_frsize;
 }
@@ -130,7 +130,8 @@ Result<bool> Retention::drop_rows(Database &database, Tier tier, std::int64_t no
   }
   const auto from = ahead->value_or(**oldest);
   const auto to = from + kRowsAtOnce * step(tier).count();
-  const auto count = database.integer(fmt::format("SELECT count(*) FROM {} WHERE time>={} AND time<{}", host, from, to));
+  const auto count =
+      database.integer(fmt::format("SELECT count(*) FROM {} WHERE time>={} AND time<{}", host, from, to));
   if (!count) return std::unexpected(count.error());
   auto scopes = std::vector{Scope::host, Scope::device};
   if (tier == Tier::minute) scopes.push_back(Scope::process);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of the past a history holds. What counts is how much time was recorded, not how old it is by a clock that may
-// jump: a machine that was off for a month loses nothing for that. Writes in transactions of its own. One thread.
+// How much of the past a history holds. What counts is how much time was recorded, not how old it is by a clock that
+// may jump: a machine that was off for a month loses nothing for that. Writes in transactions of its own. One thread.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ struct Keep {
   std::chrono::seconds raw{24 * 3600};
   std::chrono::seconds ten_seconds{7 * 24 * 3600};
   std::chrono::seconds minute{90 * 24 * 3600};
-  std::uint64_t bytes = std::uint64_t{1} << 30U;     // of all its files
+  std::uint64_t bytes = std::uint64_t{1} << 30U;         // of all its files
   std::uint64_t free_bytes = std::uint64_t{256} << 20U;  // that it leaves on the disk
 
   bool operator==(const Keep &) const = default;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "codec/schema.hpp"
+#include "history/times.hpp"
 #include "insight/changes.hpp"
 
 namespace gpulse::history {
@@ -16,24 +17,14 @@ namespace {
 
 // From here on the journal is written back into the file: 4 MiB.
 constexpr std::uint64_t kJournalDue = std::uint64_t{4} << 20U;
-// Two samples further apart do not belong together: between them anything may have happened.
-constexpr double kApart = 5;
-
-double seconds_of(WallTime time) { return Seconds(time.time_since_epoch()).count(); }
-
-std::int64_t begin_of(WallTime time, Tier tier) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
-  const auto length = step(tier).count();
-  return seconds - ((seconds % length) + length) % length;
-}
 
 std::uint64_t size_of(const std::string &path) {
-  struct stat file {};
+  struct stat file{};
   return ::stat(path.c_str(), &file) == 0 ? static_cast<std::uint64_t>(file.st_size) : 0;
 }
 
 std::uint64_t inode_of(const std::string &path) {
-  struct stat file {};
+  struct stat file{};
   return ::stat(path.c_str(), &file) == 0 ? file.st_ino : 0;
 }
 
@@ -103,8 +94,7 @@ std::expected<std::unique_ptr<Store>, StoreFailure> Store::open(const std::strin
   const auto fail = [&](const Error &error) {
     const auto trouble = database->trouble();
     const bool damaged = trouble == Trouble::damaged || trouble == Trouble::foreign;
-    return std::unexpected(
-        StoreFailure{error, damaged ? StoreFailure::Kind::damaged : StoreFailure::Kind::passing});
+    return std::unexpected(StoreFailure{error, damaged ? StoreFailure::Kind::damaged : StoreFailure::Kind::passing});
   };
   const auto what = standing(*database);
   if (!what) return fail(what.error());
@@ -114,8 +104,8 @@ std::expected<std::unique_ptr<Store>, StoreFailure> Store::open(const std::strin
         StoreFailure::Kind::refused});
   }
   if (*what == Standing::foreign) {
-    return std::unexpected(StoreFailure{{path + " is a database of another program", "name another file with --history"},
-                                        StoreFailure::Kind::refused});
+    return std::unexpected(StoreFailure{
+        {path + " is a database of another program", "name another file with --history"}, StoreFailure::Kind::refused});
   }
   if (*what == Standing::empty) {
     if (const auto set = database->run("PRAGMA auto_vacuum=INCREMENTAL"); !set) return fail(set.error());
@@ -212,8 +202,7 @@ Result<void> Store::fold(const TimedSample &sample, bool is_replayed) {
   ten_ = ten;
   minute_ = minute;
   const auto time = seconds_of(now.time);
-  const auto apart = last_ ? std::fabs(time - seconds_of(last_->time)) : 0;
-  const bool continues = last_ && apart <= std::max(kApart, 3 * sample.seconds);
+  const bool continues = last_ && belong_together(last_->time, now.time, sample.seconds);
   host_of_ten_.add(now.host, sample.seconds, continues);
   host_of_minute_.add(now.host, sample.seconds, continues);
   std::map<DeviceId, std::int64_t> numbers;

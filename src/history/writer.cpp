@@ -199,7 +199,8 @@ bool Writer::set_aside() {
   if (std::rename(path_.c_str(), aside.c_str()) != 0) return false;
   std::rename((path_ + "-wal").c_str(), (aside + "-wal").c_str());
   std::filesystem::remove(path_ + "-shm", ignored);
-  log_line(LogLevel::error, fmt::format("history: {} is damaged: it is kept as {}, and a new one begins", path_, aside));
+  log_line(LogLevel::error,
+           fmt::format("history: {} is damaged: it is kept as {}, and a new one begins", path_, aside));
   return true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps samples in a history, on a thread of its own behind a queue that has an end: whatever the disk does, the one who
-// takes samples never waits. What cannot be kept is counted and said.
+// Keeps samples in a history, on a thread of its own behind a queue that has an end: whatever the disk does, the one
+// who takes samples never waits. What cannot be kept is counted and said.
 #pragma once
 
 #include <condition_variable>

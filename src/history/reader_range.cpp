@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Curves: from the roll-ups where they are fine enough, from the samples where not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "history/reader.hpp"
+#include "history/times.hpp"
+
+namespace gpulse::history {
+
+namespace {
+
+// One curve while it is read: rows of the same stretch of time become one point.
+class Curve {
+ public:
+  Curve(MetricId metric, std::int64_t device, std::chrono::seconds step)
+      : series_{.metric = metric, .device = device, .points = {}}, fold_(fold(describe(metric))), step_(step) {}
+
+  void add(WallTime time, const Folded &row, double seconds) {
+    if (!row.value) return;
+    const auto begin = begin_of(time, step_);
+    if (!begin_ || begin != *begin_) end();
+    begin_ = begin;
+    merging_.add(row, seconds);
+  }
+  Series take() {
+    end();
+    return std::move(series_);
+  }
+
+ private:
+  void end() {
+    if (begin_) {
+      const auto folded = merging_.folded();
+      series_.points.push_back({time_of(*begin_), folded.value.value_or(0), folded.least, folded.greatest});
+    }
+    begin_.reset();
+    merging_ = Merging(fold_);
+  }
+
+  Series series_;
+  Fold fold_;
+  std::chrono::seconds step_;
+  std::optional<std::int64_t> begin_;
+  Merging merging_{fold_};
+};
+
+bool is_wanted(const RangeQuery &query, std::int64_t device) {
+  return query.devices.empty() || std::ranges::find(query.devices, device) != query.devices.end();
+}
+
+std::vector<MetricId> of_scope(const RangeQuery &query, Scope scope) {
+  std::vector<MetricId> all;
+  std::ranges::copy_if(query.metrics, std::back_inserter(all),
+                       [&](MetricId id) { return describe(id).scope == scope; });
+  return all;
+}
+
+bool is_only_raw(MetricId id) {
+  const auto what = kept(describe(id));
+  return what == Kept::raw;
+}
+
+// After a step back of the clock the same time comes again.
+void put_in_order(Series &series) { std::ranges::sort(series.points, {}, &Point::time); }
+
+// Adds the points that come after those that are there.
+void join(std::vector<Series> &all, Series more) {
+  const auto same = std::ranges::find_if(
+      all, [&](const Series &each) { return each.metric == more.metric && each.device == more.device; });
+  if (same == all.end()) {
+    all.push_back(std::move(more));
+    return;
+  }
+  same->points.insert(same->points.end(), more.points.begin(), more.points.end());
+}
+
+}  // namespace
+
+// The coarsest that is fine enough; a coarser one where that does not reach back far enough.
+Result<Tier> Reader::choose_tier(const RangeQuery &query) {
+  if (std::ranges::any_of(query.metrics, is_only_raw)) return Tier::raw;
+  const auto reach = coverage();
+  if (!reach) return std::unexpected(reach.error());
+  const auto length = std::chrono::duration_cast<std::chrono::seconds>(query.span.to - query.span.from);
+  const auto wanted =
+      query.step.count() > 0 ? query.step : length / static_cast<std::int64_t>(std::max<std::size_t>(query.points, 1));
+  auto tier = wanted >= step(Tier::minute) * 3 / 4        ? Tier::minute
+              : wanted >= step(Tier::ten_seconds) * 3 / 4 ? Tier::ten_seconds
+                                                          : Tier::raw;
+  const auto reaches_back = [&](Tier each) {
+    const auto &span = reach->of(each);
+    return span && span->from <= query.span.from + step(Tier::minute);
+  };
+  for (const auto coarser : {Tier::ten_seconds, Tier::minute}) {
+    if (coarser <= tier || reaches_back(tier)) continue;
+    const auto &here = reach->of(tier);
+    const auto &there = reach->of(coarser);
+    if (there && (!here || there->from + step(coarser) < here->from)) tier = coarser;
+  }
+  return tier;
+}
+
+Result<Range> Reader::range(const RangeQuery &asked, const Progress &progress) {
+  auto query = asked;
+  const auto tier = choose_tier(query);
+  if (!tier) return std::unexpected(tier.error());
+  Range range{.tier = *tier, .step = step(*tier), .series = {}};
+  const auto length = std::chrono::duration_cast<std::chrono::seconds>(query.span.to - query.span.from);
+  const auto wanted =
+      query.step.count() > 0 ? query.step : length / static_cast<std::int64_t>(std::max<std::size_t>(query.points, 1));
+  // Whole steps of the tier.
+  if (wanted > range.step) range.step = range.step * ((wanted + range.step - std::chrono::seconds(1)) / range.step);
+  query.step = range.step;
+  auto rest = query.span;
+  if (*tier != Tier::raw) {
+    for (const auto scope : {Scope::device, Scope::host}) {
+      if (const auto done = read_rolled(query, range, scope); !done) return std::unexpected(done.error());
+    }
+    if (const auto done = read_changes(query, range); !done) return std::unexpected(done.error());
+    const auto rolled = rolled_span(*tier);
+    if (!rolled) return std::unexpected(rolled.error());
+    // What is not rolled up yet is in the samples.
+    if (*rolled) rest.from = std::max(rest.from, (*rolled)->to);
+  }
+  if (rest.from < rest.to) {
+    if (const auto done = read_raw(query, rest, range, progress); !done) return std::unexpected(done.error());
+  }
+  std::ranges::for_each(range.series, put_in_order);
+  std::erase_if(range.series, [](const Series &series) { return series.points.empty(); });
+  const auto place = [&](const Series &series) {
+    const auto metric = std::ranges::find(query.metrics, series.metric) - query.metrics.begin();
+    const auto *known = device(series.device);
+    return std::pair{metric, known == nullptr ? std::ptrdiff_t{-1} : known - devices_.data()};
+  };
+  std::ranges::sort(range.series, {}, place);
+  return range;
+}
+
+Result<void> Reader::read_rolled(const RangeQuery &query, Range &range, Scope scope) {
+  std::vector<KeptMetric> metrics;
+  std::string columns;
+  for (const auto id : of_scope(query, scope)) {
+    const auto place = kept_place(id);
+    if (!place) continue;
+    metrics.push_back(kept_metrics(scope)[*place]);
+    columns += fmt::format(", {}", describe(id).key);
+    if (metrics.back().has_range) columns += fmt::format(", {}, {}", least_column(id), greatest_column(id));
+  }
+  if (metrics.empty()) return {};
+  std::string where;
+  if (scope == Scope::device && !query.devices.empty()) {
+    where = fmt::format(" AND device IN ({})", fmt::join(query.devices, ","));
+  }
+  const bool is_host = scope == Scope::host;
+  auto rows =
+      database_->prepare(fmt::format("SELECT time, seconds, {}{} FROM {} WHERE time>=? AND time<?{} ORDER BY time",
+                                     is_host ? "0" : "device", columns, table_name(scope, range.tier), where));
+  if (!rows) return std::unexpected(rows.error());
+  rows->bind(1, ceiling_of(query.span.from));
+  rows->bind(2, ceiling_of(query.span.to));
+  std::map<std::int64_t, std::vector<Curve>> curves;
+  std::map<std::int64_t, std::vector<Curve>>::iterator known = curves.end();
+  while (true) {
+    const auto row = rows->step();
+    if (!row) return std::unexpected(row.error());
+    if (!*row) break;
+    const auto id = rows->integer(2);
+    known = curves.find(id);
+    if (known == curves.end()) {
+      known = curves.emplace(id, std::vector<Curve>{}).first;
+      for (const auto &metric : metrics) known->second.emplace_back(metric.id, id, range.step);
+    }
+    const auto time = time_of(rows->integer(0));
+    const auto seconds = rows->real(1);
+    int column = 3;
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      Folded folded;
+      if (!rows->is_null(column)) {
+        folded.value = rows->real(column);
+        folded.least = metrics[i].has_range ? rows->real(column + 1) : *folded.value;
+        folded.greatest = metrics[i].has_range ? rows->real(column + 2) : *folded.value;
+      }
+      column += metrics[i].has_range ? 3 : 1;
+      known->second[i].add(time, folded, seconds);
+    }
+  }
+  for (auto &[id, all] : curves) {
+    for (auto &curve : all) range.series.push_back(curve.take());
+  }
+  return {};
+}
+
+// What hardly changes is as it was until it is another: a point where it changed, and one where the span begins.
+Result<void> Reader::read_changes(const RangeQuery &query, Range &range) {
+  for (const auto id : of_scope(query, Scope::device)) {
+    if (kept(describe(id)) != Kept::changes) continue;
+    auto rows =
+        database_->prepare("SELECT device, time, value FROM change WHERE metric=? AND time<? ORDER BY device, time");
+    if (!rows) return std::unexpected(rows.error());
+    rows->bind(1, describe(id).key);
+    rows->bind(2, seconds_of(query.span.to));
+    Series series{.metric = id, .device = 0, .points = {}};
+    while (true) {
+      const auto row = rows->step();
+      if (!row) return std::unexpected(row.error());
+      if (!*row || rows->integer(0) != series.device) {
+        if (!series.points.empty() && is_wanted(query, series.device)) range.series.push_back(series);
+        series.points.clear();
+        if (!*row) break;
+        series.device = rows->integer(0);
+      }
+      const auto time = time_of(rows->real(1));
+      if (time <= query.span.from) series.points.clear();
+      if (!rows->is_null(2)) {
+        const auto value = rows->real(2);
+        series.points.push_back({std::max(time, query.span.from), value, value, value});
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> Reader::read_raw(const RangeQuery &query, const Span &span, Range &range, const Progress &progress) {
+  struct Reading {
+    Curve curve;
+    MetricFolding folding;
+    std::optional<std::int64_t> begin{};
+    double seconds = 0;
+
+    Reading(MetricId metric, std::int64_t device, std::chrono::seconds step)
+        : curve(metric, device, step), folding(fold(describe(metric))) {}
+    void end() {
+      if (begin) curve.add(time_of(*begin), folding.folded(), seconds);
+      folding.clear();
+      seconds = 0;
+      begin.reset();
+    }
+  };
+  std::map<std::pair<std::int64_t, std::uint16_t>, Reading> readings;
+  const bool has_changes = range.tier != Tier::raw;
+  const auto of_devices = of_scope(query, Scope::device);
+  const auto of_host = of_scope(query, Scope::host);
+  std::map<std::string, std::int64_t, std::less<>> numbers;
+  for (const auto &device : devices_) numbers.emplace(device.identity->uuid.str(), device.id);
+  std::optional<WallTime> before;
+  const auto add = [&](std::int64_t device, MetricId metric, const Row &row, const TimedSample &sample,
+                       bool continues) {
+    const auto &reading = row[metric];
+    if (!reading || is_text(key_of(metric))) return;
+    auto &entry = readings.try_emplace({device, metric.index}, metric, device, query.step).first->second;
+    const auto begin = begin_of(sample.snapshot->time, query.step);
+    if (entry.begin && *entry.begin != begin) entry.end();
+    entry.begin = begin;
+    entry.seconds += sample.seconds;
+    entry.folding.add(reading.value(), continues);
+    // Only for what a counter was at.
+    if (sample.snapshot->time < span.from) {
+      entry.folding.clear();
+      entry.begin.reset();
+      entry.seconds = 0;
+    }
+  };
+  const auto take = [&](const TimedSample &sample) {
+    const auto &now = *sample.snapshot;
+    const bool continues = before && belong_together(*before, now.time, sample.seconds);
+    before = now.time;
+    for (const auto metric : of_host) add(0, metric, now.host, sample, continues);
+    for (const auto &device : now.devices) {
+      if (!device.identity) continue;
+      const auto number = numbers.find(device.identity->uuid.str());
+      if (number == numbers.end() || !is_wanted(query, number->second)) continue;
+      for (const auto metric : of_devices) {
+        if (has_changes && kept(describe(metric)) == Kept::changes) continue;
+        add(number->second, metric, device.row, sample, continues);
+      }
+    }
+  };
+  if (const auto done = each_sample(span, take, progress); !done) return done;
+  for (auto &[key, entry] : readings) {
+    entry.end();
+    join(range.series, entry.curve.take());
+  }
+  return {};
+}
+
+}  // namespace gpulse::history
