@@ -7,36 +7,19 @@
 #include "base/moment.hpp"
 #include "cli/history_export.hpp"
 #include "cli/history_file.hpp"
+#include "cli/history_page.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
-#include "history/process_row.hpp"
-#include "history/reader.hpp"
-#include "model/select.hpp"
+#include "cli/session.hpp"
 #include "view/csv.hpp"
-#include "view/history.hpp"
 
 namespace gpulse::cli {
 
 namespace {
 
 using namespace std::chrono_literals;
-using view::HistoryPage;
 
-// On a page with everything; asked for alone, a list is whole.
-constexpr std::size_t kRowsOfAPage = 20;
-constexpr std::size_t kFewDevices = 2;
-// As many as a wide terminal has columns of dots.
-constexpr std::size_t kPointsOfAPlot = 400;
-
-// What is shown, in what form.
-struct Wanted {
-  bool curves = false, processes = false, users = false, jobs = false, events = false;
-  bool is_page = false;  // nothing in particular
-  std::vector<MetricId> metrics{};
-
-  int parts() const { return int{curves} + int{processes} + int{users} + int{jobs} + int{events}; }
-};
-
+// Those of the options, else what is shown usually. An error is wrong usage.
 Result<std::vector<MetricId>> metrics_of(const Options &options) {
   if (options.fields.empty()) return view::history_metrics();
   std::vector<MetricId> metrics;
@@ -51,29 +34,6 @@ Result<std::vector<MetricId>> metrics_of(const Options &options) {
 }
 
 // An error is wrong usage.
-Result<Wanted> wanted_of(const Options &options) {
-  auto metrics = metrics_of(options);
-  if (!metrics) return std::unexpected(metrics.error());
-  Wanted wanted{.curves = !options.fields.empty(),
-                .processes = options.processes,
-                .users = options.users,
-                .jobs = options.jobs,
-                .events = options.events,
-                .metrics = std::move(*metrics)};
-  const bool for_programs = options.csv || options.jsonl;
-  if (!options.user.empty() && wanted.parts() == 0) wanted.processes = true;
-  if (options.user.empty() && !wanted.processes && !wanted.users && !wanted.jobs && !wanted.events) {
-    wanted.curves = true;
-    wanted.is_page = !for_programs;
-    wanted.processes = wanted.events = wanted.is_page;
-  }
-  if (for_programs && wanted.parts() > 1) {
-    return failure("one table at a time", "curves, --processes, --users, --jobs or --events");
-  }
-  if (options.range && !options.csv) return failure("--range needs --csv", "the other forms have no room for it");
-  return wanted;
-}
-
 Result<WallTime> moment_of(const std::string &text, WallTime now, std::optional<WallTime> after = std::nullopt) {
   if (const auto moment = parse_moment(text, now, after)) return *moment;
   return failure(fmt::format("\"{}\" is not a time", text),
@@ -96,259 +56,129 @@ Result<history::Span> span_of(const Options &options, WallTime now) {
   }
   if (options.from.empty()) span.from = span.to - options.since.value_or(1h);
   if (span.from >= span.to) {
-    return failure(fmt::format("{} does not come before {}", iso8601_utc(span.from), iso8601_utc(span.to)),
-                   "--from comes first");
+    const term::Style plain{.unicode = false};
+    return failure(fmt::format("{} is no stretch of time", view::span_words(span.from, span.to, plain)),
+                   "--from comes before --to, and before now");
   }
   // What is to come is not known.
   if (span.from < now) span.to = std::min(span.to, now);
   return span;
 }
 
-// All that a history has, whichever tier has it.
-std::optional<history::Span> whole_of(const history::Coverage &coverage) {
-  std::optional<history::Span> whole;
-  for (const auto &part : {coverage.raw, coverage.ten_seconds, coverage.minute}) {
-    if (!part) continue;
-    if (!whole) whole = part;
-    whole->from = std::min(whole->from, part->from);
-    whole->to = std::max(whole->to, part->to);
+// Beyond this a table does not fit into memory.
+constexpr double kMostValues = 10e6;
+
+// An error is wrong usage.
+Result<void> check_request(const Options &options, const HistoryRequest &request) {
+  if (request.for_program && request.parts() > 1) {
+    return failure("one table at a time", "curves, --processes, --users, --jobs or --events");
   }
-  return whole;
+  const bool exports = !options.export_to.empty();
+  if (exports && (request.chosen || request.processes || request.users || request.jobs || request.events ||
+                  options.step || !options.user.empty())) {
+    return failure("--export takes whole samples", "only the time and -i choose among them");
+  }
+  return {};
 }
 
-Result<void> check_covered(history::Reader &reader, const history::Span &span) {
-  const auto coverage = reader.coverage();
-  if (!coverage) return std::unexpected(coverage.error());
-  const auto whole = whole_of(*coverage);
-  if (!whole) return failure(fmt::format("{} has nothing in it yet", reader.path()));
-  if (whole->from < span.to && span.from < whole->to) return {};
-  const term::Style plain{.unicode = false};
-  return failure(fmt::format("there is nothing of {}", view::span_words(span.from, span.to, plain)),
-                 fmt::format("the history is of {}", view::span_words(whole->from, whole->to, plain)));
+Result<HistoryRequest> request_of(const Options &options) {
+  const auto span = span_of(options, wall_now());
+  if (!span) return std::unexpected(span.error());
+  auto metrics = metrics_of(options);
+  if (!metrics) return std::unexpected(metrics.error());
+  HistoryRequest request{.span = *span,
+                         .metrics = std::move(*metrics),
+                         .chosen = !options.fields.empty(),
+                         .curves = !options.fields.empty(),
+                         .processes = options.processes,
+                         .users = options.users,
+                         .jobs = options.jobs,
+                         .events = options.events,
+                         .for_program = options.csv || options.jsonl,
+                         .user = options.user,
+                         .selectors = options.devices};
+  if (options.step) request.step = std::chrono::ceil<std::chrono::seconds>(*options.step);
+  if (const auto good = check_request(options, request); !good) return std::unexpected(good.error());
+  const bool is_list = request.processes || request.users || request.jobs || request.events;
+  if (!request.user.empty() && request.parts() == 0) {
+    request.processes = true;
+  } else if (!is_list) {
+    request.curves = true;
+    request.is_page = !request.for_program;
+    request.processes = request.events = request.is_page;
+  }
+  return request;
 }
 
-// The devices that were there then, those of the selectors. An error is wrong usage.
-Result<std::vector<const history::KnownDevice *>> devices_of(const history::Reader &reader, const history::Span &span,
-                                                             const std::vector<std::string> &selectors) {
-  std::vector<const history::KnownDevice *> there;
-  auto snapshot = std::make_shared<Snapshot>();
-  for (const auto &known : reader.devices()) {
-    // When one was seen last is written down once in a while.
-    if (known.first >= span.to || known.last + 2min < span.from) continue;
-    there.push_back(&known);
-    snapshot->devices.push_back({.id = known.number, .identity = known.identity});
-  }
-  if (selectors.empty()) return there;
-  const auto part = select_devices(snapshot, selectors);
-  if (!part) return std::unexpected(part.error());
-  std::erase_if(there, [&](const history::KnownDevice *known) {
-    return std::ranges::none_of((*part)->devices,
-                                [&](const Device &device) { return device.identity == known->identity; });
-  });
-  return there;
+Result<void> check_size(const HistoryRequest &request, std::size_t devices) {
+  if (!request.curves || request.step.count() == 0) return {};
+  const double steps = Seconds(request.span.to - request.span.from).count() / static_cast<double>(request.step.count());
+  const double values = steps * static_cast<double>(request.metrics.size() * std::max<std::size_t>(devices, 1));
+  if (values <= kMostValues) return {};
+  return failure(fmt::format("{:.0f} million values are too many at once", values / 1e6),
+                 "take a larger --step, a shorter time, or fewer metrics");
 }
 
-class Query {
- public:
-  Query(history::Reader &reader, const history::Span &span, std::vector<const history::KnownDevice *> devices)
-      : reader_(reader), span_(span), devices_(std::move(devices)) {
-    page_.from = span.from;
-    page_.to = span.to;
-    for (const auto *known : devices_) {
-      ids_.push_back(known->id);
-      page_.devices.push_back({.id = known->number, .identity = known->identity});
-    }
-  }
+std::string list_of(const Options &options, const HistoryRequest &request, const view::HistoryPage &page) {
+  const auto by = request.users ? view::HistoryOwner::user : view::HistoryOwner::job;
+  if (request.processes) return options.csv ? view::history_processes_csv(page) : view::history_processes_json(page);
+  if (request.events) return options.csv ? view::history_events_csv(page) : view::history_events_json(page);
+  return options.csv ? view::history_totals_csv(page, by) : view::history_totals_json(page, by);
+}
 
-  Result<void> read(const Options &options, const Wanted &wanted) {
-    if (const auto done = read_hostname(); !done) return done;
-    if (wanted.is_page) page_.most_rows = kRowsOfAPage;
-    if (wanted.curves) {
-      if (const auto done = read_curves(options, wanted); !done) return done;
-    }
-    if (wanted.processes || wanted.users || wanted.jobs) {
-      if (const auto done = read_processes(options); !done) return done;
-      page_.lists_processes = wanted.processes;
-      page_.users = wanted.users;
-      page_.jobs = wanted.jobs;
-    }
-    if (wanted.events) {
-      if (const auto done = read_events(options); !done) return done;
-    }
-    return read_lost();
-  }
-  const HistoryPage &page() const { return page_; }
+Result<void> write_page(const Options &options, const HistoryRequest &request, const view::HistoryPage &page) {
+  if (!request.for_program) return write_out(view::render_history(page, style_of(options, STDOUT_FILENO)));
+  if (!request.curves) return write_out(list_of(options, request, page));
+  Result<void> written;
+  const auto write = [&](std::string_view piece) {
+    written = write_out(piece);
+    return written.has_value();
+  };
+  options.csv ? view::write_history_csv(page, options.range, write) : view::write_history_json(page, write);
+  return written;
+}
 
- private:
-  // A history may come from another machine; its samples know.
-  Result<void> read_hostname() {
-    const auto coverage = reader_.coverage();
-    if (!coverage) return std::unexpected(coverage.error());
-    if (!coverage->raw) return {};
-    const auto refs = reader_.samples({coverage->raw->to - 1ns, coverage->raw->to});
-    if (!refs) return std::unexpected(refs.error());
-    if (refs->empty()) return {};
-    const auto sample = reader_.sample(refs->back());
-    if (!sample) return std::unexpected(sample.error());
-    if (*sample != nullptr) page_.hostname = (*sample)->hostname;
-    return {};
-  }
-
-  std::optional<std::size_t> place_of(std::int64_t id) const {
-    const auto found = std::ranges::find(ids_, id);
-    return found == ids_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - ids_.begin()));
-  }
-
-  Result<void> read_curves(const Options &options, const Wanted &wanted) {
-    history::RangeQuery query{.span = span_, .metrics = wanted.metrics, .devices = ids_};
-    const bool for_programs = options.csv || options.jsonl;
-    if (!for_programs) query.points = kPointsOfAPlot;
-    if (options.step) query.step = std::chrono::ceil<std::chrono::seconds>(*options.step);
-    ProgressLine progress("reading the history");
-    const auto range = reader_.range(query, progress.teller());
-    if (!range) return std::unexpected(range.error());
-    const bool raw = range->tier == history::Tier::raw;
-    // Samples that are a few seconds apart belong together.
-    HistoryPage::Curves curves{.metrics = wanted.metrics,
-                               .origin = fmt::format("{} steps", word(range->tier)),
-                               .step = range->step,
-                               .reach = raw ? std::max<std::chrono::seconds>(range->step, 5s) : range->step,
-                               .curves = {}};
-    for (const auto &series : range->series) {
-      const bool of_host = key_of(series.metric).scope == Scope::host;
-      const auto place = of_host ? std::optional<std::size_t>(0) : place_of(series.device);
-      if (!place) continue;
-      view::HistoryCurve curve{
-          .metric = series.metric, .device = *place, .holds = !raw && kept(describe(series.metric)) == Kept::changes};
-      curve.points.reserve(series.points.size());
-      for (const auto &point : series.points) {
-        curve.points.push_back({point.time, point.value, point.least, point.greatest});
-      }
-      curves.curves.push_back(std::move(curve));
-    }
-    if (options.fields.empty()) drop_unknown(curves);
-    if (wanted.is_page && devices_.size() > kFewDevices) drop_utilization(curves);
-    page_.curves = std::move(curves);
-    return {};
-  }
-
-  // Of what was not asked for nothing is said where a machine does not have it.
-  static void drop_unknown(HistoryPage::Curves &curves) {
-    std::erase_if(curves.metrics, [&](MetricId id) {
-      return std::ranges::none_of(curves.curves, [&](const auto &curve) { return curve.metric == id; });
-    });
-  }
-
-  // Where there are many plots, the truer of two is enough.
-  static void drop_utilization(HistoryPage::Curves &curves) {
-    const auto has = [&](Role role) {
-      return std::ranges::any_of(curves.metrics, [&](MetricId id) { return key_of(id).role == role; });
-    };
-    if (!has(Role::true_activity)) return;
-    std::erase_if(curves.metrics, [](MetricId id) { return key_of(id).role == Role::utilization; });
-  }
-
-  Result<void> read_processes(const Options &options) {
-    ProgressLine progress("looking for processes");
-    const auto uses = reader_.processes(span_, ids_, progress.teller());
-    if (!uses) return std::unexpected(uses.error());
-    page_.processes.emplace();
-    const auto metrics = history::kept_metrics(Scope::process);
-    static const auto kUser = find_role(Scope::process, Role::user);
-    for (const auto &use : *uses) {
-      const auto place = place_of(use.device);
-      if (!place) continue;
-      if (!options.user.empty() && (!kUser || use.texts[*kUser].value_or("") != options.user)) continue;
-      view::HistoryProcess process{.device = *place, .first = use.first, .last = use.last, .seconds = use.seconds};
-      process.process.pid = use.pid;
-      process.process.device = page_.devices[*place].id;
-      process.process.types = history::types_named(use.type);
-      process.process.texts = std::make_shared<const TextRow>(use.texts);
-      process.process.row.fill(Reason::not_sampled);
-      process.most.fill(Reason::not_sampled);
-      for (std::size_t i = 0; i < std::min(metrics.size(), use.values.size()); ++i) {
-        if (!use.values[i].value) continue;
-        process.process.row[metrics[i].id] = *use.values[i].value;
-        process.most[metrics[i].id] = use.values[i].greatest;
-      }
-      page_.processes->push_back(std::move(process));
-    }
-    return {};
-  }
-
-  Result<void> read_events(const Options &options) {
-    auto events = reader_.events(span_);
-    if (!events) return std::unexpected(events.error());
-    std::erase_if(*events, [&](const Event &event) {
-      if (options.devices.empty()) return false;
-      return !event.device.empty() && std::ranges::none_of(devices_, [&](const history::KnownDevice *known) {
-        return known->identity->uuid == event.device;
-      });
-    });
-    page_.events = std::move(*events);
-    return {};
-  }
-
-  Result<void> read_lost() {
-    const auto lost = reader_.lost(span_);
-    if (!lost) return std::unexpected(lost.error());
-    for (const auto &loss : *lost) page_.lost.push_back({loss.span.from, loss.span.to, loss.samples, loss.reason});
-    return {};
-  }
-
-  history::Reader &reader_;
-  history::Span span_;
-  std::vector<const history::KnownDevice *> devices_;
-  std::vector<std::int64_t> ids_;
-  HistoryPage page_;
-};
-
-std::string output_of(const Options &options, const Wanted &wanted, const HistoryPage &page) {
-  using view::HistoryOwner;
-  if (options.csv) {
-    if (wanted.processes) return view::history_processes_csv(page);
-    if (wanted.users || wanted.jobs)
-      return view::history_totals_csv(page, wanted.users ? HistoryOwner::user : HistoryOwner::job);
-    return wanted.events ? view::history_events_csv(page) : view::history_curves_csv(page, options.range);
-  }
-  if (options.jsonl) {
-    if (wanted.processes) return view::history_processes_json(page);
-    if (wanted.users || wanted.jobs)
-      return view::history_totals_json(page, wanted.users ? HistoryOwner::user : HistoryOwner::job);
-    return wanted.events ? view::history_events_json(page) : view::history_curves_json(page);
-  }
-  return view::render_history(page, style_of(options, STDOUT_FILENO));
+std::vector<Text> uuids_of(const KnownDevices &devices) {
+  std::vector<Text> uuids;
+  for (const auto *known : devices) uuids.push_back(known->identity->uuid);
+  return uuids;
 }
 
 }  // namespace
 
 int run_history(const Options &options) {
-  const auto wanted = wanted_of(options);
-  if (!wanted) return fail(wanted.error(), kUsage);
-  const auto span = span_of(options, wall_now());
-  if (!span) return fail(span.error(), kUsage);
+  const auto request = request_of(options);
+  if (!request) return fail(request.error(), kUsage);
   const auto path = history_to_read(options.history);
   if (!path) return fail(path.error());
   // A look can be broken off at any moment; an export ends with a whole sample.
-  const auto stop = options.export_to.empty() ? std::stop_token() : stop_of_export();
+  const bool exports = !options.export_to.empty();
+  const auto stop = exports ? stop_on_signals() : std::stop_token();
+  std::optional<ProgressLine> progress(exports ? "exporting" : "reading the history");
+  const auto end_with = [&](const Error &error, int code = kFailure) {
+    progress.reset();  // off the terminal first
+    return fail(error, code);
+  };
   auto reader = history::Reader::open(*path, stop);
-  if (!reader) return fail(reader.error());
-  if (const auto covered = check_covered(*reader, *span); !covered) return fail(covered.error());
-  auto devices = devices_of(*reader, *span, options.devices);
-  if (!devices) return fail(devices.error(), kUsage);
-  if (!options.export_to.empty()) {
-    std::vector<Text> uuids;
-    if (!options.devices.empty()) {
-      for (const auto *known : *devices) uuids.push_back(known->identity->uuid);
-    }
-    return export_history(*reader, *span, uuids, options, stop);
+  if (!reader) return end_with(reader.error());
+  if (const auto covered = check_covered(*reader, request->span); !covered) return end_with(covered.error());
+  const auto devices = devices_of(*reader, *request);
+  if (!devices) return end_with(devices.error(), kUsage);
+  if (const auto good = check_size(*request, devices->size()); !good) return end_with(good.error(), kUsage);
+  if (exports) {
+    const auto chosen = options.devices.empty() ? std::vector<Text>() : uuids_of(*devices);
+    const auto exported =
+        export_history(*reader, {request->span, chosen, options.export_to, options.force}, *progress, stop);
+    if (!exported) return end_with(exported.error());
+    return end_with({*exported}, stop.stop_requested() ? kFailure : kGood);
   }
-  Query query(*reader, *span, std::move(*devices));
-  if (const auto done = query.read(options, *wanted); !done) return fail(done.error());
-  if (const auto written = write_out(output_of(options, *wanted, query.page())); !written) return fail(written.error());
-  if (reader->damaged() > 0)
-    complain(fmt::format("{} damaged part{} of {} passed over", reader->damaged(), reader->damaged() == 1 ? "" : "s",
-                         *path));
+  const auto page = read_page(*reader, *request, *devices, progress->teller());
+  if (!page) return end_with(page.error());
+  progress.reset();
+  if (const auto written = write_page(options, *request, *page); !written) return fail(written.error());
+  if (const auto damaged = reader->damaged(); damaged > 0) {
+    complain(fmt::format("{} damaged part{} of {} passed over", damaged, damaged == 1 ? "" : "s", *path));
+  }
   return kGood;
 }
 

@@ -6,8 +6,6 @@
 #include <algorithm>
 
 #include "cli/output.hpp"
-#include "cli/progress.hpp"
-#include "cli/session.hpp"
 #include "metric/format.hpp"
 #include "record/recording_writer.hpp"
 
@@ -29,9 +27,8 @@ SnapshotPtr part_of(const SnapshotPtr &sample, const std::vector<Text> &devices)
 
 // The samples until the end or the stop.
 Result<void> copy_samples(history::Reader &reader, const std::vector<history::SampleRef> &refs,
-                          const std::vector<Text> &devices, record::RecordingWriter &writer,
+                          const std::vector<Text> &devices, record::RecordingWriter &writer, ProgressLine &progress,
                           const std::stop_token &stop) {
-  ProgressLine progress("exporting");
   for (std::size_t i = 0; i < refs.size() && !stop.stop_requested(); ++i) {
     const auto sample = reader.sample(refs[i]);
     if (!sample) return std::unexpected(sample.error());
@@ -42,37 +39,33 @@ Result<void> copy_samples(history::Reader &reader, const std::vector<history::Sa
   return {};
 }
 
+Result<void> check_target(const HistoryExport &what, const std::string &history) {
+  using record::Existing;
+  if (is_same_file(history, what.path))
+    return failure(fmt::format("{} cannot be exported into itself", what.path), "choose another file");
+  if (auto good = record::check_target(what.path, Existing::overwrite); !good || what.overwrite) return good;
+  if (record::check_target(what.path, Existing::refuse)) return {};
+  return failure(fmt::format("{} is there already", what.path), "--force overwrites it");
+}
+
 }  // namespace
 
-std::stop_token stop_of_export() { return stop_on_signals(); }
-
-int export_history(history::Reader &reader, const history::Span &span, const std::vector<Text> &devices,
-                   const Options &options, const std::stop_token &stop) {
-  const auto existing = options.force ? record::Existing::overwrite : record::Existing::refuse;
-  const auto &path = options.export_to;
-  if (const auto good = record::check_target(path, existing); !good) return fail(good.error());
-  if (is_same_file(reader.path(), path)) {
-    return fail({fmt::format("{} cannot be exported into itself", path), "choose another file"});
-  }
-  const auto refs = [&] {
-    ProgressLine progress("looking for samples");
-    return reader.samples(span, progress.teller());
-  }();
-  if (stop.stop_requested()) return fail({"nothing was exported"});
-  if (!refs) return fail(refs.error());
-  if (refs->empty()) return fail({"there are no samples of that time", "gpulse history shows what there is"});
-  auto writer = [&] {
-    const SlowNotice notice(fmt::format("waiting for a reader of {} …", path));
-    return record::RecordingWriter::open(path, existing, stop);
-  }();
-  if (!writer) return stop.stop_requested() ? fail({"nothing was exported"}) : fail(writer.error());
-  const auto copied = copy_samples(reader, *refs, devices, *writer, stop);
+Result<std::string> export_history(history::Reader &reader, const HistoryExport &what, ProgressLine &progress,
+                                   const std::stop_token &stop) {
+  if (const auto good = check_target(what, reader.path()); !good) return std::unexpected(good.error());
+  const auto refs = reader.samples(what.span);
+  if (stop.stop_requested()) return failure("nothing was exported");
+  if (!refs) return std::unexpected(refs.error());
+  if (refs->empty()) return failure("there are no samples of that time", "gpulse history shows what there is");
+  const auto existing = what.overwrite ? record::Existing::overwrite : record::Existing::refuse;
+  auto writer = record::RecordingWriter::open(what.path, existing, stop);
+  if (!writer) return stop.stop_requested() ? failure("nothing was exported") : std::unexpected(writer.error());
+  const auto copied = copy_samples(reader, *refs, what.devices, *writer, progress, stop);
   // A stop ends a question to the database too.
-  if (!copied && !stop.stop_requested()) return fail(copied.error());
-  tell(fmt::format("gpulse: exported {} of {} samples, {}, {}\n", writer->samples(), refs->size(),
-                   format_bytes(static_cast<double>(writer->size())),
-                   Text(path == "-" ? "to the standard output" : "in " + path)));
-  return stop.stop_requested() ? kFailure : kGood;
+  if (!copied && !stop.stop_requested()) return std::unexpected(copied.error());
+  return fmt::format("exported {} of {} samples, {}, {}", writer->samples(), refs->size(),
+                     format_bytes(static_cast<double>(writer->size())),
+                     what.path == "-" ? "to the standard output" : "in " + what.path);
 }
 
 }  // namespace gpulse::cli

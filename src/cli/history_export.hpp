@@ -3,17 +3,23 @@
 #pragma once
 
 #include <stop_token>
+#include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/progress.hpp"
 #include "history/reader.hpp"
 
 namespace gpulse::cli {
 
-// From here on signals ask for a stop. To be called before any other thread is started.
-std::stop_token stop_of_export();
-// Only these devices, by UUID; none: all. Returns the exit code.
-int export_history(history::Reader &reader, const history::Span &span, const std::vector<Text> &devices,
-                   const Options &options, const std::stop_token &stop);
+struct HistoryExport {
+  history::Span span;
+  std::vector<Text> devices;  // UUIDs; none: all
+  std::string path;           // "-": the standard output
+  bool overwrite = false;
+};
+
+// Says what was exported. After a stop the file ends with a whole sample.
+Result<std::string> export_history(history::Reader &reader, const HistoryExport &what, ProgressLine &progress,
+                                   const std::stop_token &stop);
 
 }  // namespace gpulse::cli

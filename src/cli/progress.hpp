@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far something is that takes longer than two seconds: a line that counts on a terminal, one word elsewhere. One
-// thread.
+// How far something is that takes longer than two seconds: a line that counts on a terminal, one line elsewhere. Told
+// by one thread, written by another of its own, so that it is said even if nobody tells it anything.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
-
-#include "base/clock.hpp"
 
 namespace gpulse::cli {
 
@@ -26,10 +25,8 @@ class ProgressLine {
   }
 
  private:
-  std::string what_;
-  bool is_terminal_;
-  bool is_told_ = false;
-  Monotonic next_;
+  struct Watch;
+  std::unique_ptr<Watch> watch_;
 };
 
 }  // namespace gpulse::cli

@@ -27,7 +27,7 @@ constexpr auto kShort = 15min;  // spans up to this are read by the second
 // "+01:00"
 std::string offset_words(WallTime time) {
   const auto offset = utc_offset(time);
-  const auto minutes = std::chrono::abs(std::chrono::floor<std::chrono::minutes>(std::chrono::abs(offset)));
+  const auto minutes = std::chrono::floor<std::chrono::minutes>(std::chrono::abs(offset));
   return fmt::format("{}{:02}:{:02}", offset < 0s ? '-' : '+', minutes.count() / 60, minutes.count() % 60);
 }
 
@@ -55,6 +55,20 @@ Lines loss_lines(const HistoryPage &page, const Style &style) {
                                   moment_words(page, loss.from), moment_words(page, loss.to), loss.reason.str());
     lines.push_back(term::line(style, {{term::clean(text, style.unicode), Colour::warn}}));
   }
+  return lines;
+}
+
+Lines gap_lines(const HistoryPage &page, const Style &style) {
+  if (page.gaps.empty()) return {};
+  constexpr std::size_t kMost = 4;
+  std::string text = "nothing was recorded ";
+  for (std::size_t i = 0; i < std::min(page.gaps.size(), kMost); ++i) {
+    text += fmt::format("{}from {} to {}", i == 0 ? "" : ", ", moment_words(page, page.gaps[i].from),
+                        moment_words(page, page.gaps[i].to));
+  }
+  if (page.gaps.size() > kMost) text += fmt::format(", and {} times more", page.gaps.size() - kMost);
+  Lines lines;
+  for (const auto &line : term::wrap(text, style.width)) lines.push_back(term::line(style, {{line, Colour::warn}}));
   return lines;
 }
 
@@ -134,6 +148,7 @@ std::string span_words(WallTime from, WallTime to, const Style &style) {
 std::string render_history(const HistoryPage &page, const Style &style) {
   Lines lines{title_line(page, style)};
   add(lines, loss_lines(page, style));
+  add(lines, gap_lines(page, style));
   if (page.curves) add(lines, history_plots(page, style));
   if (page.users) add(lines, history_total_lines(page, HistoryOwner::user, style));
   if (page.jobs) add(lines, history_total_lines(page, HistoryOwner::job, style));

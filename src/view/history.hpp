@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -44,6 +46,11 @@ struct HistoryLoss {
   Text reason;
 };
 
+// Nothing was recorded.
+struct HistoryGap {
+  WallTime from{}, to{};
+};
+
 // The parts of a page; what was not asked for is none.
 struct HistoryPage {
   Text hostname;
@@ -63,6 +70,7 @@ struct HistoryPage {
   bool lists_processes = false;      // and the processes themselves
   std::optional<std::vector<Event>> events{};
   std::vector<HistoryLoss> lost{};
+  std::vector<HistoryGap> gaps{};
   std::size_t most_rows = 0;  // of a list of processes or events; 0: all
 };
 
@@ -90,15 +98,17 @@ std::string span_words(WallTime from, WallTime to, const term::Style &style);
 // Lines, each ended by a newline, none wider than the style.
 std::string render_history(const HistoryPage &page, const term::Style &style);
 
-// Each a table: the curves (a line per time and device; `range`: with the least and the greatest), the processes, the
-// totals, the events.
-std::string history_curves_csv(const HistoryPage &page, bool range);
+// Gets the output piece by piece; false: it wants no more.
+using HistoryWrite = std::function<bool(std::string_view)>;
+// A line per time and device; `range`: with the least and the greatest.
+void write_history_csv(const HistoryPage &page, bool range, const HistoryWrite &write);
+// An object per time, in the form of `gpulse --json`.
+void write_history_json(const HistoryPage &page, const HistoryWrite &write);
+
+// The lists, each as a table or as an object per line.
 std::string history_processes_csv(const HistoryPage &page);
 std::string history_totals_csv(const HistoryPage &page, HistoryOwner by);
 std::string history_events_csv(const HistoryPage &page);
-
-// The same, an object per line; of the curves one per time, in the form of `gpulse --json`.
-std::string history_curves_json(const HistoryPage &page);
 std::string history_processes_json(const HistoryPage &page);
 std::string history_totals_json(const HistoryPage &page, HistoryOwner by);
 std::string history_events_json(const HistoryPage &page);

@@ -41,11 +41,21 @@ WallTime end_of(const Curves &curves, const HistoryCurve &curve, std::size_t pla
   return !is_last && next - curve.points[place].time <= curves.reach ? next : std::min(own, next);
 }
 
+// Words have no height: a set is there or not, a state is one of few.
+bool is_number(MetricId id) { return key_of(id).kind == Kind::gauge || key_of(id).kind == Kind::counter; }
+
+// As it is drawn.
+double height(const Metric &metric, double value) {
+  if (metric.kind != Kind::set) return value;
+  return (set_bits(value) & ~metric.calm) == 0 ? 0 : 1;
+}
+
 // One value for each column of dots: the mean over its share of the span, a gap where nothing is known.
 std::vector<float> plotted(const HistoryPage &page, const HistoryCurve &curve, int count) {
   const auto columns = static_cast<std::size_t>(std::max(count, 1));
   const double width = seconds_between(page.from, page.to) / static_cast<double>(columns);
   std::vector<double> sums(columns, 0), weights(columns, 0);
+  const auto &metric = describe(curve.metric);
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const auto begin = std::max(curve.points[i].time, page.from);
     const auto end = std::min(end_of(*page.curves, curve, i, page.to), page.to);
@@ -55,7 +65,7 @@ std::vector<float> plotted(const HistoryPage &page, const HistoryCurve &curve, i
          ++column) {
       const auto left = static_cast<double>(column);
       const double share = std::min(last, left + 1) - std::max(first, left);
-      sums[column] += curve.points[i].value * share;
+      sums[column] += height(metric, curve.points[i].value) * share;
       weights[column] += share;
     }
   }
@@ -110,7 +120,7 @@ double top_of(const Curves &curves, MetricId id) {
   double greatest = 0;
   for (const auto &curve : curves.curves) {
     if (curve.metric != id) continue;
-    for (const auto &point : curve.points) greatest = std::max(greatest, point.value);
+    for (const auto &point : curve.points) greatest = std::max(greatest, height(describe(id), point.value));
   }
   const auto unit = describe(id).unit;
   const bool has_hundred = unit == Unit::percent || unit == Unit::celsius;
@@ -136,9 +146,8 @@ Lines figure_words(const Style &style, const Metric &metric, const Figures &figu
   const auto words = [&](double value) { return short_value(style, metric, value); };
   if (metric.kind == Kind::set) return {words(static_cast<double>(figures.bits))};
   if (metric.kind == Kind::state) {
-    return figures.least == figures.greatest
-               ? Lines{words(figures.last)}
-               : Lines{"last " + words(figures.last), words(figures.least) + " to " + words(figures.greatest)};
+    const auto range = words(figures.least) + (style.unicode ? "–" : "-") + words(figures.greatest);
+    return {figures.least == figures.greatest ? words(figures.last) : range};
   }
   if (fold(metric) == Fold::counter) return {"total", words(figures.total)};
   if (rows < 3 && words(figures.least) == words(figures.greatest)) return {"mean " + words(figures.mean)};
@@ -163,13 +172,13 @@ void add_plot(const HistoryPage &page, const Plot &plot, const Style &style, Lin
   for (int row = 0; row < plot.rows; ++row) {
     const auto at = static_cast<std::size_t>(row);
     const auto scale = row == 0 ? short_value(style, metric, plot.top) : row + 1 == plot.rows ? "0" : "";
-    const bool is_number = metric.kind == Kind::gauge || metric.kind == Kind::counter;
     const std::string label = row == 0 ? std::string(metric.label) : "";
-    lines.push_back(term::line(style, {{term::pad(term::cut(label, kLabel, ""), kLabel)},
-                                       {term::pad(is_number ? scale : "", kScale, Align::right), Colour::dim},
-                                       {style.unicode ? " ┤" : " |", Colour::dim},
-                                       {body[at], Colour::good},
-                                       {at < words.size() ? " " + term::clean(words[at], style.unicode) : ""}}));
+    lines.push_back(
+        term::line(style, {{term::pad(term::cut(label, kLabel, ""), kLabel)},
+                           {term::pad(is_number(plot.curve.metric) ? scale : "", kScale, Align::right), Colour::dim},
+                           {style.unicode ? " ┤" : " |", Colour::dim},
+                           {body[at], Colour::good},
+                           {at < words.size() ? " " + term::clean(words[at], style.unicode) : ""}}));
   }
 }
 
@@ -214,7 +223,7 @@ void add_group(const HistoryPage &page, const std::vector<const HistoryCurve *> 
   lines.push_back(term::line(style, {{title, Colour::bold}}));
   const int rows = page.devices.size() > kFewDevices ? 2 : 3;
   for (const auto *curve : group) {
-    add_plot(page, {*curve, top_of(*page.curves, curve->metric), rows}, style, lines);
+    add_plot(page, {*curve, top_of(*page.curves, curve->metric), is_number(curve->metric) ? rows : 1}, style, lines);
   }
   lines.push_back(axis_line(page, style));
 }

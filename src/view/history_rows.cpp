@@ -2,7 +2,7 @@
 // A history for programs: comma-separated values and lines of JSON.
 #include <algorithm>
 #include <map>
-#include <set>
+#include <optional>
 #include <variant>
 
 #include "base/json_writer.hpp"
@@ -129,63 +129,117 @@ Records event_records(const HistoryPage &page) {
 
 bool is_of_host(MetricId id) { return key_of(id).scope == Scope::host; }
 
-// The points of a time, by device and metric; the host has a place of its own.
 constexpr std::size_t kHost = static_cast<std::size_t>(-1);
-using Moment = std::map<std::pair<std::size_t, std::uint16_t>, HistoryPoint>;
+constexpr std::size_t kPiece = 65536;  // bytes that are handed on at once
 
-// Time by time. What holds until it changes is there at the times of everything else.
-std::map<WallTime, Moment> moments_of(const HistoryPage &page) {
-  std::map<WallTime, Moment> moments;
-  const auto &curves = page.curves->curves;
-  const auto key = [](const HistoryCurve &curve) {
-    return std::pair(is_of_host(curve.metric) ? kHost : curve.device, curve.metric.index);
-  };
-  const bool only_holding = std::ranges::all_of(curves, &HistoryCurve::holds);
-  for (const auto &curve : curves) {
-    if (curve.holds && !only_holding) continue;
-    for (const auto &point : curve.points) moments[point.time].insert_or_assign(key(curve), point);
-  }
-  if (only_holding) return moments;
-  for (const auto &curve : curves) {
-    if (!curve.holds) continue;
-    std::size_t next = 0;
-    for (auto &[time, moment] : moments) {
-      while (next < curve.points.size() && curve.points[next].time < time + page.curves->step) ++next;
-      const bool is_there =
-          std::ranges::any_of(moment, [&](const auto &entry) { return entry.first.first == key(curve).first; });
-      if (next > 0 && is_there) moment.insert_or_assign(key(curve), curve.points[next - 1]);
+// Goes through the curves of a page, time by time.
+class Walk {
+ public:
+  explicit Walk(const HistoryPage &page) : page_(page), places_(page.curves->curves.size(), 0) {
+    only_holding_ = std::ranges::all_of(page.curves->curves, &HistoryCurve::holds);
+    for (std::size_t i = 0; i < page.curves->curves.size(); ++i) {
+      const auto &curve = page.curves->curves[i];
+      curves_.emplace(std::pair(is_of_host(curve.metric) ? kHost : curve.device, curve.metric.index), i);
     }
   }
-  return moments;
-}
 
-// Whose lines a time has: the devices that have something then, or the host where nothing else is asked for.
-std::set<std::size_t> lines_of(const HistoryPage &page, const Moment &moment) {
-  std::set<std::size_t> places;
-  for (const auto &[key, point] : moment) {
-    if (key.first != kHost) places.insert(key.first);
+  // To the next time that has a point; false: there is none.
+  bool next() {
+    std::optional<WallTime> earliest;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const auto &curve = page_.curves->curves[i];
+      if (is_passive(curve)) continue;
+      while (time_ && places_[i] < curve.points.size() && curve.points[places_[i]].time <= *time_) ++places_[i];
+      if (places_[i] == curve.points.size()) continue;
+      const auto time = curve.points[places_[i]].time;
+      earliest = earliest ? std::min(*earliest, time) : time;
+    }
+    if (!earliest) return false;
+    time_ = earliest;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const auto &curve = page_.curves->curves[i];
+      if (!is_passive(curve)) continue;
+      while (places_[i] < curve.points.size() && curve.points[places_[i]].time < *time_ + page_.curves->step)
+        ++places_[i];
+    }
+    return true;
   }
-  if (std::ranges::all_of(page.curves->metrics, is_of_host)) places.insert(kHost);
-  return places;
-}
+  WallTime time() const { return *time_; }
 
-void append_points(std::string &out, const HistoryPage &page, const Moment &moment, std::size_t place, bool range) {
+  // Null: nothing is known of it at this time. What holds until it changes is there whenever anything else is.
+  const HistoryPoint *point(std::size_t place, MetricId id) const {
+    const auto found = curves_.find({is_of_host(id) ? kHost : place, id.index});
+    if (found == curves_.end()) return nullptr;
+    const auto &curve = page_.curves->curves[found->second];
+    const auto at = places_[found->second];
+    if (is_passive(curve)) return at > 0 ? &curve.points[at - 1] : nullptr;
+    return at < curve.points.size() && curve.points[at].time == *time_ ? &curve.points[at] : nullptr;
+  }
+  // The devices that have something at this time.
+  std::vector<std::size_t> devices() const {
+    std::vector<std::size_t> there;
+    for (std::size_t place = 0; place < page_.devices.size(); ++place) {
+      const auto is_there = [&](MetricId id) {
+        const auto found = is_of_host(id) ? curves_.end() : curves_.find({place, id.index});
+        return found != curves_.end() && !is_passive(page_.curves->curves[found->second]) &&
+               point(place, id) != nullptr;
+      };
+      if (std::ranges::any_of(page_.curves->metrics, is_there)) there.push_back(place);
+    }
+    return there;
+  }
+
+ private:
+  bool is_passive(const HistoryCurve &curve) const { return curve.holds && !only_holding_; }
+
+  const HistoryPage &page_;
+  std::map<std::pair<std::size_t, std::uint16_t>, std::size_t> curves_;
+  std::vector<std::size_t> places_;  // of each curve the point that comes next, or is there now
+  bool only_holding_ = false;
+  std::optional<WallTime> time_;
+};
+
+void append_line(std::string &out, const HistoryPage &page, const Walk &walk, std::size_t place, bool range) {
+  out += iso8601_utc(walk.time()) + ',';
+  if (place != kHost) append_csv_text(out, text(page.devices[place].id));
+  out += ',';
+  if (place != kHost && page.devices[place].identity) append_csv_text(out, page.devices[place].identity->uuid);
   for (const auto id : page.curves->metrics) {
-    const auto found = moment.find({is_of_host(id) ? kHost : place, id.index});
+    const auto *point = walk.point(place, id);
     const auto append = [&](double HistoryPoint::*value) {
       out += ',';
-      if (found != moment.end()) append_csv_value(out, id, found->second.*value);
+      if (point != nullptr) append_csv_value(out, id, point->*value);
     };
     append(&HistoryPoint::value);
     if (!range) continue;
     append(&HistoryPoint::least);
     append(&HistoryPoint::greatest);
   }
+  out += '\n';
+}
+
+Snapshot snapshot_of(const HistoryPage &page, const Walk &walk) {
+  Snapshot snapshot;
+  snapshot.time = walk.time();
+  snapshot.hostname = page.hostname;
+  snapshot.origin = "HISTORY";
+  for (const auto place : walk.devices()) {
+    auto &device = snapshot.devices.emplace_back(page.devices[place]);
+    for (const auto id : page.curves->metrics) {
+      const auto *point = is_of_host(id) ? nullptr : walk.point(place, id);
+      if (point != nullptr) device.row[id] = point->value;
+    }
+  }
+  for (const auto id : page.curves->metrics) {
+    const auto *point = is_of_host(id) ? walk.point(kHost, id) : nullptr;
+    if (point != nullptr) snapshot.host[id] = point->value;
+  }
+  return snapshot;
 }
 
 }  // namespace
 
-std::string history_curves_csv(const HistoryPage &page, bool range) {
+void write_history_csv(const HistoryPage &page, bool range, const HistoryWrite &write) {
   std::string out = "time,id,uuid";
   for (const auto id : page.curves->metrics) {
     const auto title = csv_title(id);
@@ -193,49 +247,30 @@ std::string history_curves_csv(const HistoryPage &page, bool range) {
     if (range) out += ',' + title + "_min," + title + "_max";
   }
   out += '\n';
-  for (const auto &[time, moment] : moments_of(page)) {
-    for (const auto place : lines_of(page, moment)) {
-      out += iso8601_utc(time) + ',';
-      if (place != kHost) {
-        const auto &device = page.devices[place];
-        append_csv_text(out, text(device.id));
-        out += ',';
-        append_csv_text(out, device.identity ? device.identity->uuid.str() : "");
-      } else {
-        out += ',';
-      }
-      append_points(out, page, moment, place, range);
-      out += '\n';
-    }
+  const bool only_host = std::ranges::all_of(page.curves->metrics, is_of_host);
+  for (Walk walk(page); walk.next();) {
+    if (only_host) append_line(out, page, walk, kHost, range);
+    for (const auto place : walk.devices()) append_line(out, page, walk, place, range);
+    if (out.size() < kPiece) continue;
+    if (!write(out)) return;
+    out.clear();
   }
-  return out;
+  write(out);
 }
 
-std::string history_curves_json(const HistoryPage &page) {
+void write_history_json(const HistoryPage &page, const HistoryWrite &write) {
   MetricSet metrics;
   for (const auto id : page.curves->metrics) metrics.add(id);
   JsonMemory memory;
   std::string out;
-  for (const auto &[time, moment] : moments_of(page)) {
-    Snapshot snapshot;
-    snapshot.time = time;
-    snapshot.hostname = page.hostname;
-    snapshot.origin = "HISTORY";
-    for (const auto place : lines_of(page, moment)) {
-      if (place != kHost) snapshot.devices.push_back(page.devices[place]);
-      for (const auto id : page.curves->metrics) {
-        const auto found = moment.find({place, id.index});
-        if (place != kHost && found != moment.end()) snapshot.devices.back().row[id] = found->second.value;
-      }
-    }
-    for (const auto id : page.curves->metrics) {
-      const auto found = moment.find({kHost, id.index});
-      if (found != moment.end()) snapshot.host[id] = found->second.value;
-    }
-    write_json(snapshot, out, false, &metrics, &memory);
+  for (Walk walk(page); walk.next();) {
+    write_json(snapshot_of(page, walk), out, false, &metrics, &memory);
     out += '\n';
+    if (out.size() < kPiece) continue;
+    if (!write(out)) return;
+    out.clear();
   }
-  return out;
+  write(out);
 }
 
 std::string history_processes_csv(const HistoryPage &page) { return csv_of(process_records(page)); }
