@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 namespace gpulse::history {
 
@@ -27,6 +28,17 @@ std::unexpected<Error> problem_of(sqlite3 *database, const std::string &path) {
     default:
       return failure(fmt::format("{}: {}", path, sqlite3_errmsg(database)));
   }
+}
+
+// That nobody writes the file meanwhile.
+std::string uri_of(const std::string &path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
+                          c == '.' || c == '-' || c == '_';
+    uri += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return uri + "?immutable=1";
 }
 
 }  // namespace
@@ -83,9 +95,11 @@ std::span<const std::byte> Statement::blob(int column) const { return std::as_by
 Result<Database> Database::open(const std::string &path, Mode mode) {
   const bool writes = mode == Mode::write;
   sqlite3 *opened = nullptr;
-  const int flags = (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX |
-                    SQLITE_OPEN_PRIVATECACHE;
-  sqlite3_open_v2(path.c_str(), &opened, flags, nullptr);
+  // One without its journal, such as a copy, needs none: it would have to be made, where we may have no right to.
+  const bool stands_alone = !writes && ::access((path + "-wal").c_str(), F_OK) != 0;
+  const int flags = (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) |
+                    (stands_alone ? SQLITE_OPEN_URI : 0) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+  sqlite3_open_v2(stands_alone ? uri_of(path).c_str() : path.c_str(), &opened, flags, nullptr);
   Database database(opened, path);
   auto *handle = database.database_.get();
   if (handle == nullptr || sqlite3_errcode(handle) != SQLITE_OK) return database.problem();
@@ -94,6 +108,9 @@ Result<Database> Database::open(const std::string &path, Mode mode) {
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
   sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  // The journal stays when it is closed: those who may not write could not read without it.
+  int stays = 1;
+  if (writes) sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &stays);
   // Whoever made the file, its triggers and views call nothing.
   if (const auto done = database.run("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0"); !done)
     return std::unexpected(done.error());

@@ -142,7 +142,7 @@ Result<void> Reader::add_open_minute(const Span &span, std::span<const std::int6
       const auto number = numbers.find(on->identity->uuid.str());
       if (number == numbers.end()) continue;
       auto &entry = open[{number->second, process.pid}];
-      entry.bucket.add(process.row, sample.seconds, false);
+      entry.bucket.add(process.row, now.time, sample.seconds);
       entry.last = now.time;
     }
   };

@@ -245,9 +245,7 @@ Result<void> Reader::read_raw(const RangeQuery &query, const Span &span, Range &
   const auto of_host = of_scope(query, Scope::host);
   std::map<std::string, std::int64_t, std::less<>> numbers;
   for (const auto &device : devices_) numbers.emplace(device.identity->uuid.str(), device.id);
-  std::optional<WallTime> before;
-  const auto add = [&](std::int64_t device, MetricId metric, const Row &row, const TimedSample &sample,
-                       bool continues) {
+  const auto add = [&](std::int64_t device, MetricId metric, const Row &row, const TimedSample &sample) {
     const auto &reading = row[metric];
     if (!reading || is_text(key_of(metric))) return;
     auto &entry = readings.try_emplace({device, metric.index}, metric, device, query.step).first->second;
@@ -255,7 +253,7 @@ Result<void> Reader::read_raw(const RangeQuery &query, const Span &span, Range &
     if (entry.begin && *entry.begin != begin) entry.end();
     entry.begin = begin;
     entry.seconds += sample.seconds;
-    entry.folding.add(reading.value(), continues);
+    entry.folding.add(reading.value(), sample.snapshot->time, sample.seconds);
     // Only for what a counter was at.
     if (sample.snapshot->time < span.from) {
       entry.folding.clear();
@@ -265,16 +263,14 @@ Result<void> Reader::read_raw(const RangeQuery &query, const Span &span, Range &
   };
   const auto take = [&](const TimedSample &sample) {
     const auto &now = *sample.snapshot;
-    const bool continues = before && belong_together(*before, now.time, sample.seconds);
-    before = now.time;
-    for (const auto metric : of_host) add(0, metric, now.host, sample, continues);
+    for (const auto metric : of_host) add(0, metric, now.host, sample);
     for (const auto &device : now.devices) {
       if (!device.identity) continue;
       const auto number = numbers.find(device.identity->uuid.str());
       if (number == numbers.end() || !is_wanted(query, number->second)) continue;
       for (const auto metric : of_devices) {
         if (has_changes && kept(describe(metric)) == Kept::changes) continue;
-        add(number->second, metric, device.row, sample, continues);
+        add(number->second, metric, device.row, sample);
       }
     }
   };

@@ -5,14 +5,16 @@
 
 #include "history/raw_reader.hpp"
 #include "history/store.hpp"
+#include "history/times.hpp"
 
 namespace gpulse::history {
 
 namespace {
 
-bool is_same_minute(WallTime a, WallTime b) {
-  using Minutes = std::chrono::minutes;
-  return std::chrono::floor<Minutes>(a) == std::chrono::floor<Minutes>(b);
+bool is_about_the_same_minute(WallTime before, WallTime last) {
+  const auto margin = std::chrono::seconds(30);
+  const auto begin = time_of(begin_of(last, Tier::minute));
+  return before >= begin - margin && before < begin + step(Tier::minute);
 }
 
 }  // namespace
@@ -29,17 +31,7 @@ Result<void> Store::recover() {
   if (!reader) return std::unexpected(reader.error());
   auto tail = reader->tail();
   if (!tail) return std::unexpected(tail.error());
-  const bool reaches_back = tail->samples.empty() ||
-                            is_same_minute(tail->samples.front().snapshot->time, tail->samples.back().snapshot->time);
-  if (reaches_back) {
-    const auto newest = database_.integer("SELECT max(id) FROM raw");
-    if (!newest) return std::unexpected(newest.error());
-    if (*newest) {
-      auto chunk = reader->chunk(**newest);
-      if (!chunk) return std::unexpected(chunk.error());
-      tail->samples.insert(tail->samples.begin(), chunk->samples.begin(), chunk->samples.end());
-    }
-  }
+  if (const auto done = read_back(*reader, tail->samples); !done) return done;
   for (const auto &sample : tail->samples) {
     if (const auto done = fold(sample, true); !done) return done;
   }
@@ -54,6 +46,22 @@ Result<void> Store::recover() {
   }
   if (const auto done = database_.run("DELETE FROM raw_tail"); !done) return done;
   return transaction->commit();
+}
+
+// What belongs to the minute of the last sample, and what a counter was at before it.
+Result<void> Store::read_back(RawReader &reader, std::vector<TimedSample> &samples) {
+  auto newest = database_.integer("SELECT max(id) FROM raw");
+  while (newest && *newest) {
+    const bool is_enough =
+        !samples.empty() && !is_about_the_same_minute(samples.front().snapshot->time, samples.back().snapshot->time);
+    if (is_enough) return {};
+    auto chunk = reader.chunk(**newest);
+    if (!chunk) return std::unexpected(chunk.error());
+    samples.insert(samples.begin(), chunk->samples.begin(), chunk->samples.end());
+    newest = database_.integer(fmt::format("SELECT max(id) FROM raw WHERE id<{}", **newest));
+  }
+  if (!newest) return std::unexpected(newest.error());
+  return {};
 }
 
 Result<void> Store::recover_changes() {

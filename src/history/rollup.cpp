@@ -3,17 +3,19 @@
 
 #include <algorithm>
 
+#include "history/times.hpp"
+
 namespace gpulse::history {
 
-void MetricFolding::add(double value, bool continues) {
+void MetricFolding::add(double value, WallTime time, double seconds) {
   values_.add(value);
   if (fold_ != Fold::counter) return;
-  if (before_ && continues) {
+  if (before_ && belong_together(before_->second, time, seconds)) {
     // What a counter loses by a reset is not taken off.
-    growth_ += std::max(0.0, value - *before_);
+    growth_ += std::max(0.0, value - before_->first);
     has_growth_ = true;
   }
-  before_ = value;
+  before_ = {value, time};
 }
 
 Folded MetricFolding::folded() const {
@@ -35,10 +37,10 @@ Bucket::Bucket(Scope scope) : metrics_(kept_metrics(scope)) {
   for (const auto &metric : metrics_) cells_.emplace_back(metric.fold);
 }
 
-void Bucket::add(const Row &row, double seconds, bool continues) {
+void Bucket::add(const Row &row, WallTime time, double seconds) {
   seconds_ += seconds;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
-    if (const auto &reading = row[metrics_[i].id]) cells_[i].add(reading.value(), continues);
+    if (const auto &reading = row[metrics_[i].id]) cells_[i].add(reading.value(), time, seconds);
   }
 }
 

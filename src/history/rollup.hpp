@@ -4,8 +4,10 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "history/schema.hpp"
 #include "metric/folding.hpp"
 #include "model/row.hpp"
@@ -22,8 +24,9 @@ class MetricFolding {
  public:
   explicit MetricFolding(Fold fold) : fold_(fold), values_(fold) {}
 
-  // `continues`: the value before was a moment ago, so that a counter's growth since then falls into this stretch.
-  void add(double value, bool continues);
+  // `seconds`: how much time the sample stands for. What a counter has grown by since the value before counts only if
+  // the two belong together.
+  void add(double value, WallTime time, double seconds);
   Folded folded() const;
   // The next stretch begins; what a counter was at is remembered.
   void clear();
@@ -31,7 +34,7 @@ class MetricFolding {
  private:
   Fold fold_;
   Folding values_;
-  std::optional<double> before_;  // of a counter
+  std::optional<std::pair<double, WallTime>> before_;  // of a counter
   double growth_ = 0;
   bool has_growth_ = false;
 };
@@ -40,8 +43,7 @@ class Bucket {
  public:
   explicit Bucket(Scope scope);
 
-  // `seconds`: how much time the row stands for; `continues` as above.
-  void add(const Row &row, double seconds, bool continues);
+  void add(const Row &row, WallTime time, double seconds);
   bool is_empty() const { return seconds_ == 0; }
   double seconds() const { return seconds_; }
   // In the order of kept_metrics().

@@ -202,9 +202,8 @@ Result<void> Store::fold(const TimedSample &sample, bool is_replayed) {
   ten_ = ten;
   minute_ = minute;
   const auto time = seconds_of(now.time);
-  const bool continues = last_ && belong_together(last_->time, now.time, sample.seconds);
-  host_of_ten_.add(now.host, sample.seconds, continues);
-  host_of_minute_.add(now.host, sample.seconds, continues);
+  host_of_ten_.add(now.host, now.time, sample.seconds);
+  host_of_minute_.add(now.host, now.time, sample.seconds);
   std::map<DeviceId, std::int64_t> numbers;
   for (const auto &device : now.devices) {
     const auto id = directory_.device(device, time);
@@ -212,8 +211,8 @@ Result<void> Store::fold(const TimedSample &sample, bool is_replayed) {
     numbers[device.id] = *id;
     if (device.state != DeviceState::ok) continue;
     auto &rolled = devices_[*id];
-    rolled.ten.add(device.row, sample.seconds, continues);
-    rolled.minute.add(device.row, sample.seconds, continues);
+    rolled.ten.add(device.row, now.time, sample.seconds);
+    rolled.minute.add(device.row, now.time, sample.seconds);
     rolled.seen = time;
   }
   for (const auto &process : now.processes) {
@@ -221,7 +220,7 @@ Result<void> Store::fold(const TimedSample &sample, bool is_replayed) {
     if (device == numbers.end()) continue;
     const auto id = directory_.process(process, device->second, time, is_replayed);
     if (!id) return std::unexpected(id.error());
-    processes_.try_emplace(*id, Scope::process).first->second.add(process.row, sample.seconds, continues);
+    processes_.try_emplace(*id, Scope::process).first->second.add(process.row, now.time, sample.seconds);
   }
   last_ = sample.snapshot;
   return {};

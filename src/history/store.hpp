@@ -71,6 +71,7 @@ class Store {
 
   Result<void> recover();
   Result<void> recover_changes();
+  Result<void> read_back(RawReader &reader, std::vector<TimedSample> &samples);
   Result<void> take(const TimedSample &sample);
   Result<void> fold(const TimedSample &sample, bool is_replayed);
   Result<void> end_stretch(Tier tier, bool is_replayed);
