@@ -141,21 +141,18 @@ Lines drawn(const Style &style, const std::vector<float> &values, double top, in
   return lines;
 }
 
-// What stands beside a plot, from top to bottom.
-Lines figure_words(const Style &style, const Metric &metric, const Figures &figures, int rows) {
+// What stands beside a plot, from top to bottom; the greatest in the colour of its threshold.
+std::vector<term::Span> figure_words(const Style &style, const Metric &metric, const Figures &figures, int rows) {
   const auto words = [&](double value) { return short_value(style, metric, value); };
-  if (metric.kind == Kind::set) return {words(static_cast<double>(figures.bits))};
-  if (metric.kind == Kind::state) {
-    const auto range = words(figures.least) + (style.unicode ? "–" : "-") + words(figures.greatest);
-    return {figures.least == figures.greatest ? words(figures.last) : range};
-  }
-  if (fold(metric) == Fold::counter) return {"total", words(figures.total)};
-  if (rows < 3 && words(figures.least) == words(figures.greatest)) return {"mean " + words(figures.mean)};
-  if (rows < 3) {
-    return {"mean " + words(figures.mean),
-            fmt::format("{}{}{}", words(figures.least), style.unicode ? "–" : "-", words(figures.greatest))};
-  }
-  return {"max  " + words(figures.greatest), "mean " + words(figures.mean), "min  " + words(figures.least)};
+  const auto range = words(figures.least) + (style.unicode ? "–" : "-") + words(figures.greatest);
+  const bool is_constant = words(figures.least) == words(figures.greatest);
+  const auto colour = threshold_colour(metric, figures.greatest);
+  if (metric.kind == Kind::set) return {{words(static_cast<double>(figures.bits))}};
+  if (metric.kind == Kind::state) return {{is_constant ? words(figures.last) : range}};
+  if (fold(metric) == Fold::counter) return {{"total"}, {words(figures.total)}};
+  const auto mean = "mean " + words(figures.mean);
+  if (rows < 3) return {{mean, is_constant ? colour : Colour::plain}, {is_constant ? "" : range, colour}};
+  return {{"max  " + words(figures.greatest), colour}, {mean}, {"min  " + words(figures.least)}};
 }
 
 struct Plot {
@@ -178,7 +175,9 @@ void add_plot(const HistoryPage &page, const Plot &plot, const Style &style, Lin
                            {term::pad(is_number(plot.curve.metric) ? scale : "", kScale, Align::right), Colour::dim},
                            {style.unicode ? " ┤" : " |", Colour::dim},
                            {body[at], Colour::good},
-                           {at < words.size() ? " " + term::clean(words[at], style.unicode) : ""}}));
+                           {" "},
+                           {at < words.size() ? term::clean(words[at].text, style.unicode) : "",
+                            at < words.size() ? words[at].colour : Colour::plain}}));
   }
 }
 
@@ -195,10 +194,10 @@ std::string tick_words(WallTime time, std::chrono::seconds step) {
 std::string axis_line(const HistoryPage &page, const Style &style) {
   const int columns = plot_columns(style);
   const double length = seconds_between(page.from, page.to);
-  constexpr int kRoom = 11;  // of a tick and its words
   auto step = kTicks.back();
   for (const auto &tick : kTicks) {
-    if (static_cast<double>(tick.count()) / length * columns < kRoom) continue;
+    const int room = tick < 1min ? 11 : 8;  // of a tick and its words
+    if (static_cast<double>(tick.count()) / length * columns < room) continue;
     step = tick;
     break;
   }
