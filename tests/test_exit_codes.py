@@ -63,6 +63,14 @@ def assert_refused(result: Result, code: int, *words: str) -> None:
         ["pick", "--"],
         ["pick", "-n", "0"],
         ["log", "--format", "prometheus"],
+        ["log", "--format", "prometheus", "-o", "/nonexistent/gpus.prom", "--append"],
+        ["log", "--format", "prometheus", "-o", "/nonexistent/gpus.prom", "--fields", "process.user"],
+        ["log", "-o", "/nonexistent/log", "--rotate-size", "50%"],
+        ["log", "-o", "/nonexistent/log", "--rotate-size", "1"],
+        ["log", "-o", "/nonexistent/log", "--rotate-time", "0"],
+        ["log", "-o", "/nonexistent/log", "--rotate-time", "1M"],
+        ["log", "-o", "/nonexistent/log", "--keep", "3"],
+        ["log", "-o", "/nonexistent/log", "--rotate-time", "1d", "--keep", "0"],
         ["log", "--format", "tensorboard"],
         ["log", "--format", "tensorboard", "-o", "/nonexistent", "--append"],
         ["log", "--format", "tensorboard", "-o", "/nonexistent", "--run", "../gpu"],
@@ -95,7 +103,7 @@ def test_an_unknown_device_is_exit_2(selector: str) -> None:
 @pytest.mark.parametrize(
     "option",
     ["--replay", "--sysroot", "--source", "--at", "--speed", "--interval", "-i", "--id", "--fields", "--sample", "--watch",
-     "--count", "--width", "--config", "record -o", "record --output", "log -o", "log --run", "log --pid", "top --settings", "top --theme", "doctor --replay",
+     "--count", "--width", "--config", "record -o", "record --output", "log -o", "log --run", "log --pid", "log --rotate-size", "log --rotate-time", "log --keep", "top --settings", "top --theme", "doctor --replay",
      "set -i", "smi --replay", "gpustat --sysroot"],
 )  # fmt: skip
 def test_an_empty_value_is_wrong_usage(option: str, tmp_path: Path) -> None:

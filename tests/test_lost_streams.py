@@ -36,6 +36,7 @@ COMMANDS: list[list[str]] = [
     ["log", "--count", "2", "--interval", "50ms"],
     ["log", "-o", "{folder}/new.csv", "--count", "2", "--interval", "50ms"],
     ["log", "--format", "tensorboard", "-o", "{folder}/runs", "--interval", "50ms", "--", "true"],
+    ["log", "--format", "prometheus", "-o", "{folder}/new.prom", "--count", "2", "--interval", "50ms"],
     ["smi"],
     ["smi", "-L"],
     ["smi", "-q", "-x"],

@@ -33,19 +33,6 @@ std::optional<history::Span> whole_of(const history::Coverage &coverage) {
   return whole;
 }
 
-// A history may come from another machine; its samples know.
-Result<Text> hostname_of(history::Reader &reader) {
-  const auto coverage = reader.coverage();
-  if (!coverage) return std::unexpected(coverage.error());
-  if (!coverage->raw) return Text();
-  const auto refs = reader.samples({coverage->raw->to - 1ns, coverage->raw->to});
-  if (!refs) return std::unexpected(refs.error());
-  if (refs->empty()) return Text();
-  const auto sample = reader.sample(refs->back());
-  if (!sample) return std::unexpected(sample.error());
-  return *sample == nullptr ? Text() : (*sample)->hostname;
-}
-
 std::vector<std::int64_t> ids_of(const KnownDevices &devices) {
   std::vector<std::int64_t> ids;
   for (const auto *known : devices) ids.push_back(known->id);
@@ -205,6 +192,7 @@ Result<KnownDevices> devices_of(const history::Reader &reader, const HistoryRequ
 Result<HistoryPage> read_page(history::Reader &reader, const HistoryRequest &request, const KnownDevices &devices,
                               const history::Progress &progress) {
   HistoryPage page;
+  page.hostname = reader.hostname();
   page.from = request.span.from;
   page.to = request.span.to;
   for (const auto *known : devices) page.devices.push_back({.id = known->number, .identity = known->identity});
@@ -218,8 +206,7 @@ Result<HistoryPage> read_page(history::Reader &reader, const HistoryRequest &req
     if (done && brought) target = std::move(*brought);
     if (done && !brought) done = std::unexpected(brought.error());
   };
-  take(hostname_of(reader), page.hostname);
-  if (done && request.curves) take(read_curves(reader, request, devices, progress), page.curves);
+  if (request.curves) take(read_curves(reader, request, devices, progress), page.curves);
   const bool needs_processes = request.processes || request.users || request.jobs;
   if (done && needs_processes) take(read_processes(reader, request, devices, progress), page.processes);
   if (done && request.events) take(read_events(reader, request, devices), page.events);

@@ -117,13 +117,23 @@ void add_log(OptionList &list, Options &options) {
   add_choice(list, "--format", options.format, sink::kFormatWords, "").value_name("FORMAT");
   list.text("-o,--output", options.output, "the file, or TensorBoard's log directory; -: the standard output")
       .value_name("PATH");
-  list.comma_list("--fields", options.fields, "only these, by name (what matters most; jsonl: everything)")
+  list.comma_list("--fields", options.fields, "only these, by name (what matters most; jsonl, prometheus: all)")
       .value_name("LIST");
   list.text("--run", options.run, "TensorBoard's run, a folder below its log directory (gpu)").value_name("NAME");
   list.duration("--duration", options.duration, "stop after this time");
   list.number("--count", options.count, "stop after so many samples", kCounts).value_name("N");
   const auto append = list.flag("--append", options.append, "go on with a file that is there");
   list.flag("--force", options.force, "overwrite a file that is there").excludes(append);
+  list.text("--rotate-size", options.rotate_size, "begin a new file before it is larger than this: 100M, 1GiB")
+      .value_name("SIZE")
+      .check([](const std::string &text) {
+        const auto size = pick::parse_size(text);
+        return size && size->bytes ? std::string() : "\"" + text + "\" is not a size: 100M, 1GiB, 500MB";
+      });
+  list.duration("--rotate-time", options.rotate_time,
+                "begin a new file every 1h, 1d, …: at full hours, at midnight UTC");
+  list.number("--keep", options.keep, "how many old files are kept, compressed with gzip (10)", kCounts)
+      .value_name("N");
   list.number("--pid", options.pid, "until this process ends, and only the GPUs that it is on", {"1", "4194304"})
       .value_name("PID")
       .command_line_only();
@@ -131,6 +141,8 @@ void add_log(OptionList &list, Options &options) {
       "  gpulse log > gpus.csv                                      until Ctrl-C\n"
       "  gpulse log --format tensorboard -o runs -- python train.py  while the command runs; its exit code\n"
       "  tensorboard --logdir runs                                  shows it beside the training's own curves\n"
+      "  gpulse log -o gpus.csv --append --rotate-size 100M         for months; old ones are gpus.csv.TIME.gz\n"
+      "  gpulse log --format prometheus -o gpus.prom                the newest sample, for node_exporter's textfiles\n"
       "A TensorBoard run that is there is left alone: the next one is gpu_1, gpu_2, …");
 }
 

@@ -44,6 +44,9 @@ struct Options {
 
   // gpulse log
   std::string format = "csv", run = "gpu";
+  std::string rotate_size;
+  std::optional<std::chrono::nanoseconds> rotate_time;
+  std::optional<std::uint64_t> keep;
   std::optional<std::uint32_t> pid;
   std::vector<std::string> command;  // what stands behind "--"
 

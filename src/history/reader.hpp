@@ -102,6 +102,7 @@ class Reader {
   static Result<Reader> open(const std::string &path, const std::stop_token &stop = {});
 
   const std::string &path() const { return database_->path(); }
+  const Text &hostname() const { return hostname_; }
   const std::vector<KnownDevice> &devices() const { return devices_; }
   const KnownDevice *device(std::int64_t id) const;
   // Reads again who is there.
@@ -144,6 +145,7 @@ class Reader {
 
   std::unique_ptr<Database> database_;
   RawReader raw_;
+  Text hostname_;
   std::vector<KnownDevice> devices_;
   std::uint64_t damaged_ = 0;
   std::vector<TimedSample> cached_;  // of the chunk that was read last

@@ -144,6 +144,7 @@ Result<SnapshotPtr> Reader::raw_sample(WallTime time) {
 Result<SnapshotPtr> Reader::rolled_sample(const SampleRef &ref) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->time = ref.time;
+  snapshot->hostname = hostname_;
   snapshot->origin = kOrigin;
   auto host = database_->prepare(fmt::format("SELECT time{} FROM {} AS t WHERE time=? LIMIT 1",
                                              kept_columns(Scope::host, "t"), table_name(Scope::host, ref.tier)));

@@ -29,6 +29,7 @@ class AHistory : public ::testing::Test {
     for (int second = 0; second < 625; ++second) {
       Snapshot now;
       now.time = at(second);
+      now.hostname = "n1";
       now.host[host_metric("cpu_percent")] = 10;
       for (std::uint32_t i = 0; i < 2; ++i) {
         auto device = make_device(i);
@@ -209,6 +210,7 @@ TEST_F(AHistory, MakesSamplesOfMinutesWhereNoOtherIsLeft) {
   const auto sample = reader_->sample((*refs)[1]);
   ASSERT_TRUE(sample.has_value() && *sample);
   EXPECT_EQ((*sample)->time, at(60));
+  EXPECT_EQ((*sample)->hostname, Text("n1"));
   EXPECT_EQ((*sample)->devices[0].row[kUse], Reading(29.5));
   EXPECT_EQ((*sample)->devices[0].row[device_metric("power_limit_watts")], Reading(700));
   EXPECT_EQ((*sample)->devices[0].identity->name, Text("NVIDIA H200"));

@@ -185,6 +185,7 @@ Result<void> Store::take(const TimedSample &sample) {
   const auto before = last_;
   if (const auto done = fold(kept, false); !done) return done;
   if (const auto done = write_events(before.get(), *kept.snapshot); !done) return done;
+  if (const auto done = write_hostname(kept.snapshot->hostname.str()); !done) return done;
   return keep_raw(kept);
 }
 
@@ -299,6 +300,15 @@ Result<void> Store::write_events(const Snapshot *before, const Snapshot &now) {
     if (const auto done = write_event(event); !done) return done;
   }
   return {};
+}
+
+Result<void> Store::write_hostname(const std::string &name) {
+  if (name == hostname_) return {};
+  auto statement = database_.prepare("INSERT OR REPLACE INTO info VALUES('hostname', ?)");
+  if (!statement) return std::unexpected(statement.error());
+  statement->bind(1, std::string_view(name));
+  hostname_ = name;
+  return statement->run();
 }
 
 Result<void> Store::write_event(const Event &event) {

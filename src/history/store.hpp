@@ -78,6 +78,7 @@ class Store {
   Result<void> write_changes(double time);
   Result<void> write_events(const Snapshot *before, const Snapshot &now);
   Result<void> write_event(const Event &event);
+  Result<void> write_hostname(const std::string &name);
   Result<void> keep_raw(const TimedSample &sample);
   Result<void> pack_tail();
   Result<std::int64_t> schema_number();
@@ -97,6 +98,7 @@ class Store {
   std::map<std::int64_t, Bucket> processes_;
   SnapshotPtr last_;
   double last_event_ = 0;
+  std::string hostname_;
   std::map<std::pair<std::int64_t, std::uint16_t>, Reading> changes_;  // as stored last
 
   RawEncoder encoder_;

@@ -47,7 +47,7 @@ std::optional<MetricId> find_field(std::string_view field);
 void append_csv_text(std::string &out, std::string_view text);
 // A value of the metric as it stands in a cell.
 void append_csv_value(std::string &out, MetricId id, double value);
-// "power_draw_watts", "host.cpu_percent": what the field is called.
+// What the field is called: the key, with "host." before those of the host.
 std::string csv_title(MetricId id);
 
 // No fields: time, id, uuid, name and every number of a device.

@@ -104,8 +104,9 @@ Records process_records(const HistoryPage &page) {
 }
 
 Records total_records(const HistoryPage &page, HistoryOwner by) {
-  Records records{.names = {by == HistoryOwner::user ? "user" : "job", "processes", "devices", "seconds", "gpu_seconds",
-                            "memory_byte_seconds"},
+  const auto owner = find_role(Scope::process, by == HistoryOwner::user ? Role::user : Role::job);
+  Records records{.names = {owner ? std::string(key_of(*owner).key) : "owner", "processes", "devices", "seconds",
+                            "gpu_seconds", "memory_byte_seconds"},
                   .rows = {}};
   for (const auto &total : history_totals(*page.processes, by)) {
     records.rows.push_back({value_of(total.name), static_cast<std::int64_t>(total.processes),
