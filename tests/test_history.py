@@ -6,8 +6,10 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import time
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -254,6 +256,34 @@ def test_a_file_that_is_no_history(tmp_path: Path) -> None:
     for file in (text, tmp_path, tmp_path / "missing"):
         result = gpulse("history", "--history", file)
         assert result.code == 1 and str(file) in only_line(result.err)
+
+
+def with_texts(path: Path, text: str, target: Path) -> Path:
+    target.write_bytes(path.read_bytes())
+    with sqlite3.connect(target) as connection:
+        connection.execute("UPDATE process SET user=?1, command=?1, job=?1", (text,))
+        connection.execute("UPDATE device SET name=?1", (text,))
+        connection.execute("UPDATE event SET text=?1", (text,))
+        connection.execute("UPDATE info SET value=?1", (text,))
+        columns = "from_time, to_time, samples, reason"
+        connection.execute(f"INSERT INTO lost({columns}) SELECT time, time, 1, ?1 FROM event", (text,))
+    return target
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["", "--ascii", "--users", "--jobs --csv", "--processes --csv", "--events --csv", "--events --jsonl",
+     "--processes --jsonl", "--jsonl --step 1h"],
+)  # fmt: skip
+def test_hostile_text_in_the_file_stays_text(made: MadeUp, tmp_path: Path, form: str) -> None:
+    hostile = with_texts(made.path, 'evil\x1b]0;owned\x07\n\u202e, "x"\x9b31m', tmp_path / "hostile.db")
+    harmless = with_texts(made.path, "evil and harmless", tmp_path / "harmless.db")
+    words = [*made.span(180, 0), *form.split()]
+    result = gpulse("history", "--history", hostile, *words)
+    assert result.code == 0, result.err
+    assert "evil" in result.out
+    assert not any(unicodedata.category(letter) in ("Cc", "Cf") for letter in set(result.out) - {"\n"})
+    assert len(result.lines) == len(gpulse("history", "--history", harmless, *words).lines)
 
 
 def test_an_export_is_not_written_over_the_history(made: MadeUp) -> None:

@@ -141,7 +141,7 @@ Result<std::vector<view::HistoryGap>> read_gaps(history::Reader &reader, const h
   const auto range = reader.range({.span = span, .metrics = {*metric}, .devices = {}});
   if (!range) return std::unexpected(range.error());
   // Shorter ones are the pace of the samples, or a restart of the agent.
-  const auto least = std::max<std::chrono::seconds>(2 * range->step, 30s);
+  const auto least = std::max<std::chrono::seconds>(2 * range->step, span.to - span.from > 15min ? 60s : 30s);
   std::vector<view::HistoryGap> gaps;
   auto known = span.from;
   const auto look = [&](WallTime next) {
