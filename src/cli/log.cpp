@@ -17,7 +17,6 @@
 #include "cli/session.hpp"
 #include "metric/format.hpp"
 #include "model/select.hpp"
-#include "pick/choose.hpp"
 #include "pick/visible.hpp"
 #include "sink/sink.hpp"
 
@@ -33,14 +32,8 @@ sink::Existing existing_of(const Options &options) {
 }
 
 Result<sink::RotationOptions> rotation_of(const Options &options) {
-  constexpr double kLeastSize = 1024;
   sink::RotationOptions rotation;
-  if (!options.rotate_size.empty()) {
-    const auto bytes = pick::parse_size(options.rotate_size)->bytes.value_or(0);
-    if (bytes < kLeastSize) return failure("--rotate-size is too small", "1K is the least");
-    // More than any disk has is no limit.
-    rotation.bytes = static_cast<std::uint64_t>(std::min(bytes, 0x1p62));
-  }
+  if (options.rotate_size > 0) rotation.bytes = options.rotate_size;
   if (options.rotate_time) {
     if (*options.rotate_time < 1s) return failure("--rotate-time is too short", "1s is the least");
     rotation.time = *options.rotate_time;
@@ -211,7 +204,7 @@ class Log {
 
   Result<void> end() {
     std::optional<SlowNotice> notice;
-    if (!options_.rotate_size.empty() || options_.rotate_time) notice.emplace("old files are still being compressed …");
+    if (options_.rotate_size > 0 || options_.rotate_time) notice.emplace("old files are still being compressed …");
     const auto closed = sink_.close();
     tell_complaint();
     return written_ ? closed : written_;

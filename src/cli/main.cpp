@@ -124,12 +124,7 @@ void add_log(OptionList &list, Options &options) {
   list.number("--count", options.count, "stop after so many samples", kCounts).value_name("N");
   const auto append = list.flag("--append", options.append, "go on with a file that is there");
   list.flag("--force", options.force, "overwrite a file that is there").excludes(append);
-  list.text("--rotate-size", options.rotate_size, "begin a new file before it is larger than this: 100M, 1GiB")
-      .value_name("SIZE")
-      .check([](const std::string &text) {
-        const auto size = pick::parse_size(text);
-        return size && size->bytes ? std::string() : "\"" + text + "\" is not a size: 100M, 1GiB, 500MB";
-      });
+  list.size("--rotate-size", options.rotate_size, "begin a new file before it is larger than this: 100M, 1GiB", 1024);
   list.duration("--rotate-time", options.rotate_time,
                 "begin a new file every 1h, 1d, …: at full hours, at midnight UTC");
   list.number("--keep", options.keep, "how many old files are kept, compressed with gzip (10)", kCounts)

@@ -44,7 +44,7 @@ struct Options {
 
   // gpulse log
   std::string format = "csv", run = "gpu";
-  std::string rotate_size;
+  std::uint64_t rotate_size = 0;  // 0: none
   std::optional<std::chrono::nanoseconds> rotate_time;
   std::optional<std::uint64_t> keep;
   std::optional<std::uint32_t> pid;

@@ -14,9 +14,28 @@ constexpr int kLongestValue = 64 << 20;
 // Somebody else's checkpoint or recovery may hold the file for a moment.
 constexpr int kPatience = 2000;  // ms
 
-std::unexpected<Error> problem_of(sqlite3 *database, const std::string &path) {
+Trouble trouble_of(int code) {
+  switch (code) {
+    case SQLITE_CORRUPT:
+      return Trouble::damaged;
+    case SQLITE_NOTADB:
+      return Trouble::foreign;
+    case SQLITE_FULL:
+      return Trouble::full;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return Trouble::busy;
+    default:
+      return Trouble::other;
+  }
+}
+
+std::unexpected<Error> problem_of(sqlite3 *database, const std::string &path, Trouble &trouble) {
+  trouble = Trouble::other;
   if (database == nullptr) return failure(path + " cannot be opened: no memory");
-  switch (sqlite3_errcode(database)) {
+  const int code = sqlite3_errcode(database);
+  trouble = trouble_of(code);
+  switch (code) {
     case SQLITE_FULL:
       return failure(fmt::format("{} cannot be written: the disk is full", path));
     case SQLITE_CORRUPT:
@@ -66,7 +85,7 @@ Result<bool> Statement::step() {
   if (code == SQLITE_DONE) return false;
   auto *database = sqlite3_db_handle(statement_.get());
   const char *path = sqlite3_db_filename(database, "main");
-  return problem_of(database, path == nullptr ? "" : path);
+  return problem_of(database, path == nullptr ? "" : path, *trouble_);
 }
 
 Result<void> Statement::run() {
@@ -108,6 +127,12 @@ Result<Database> Database::open(const std::string &path, Mode mode) {
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
   sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  // Takes the place of the checkpoints that SQLite makes by itself, whose failures nobody hears of.
+  const auto count = [](void *place, sqlite3 *, const char *, int pages) {
+    *static_cast<int *>(place) = pages;
+    return SQLITE_OK;
+  };
+  sqlite3_wal_hook(handle, count, database.journal_pages_.get());
   // The journal stays when it is closed: those who may not write could not read without it.
   int stays = 1;
   if (writes) sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &stays);
@@ -127,7 +152,7 @@ Result<Statement> Database::prepare(std::string_view sql) {
   if (sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK) {
     return problem();
   }
-  return Statement(statement);
+  return Statement(statement, trouble_);
 }
 
 Result<std::optional<std::int64_t>> Database::integer(std::string_view sql) {
@@ -148,26 +173,6 @@ Result<std::optional<std::string>> Database::text(std::string_view sql) {
   return std::string(statement->text(0));
 }
 
-Trouble Database::trouble() const {
-  switch (sqlite3_errcode(database_.get())) {
-    case SQLITE_OK:
-    case SQLITE_ROW:
-    case SQLITE_DONE:
-      return Trouble::none;
-    case SQLITE_CORRUPT:
-      return Trouble::damaged;
-    case SQLITE_NOTADB:
-      return Trouble::foreign;
-    case SQLITE_FULL:
-      return Trouble::full;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return Trouble::busy;
-    default:
-      return Trouble::other;
-  }
-}
-
 void Database::end_with(const std::stop_token &stop) {
   constexpr int kInstructions = 10000;
   stop_ = std::make_unique<std::stop_token>(stop);
@@ -175,7 +180,10 @@ void Database::end_with(const std::stop_token &stop) {
   sqlite3_progress_handler(database_.get(), kInstructions, ask, stop_.get());
 }
 
-std::unexpected<Error> Database::problem() const { return problem_of(database_.get(), path_); }
+std::unexpected<Error> Database::problem() const { return problem_of(database_.get(), path_, *trouble_); }
+
+// Where it fails the database has taken it back already.
+void Database::take_back() { sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr); }
 
 Result<Transaction> Transaction::begin(Database &database) {
   if (const auto done = database.run("BEGIN IMMEDIATE"); !done) return std::unexpected(done.error());
@@ -183,8 +191,7 @@ Result<Transaction> Transaction::begin(Database &database) {
 }
 
 Transaction::~Transaction() {
-  // Where it fails the database has taken it back already.
-  if (database_ != nullptr) static_cast<void>(database_->run("ROLLBACK"));
+  if (database_ != nullptr) database_->take_back();
 }
 
 Result<void> Transaction::commit() {
