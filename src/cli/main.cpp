@@ -162,7 +162,7 @@ void add_serve(OptionList &list, Options &options) {
 
 void add_history(OptionList &list, Options &options) {
   list.text("--history", options.history, "the file, instead of that of the agent").value_name("FILE");
-  const auto since = list.duration("--since", options.since, "how far back from --to (1h)");
+  const auto since = list.duration("--since", options.since, "how far back from --to (1h)").command_line_only();
   list.text("--from", options.from, "where it begins: 2026-11-16 01:00, 01:00, yesterday 18:00, -3h")
       .value_name("WHEN")
       .command_line_only()

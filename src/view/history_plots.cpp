@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 using Curves = HistoryPage::Curves;
 
 // Columns: the metric's label, the scale, its mark, the plot, the figures.
-constexpr int kLabel = 7, kScale = 6, kMark = 2, kFigures = 16;
+constexpr int kLabel = 8, kScale = 6, kMark = 2, kFigures = 16;
 constexpr int kFewDevices = 2;
 
 int plot_columns(const Style &style) { return std::max(10, style.width - kLabel - kScale - kMark - kFigures); }

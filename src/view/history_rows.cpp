@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A history for programs: comma-separated values and lines of JSON.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <variant>
@@ -60,9 +61,7 @@ std::string json_of(const Records &records) {
   return out;
 }
 
-double to_milliseconds(double seconds) {
-  return static_cast<double>(static_cast<std::int64_t>(seconds * 1000 + 0.5)) / 1000;
-}
+double to_milliseconds(double seconds) { return std::round(seconds * 1000) / 1000; }
 std::optional<double> to_milliseconds(std::optional<double> seconds) {
   return seconds ? std::optional(to_milliseconds(*seconds)) : std::nullopt;
 }

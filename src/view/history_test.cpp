@@ -66,7 +66,7 @@ class AHistoryPage : public ::testing::Test {
   }
 
   HistoryPage page_;
-  term::Style ascii_{.colour = false, .unicode = false, .width = 79};
+  term::Style ascii_{.colour = false, .unicode = false, .width = 80};
 };
 
 HistoryProcess use_of(std::uint32_t pid, const char *user, double percent, double seconds) {
@@ -85,10 +85,10 @@ TEST_F(AHistoryPage, DrawsGapsAsGapsAndZeroAsZero) {
             "node7  2026-11-16 01:00:00 - 01:08:00 UTC+00:00  from 1 min steps\n"
             "\n"
             "GPU 3  H200\n"
-            "UTIL     100% |            ######            ######             max  100%\n"
-            "              |      ======######            ######             mean 48%\n"
-            "            0 |......############            ############====== min  0%\n"
-            "               '01:00      '01:02      '01:04      '01:06\n");
+            "UTIL      100% |            ######            ######             max  100%\n"
+            "               |      ======######            ######             mean 48%\n"
+            "             0 |......############            ############====== min  0%\n"
+            "                '01:00      '01:02      '01:04      '01:06\n");
 }
 
 TEST_F(AHistoryPage, KeepsToTheWidth) {
@@ -116,7 +116,7 @@ TEST_F(AHistoryPage, HasTheTimeAxisOfTheLocalClock) {
   const auto text = render_history(page_, ascii_);
   EXPECT_THAT(text, HasSubstr("2026-10-25 00:00 +02:00 - 05:00 +01:00"));
   // Eight columns are an hour; 02:00 comes twice, and has its tick at the first.
-  EXPECT_THAT(text, HasSubstr("               'Oct 25 '01:00  '02:00          '03:00  '04:00\n"));
+  EXPECT_THAT(text, HasSubstr("                'Oct 25 '01:00  '02:00          '03:00  '04:00\n"));
 }
 
 TEST_F(AHistoryPage, SaysOfWhatNothingIsKnown) {
