@@ -96,12 +96,13 @@ bench-top: build .venv/ready ## what live views cost, ours and others', on the s
 bench-agent: build ## what the agent costs, and what its readers save, on the simulator
 	@bench/agent_bench.py
 
-soak: build .venv/ready ## what takes minutes: a million samples, a thousand agents killed while others read, 200 rounds for leases
+soak: build .venv/ready ## what takes minutes: a million samples, a thousand agents killed while others read, 200 while they write a history, 200 histories damaged, 200 rounds for leases
 	@tools/install_dependencies.sh build
 	@$(CONFIGURE) release >/dev/null
-	@$(BUILD) build --target soak_test share_test -j $(JOBS)
+	@$(BUILD) build --target soak_test share_test history_test -j $(JOBS)
 	@GPULSE_SOAK_TICKS=1000000 build/tests/soak_test
 	@GPULSE_KILLS=1000 build/src/share/share_test --gtest_filter='Kill*'
+	@GPULSE_HISTORY_KILLS=200 GPULSE_HISTORY_DAMAGES=200 build/src/history/history_test --gtest_filter='HistoryKill*:Damage*'
 	@GPULSE_PICK_ROUNDS=200 $(PYTHON) -m pytest tests/test_pick_race.py -s
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)

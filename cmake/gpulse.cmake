@@ -86,7 +86,7 @@ function(gpulse_library name)
   gpulse_share_precompiled(gpulse_${name} gpulse_headers)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
   # Where the tests run on one thread there is nothing for the thread sanitizer to find.
-  set(one_thread base cli codec control insight metric model record sink smi term tui view source_amdgpu source_intel source_sysfs source_tegra)
+  set(one_thread base cli codec control insight metric model record smi term tui view source_amdgpu source_intel source_sysfs source_tegra)
   if(GPULSE_SANITIZE STREQUAL "thread" AND name IN_LIST one_thread)
     set(tests)
   endif()

@@ -54,6 +54,14 @@ def test_named_fields_are_read_by_one_call_each(form: str, tmp_path: Path) -> No
     assert calls_per_tick(tmp_path / "log", "single", *arguments) == CALLS_OF_FIVE
 
 
+@pytest.mark.parametrize("format", ["csv", "prometheus"])
+def test_a_log_calls_what_its_fields_cost(format: str, tmp_path: Path) -> None:
+    words = ("log", "--format", format, "-o", str(tmp_path / format), "--force", "--interval", "50ms")
+    one = calls_per_tick(tmp_path / "log", "single", *words, "--fields", "gpu_utilization_percent")
+    assert one == {"nvmlDeviceGetUtilizationRates": 1}
+    assert len(calls_per_tick(tmp_path / "log", "single", *words)) > 5
+
+
 def test_what_is_no_reading_costs_no_call(tmp_path: Path) -> None:
     arguments = ("--csv", "--fields", "time,index,uuid,name,pci,driver,state,serial", "--watch", "0.05")
     assert calls_per_tick(tmp_path / "log", "single", *arguments) == {}

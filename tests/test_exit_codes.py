@@ -63,6 +63,14 @@ def assert_refused(result: Result, code: int, *words: str) -> None:
         ["pick", "--"],
         ["pick", "-n", "0"],
         ["log", "--format", "prometheus"],
+        ["log", "--format", "prometheus", "-o", "/nonexistent/gpus.prom", "--append"],
+        ["log", "--format", "prometheus", "-o", "/nonexistent/gpus.prom", "--fields", "process.user"],
+        ["log", "-o", "/nonexistent/log", "--rotate-size", "50%"],
+        ["log", "-o", "/nonexistent/log", "--rotate-size", "1"],
+        ["log", "-o", "/nonexistent/log", "--rotate-time", "0"],
+        ["log", "-o", "/nonexistent/log", "--rotate-time", "1M"],
+        ["log", "-o", "/nonexistent/log", "--keep", "3"],
+        ["log", "-o", "/nonexistent/log", "--rotate-time", "1d", "--keep", "0"],
         ["log", "--format", "tensorboard"],
         ["log", "--format", "tensorboard", "-o", "/nonexistent", "--append"],
         ["log", "--format", "tensorboard", "-o", "/nonexistent", "--run", "../gpu"],
@@ -72,6 +80,12 @@ def assert_refused(result: Result, code: int, *words: str) -> None:
         ["log", "--", "true"],
         ["log", "-o", "/dev/null", "--pid", "1", "--", "true"],
         ["log", "--pid", "0"],
+        ["history", "--from", "soon"],
+        ["history", "--metrics", "no_such_metric"],
+        ["history", "--step", "0"],
+        ["history", "--csv", "--jsonl"],
+        ["history", "--csv", "--users", "--jobs"],
+        ["history", "--range"],
         ["explain", "no_such_metric"],
         ["explain", "xid"],
         ["explain", "xid", "many"],
@@ -95,7 +109,7 @@ def test_an_unknown_device_is_exit_2(selector: str) -> None:
 @pytest.mark.parametrize(
     "option",
     ["--replay", "--sysroot", "--source", "--at", "--speed", "--interval", "-i", "--id", "--fields", "--sample", "--watch",
-     "--count", "--width", "--config", "record -o", "record --output", "log -o", "log --run", "log --pid", "top --settings", "top --theme", "doctor --replay",
+     "--count", "--width", "--config", "record -o", "record --output", "log -o", "log --run", "log --pid", "log --rotate-size", "log --rotate-time", "log --keep", "top --settings", "top --theme", "doctor --replay",
      "set -i", "smi --replay", "gpustat --sysroot"],
 )  # fmt: skip
 def test_an_empty_value_is_wrong_usage(option: str, tmp_path: Path) -> None:
@@ -328,7 +342,7 @@ def test_help_and_version_are_good() -> None:
     version = gpulse("--version")
     assert version.code == GOOD
     assert only_line(version.out).startswith("gpulse ")
-    for command in ("status", "record", "log", "doctor", "explain"):
+    for command in ("status", "record", "log", "history", "doctor", "explain"):
         assert gpulse(command, "--help").code == GOOD
 
 

@@ -17,6 +17,7 @@ from typing import Any, Callable
 import pytest
 
 from harness import GPULSE, environment
+from prometheus_text import parse
 from top import Top
 
 # Each text is as long as its harmless double, so that nothing but its characters can change a view.
@@ -81,6 +82,10 @@ def check_xml(text: str) -> None:
     assert xml.etree.ElementTree.fromstring(text).tag == "nvidia_smi_log"
 
 
+def check_prometheus(text: str) -> None:
+    assert parse(text)
+
+
 def check_nothing(_: str) -> None:
     pass
 
@@ -96,6 +101,7 @@ VIEWS: dict[str, tuple[list[str], Callable[[str], None]]] = {
     "doctor": (["doctor"], check_nothing),
     "log": (["log", "--count", "1"], check_csv),
     "log of JSON lines": (["log", "--count", "1", "--format", "jsonl"], check_json),
+    "log for Prometheus": (["log", "--count", "1", "--format", "prometheus"], check_prometheus),
     "smi": (["smi"], check_nothing),
     "smi -L": (["smi", "-L"], check_nothing),
     "smi -q": (["smi", "-q"], check_nothing),
@@ -358,6 +364,11 @@ def table_of_arguments(word: bytes) -> list[list[Any]]:
         ["log", "--format", word],
         ["log", "--format", "tensorboard", "-o", nowhere, "--run", b"/" + word],
         ["log", "-o", "/dev/null", "--", nowhere],
+        ["history", "--history", nowhere],
+        ["history", "--from", word],
+        ["history", "--to", word],
+        ["history", "--metrics", word],
+        ["history", "--since", word],
         ["doctor", word],
         ["explain", word],
         ["explain", "xid", word],

@@ -369,6 +369,13 @@ def test_lines_are_appended_and_never_overwritten_by_accident(tmp_path: Path) ->
     assert other.code == 1 and "with these fields" in only_line(other.err)
 
 
+def test_what_was_logged_is_summed_up(tmp_path: Path) -> None:
+    path = tmp_path / "gpus.csv"
+    for count, words in ((1, "1 sample"), (2, "2 samples")):
+        done = log("-o", path, "--force", "--count", str(count), "--interval", "50ms", "--fields", "index", scenario="single")
+        assert only_line(done.err) == f"gpulse: logged {words}, {6 + 2 * count} B, in {path}"
+
+
 def test_json_lines_keep_to_the_schema(tmp_path: Path) -> None:
     import jsonschema
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -133,3 +134,46 @@ def test_only_the_gpus_of_the_process_and_its_children(tmp_path: Path, scenario:
         result = log("--pid", str(pid), "--count", "1", "--fields", "index,power.draw", scenario=path)
         assert only_line(result.err) == f"gpulse: process {pid} is on GPU 2: no other is logged"
         assert [row["index"] for row in result.csv] == ["2"]
+
+
+def test_a_log_of_json_has_the_processes_of_the_tree_alone(tmp_path: Path, scenario: Callable[[str], Path]) -> None:
+    with subprocess.Popen(["sleep", "100"]) as child, subprocess.Popen(["sleep", "100"]) as other:
+        try:
+            listed = "".join(
+                f"[[process]]\ndevice = {device}\npid = {pid}\nmemory_mib = 100\n"
+                for device, pid in ((0, os.getpid()), (1, child.pid), (1, other.pid), (1, os.getpid()))
+            )
+            path = scenario('[[device]]\nprofile = "h100"\ncount = 2\n' + listed)
+            words = ("--format", "jsonl", "--count", "1")
+            for pid, gpus, pids in (
+                (child.pid, [1], {child.pid}),
+                (os.getpid(), [0, 1], {os.getpid(), child.pid, other.pid}),
+            ):
+                line = log(*words, "--pid", str(pid), scenario=path).json
+                assert [device["index"] for device in line["devices"]] == gpus
+                assert {process["pid"] for process in line["processes"]} == pids
+            # A command has no process of theirs.
+            log(*words, "-o", tmp_path / "log", "--", "sleep", "0.1", scenario=path)
+            assert json.loads((tmp_path / "log").read_text())["processes"] == []
+        finally:
+            child.kill()
+            other.kill()
+
+
+@pytest.mark.parametrize(
+    "mask, said, indexes",
+    [
+        (None, "", {0, 1, 2, 3, 4, 5, 6, 7}),
+        ("5,3", "the command sees GPU 3, 5: no other is logged", {3, 5}),
+        ("", "the environment hides every GPU from the command: all are logged", {0, 1, 2, 3, 4, 5, 6, 7}),
+    ],
+)
+def test_only_the_gpus_that_a_command_can_see(mask: str | None, said: str, indexes: set[int], tmp_path: Path) -> None:
+    more = {} if mask is None else {"CUDA_VISIBLE_DEVICES": mask}
+    path = tmp_path / "log"
+    done = log("-o", path, "--fields", "index,power.draw", "--", "sleep", "0.1", scenario="eight", **more)
+    assert done.code == 0 and done.err.startswith(f"gpulse: {said}\n" if said else "gpulse: logged")
+    assert {int(line.split(",")[0]) for line in path.read_text().splitlines()[1:]} == indexes
+    # What was asked for goes before what was found out.
+    done = log("-o", path, "--force", "-i", "7", "--fields", "index", "--", "sleep", "0.1", scenario="eight", **more)
+    assert set(path.read_text().splitlines()) == {"index", "7"}

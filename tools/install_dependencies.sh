@@ -9,7 +9,8 @@ packages_for() {
       echo g++ cmake ninja-build ccache pkg-config libfmt-dev libcli11-dev libtomlplusplus-dev libutf8proc-dev \
         libpugixml-dev libsqlite3-dev zlib1g-dev libgtest-dev libgmock-dev
       ;;
-    test) echo python3 python3-venv tmux binutils git libxml2-utils systemd ;;
+    # prometheus for promtool
+    test) echo python3 python3-venv tmux binutils git libxml2-utils systemd prometheus prometheus-node-exporter ;;
     check) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev cppcheck shellcheck ;;
     bench) echo valgrind ;;
     *)
@@ -72,3 +73,10 @@ if ! "${install[@]}" "${missing[@]}" >/tmp/gpulse-install.$$ 2>&1; then
   fi
 fi
 rm -f /tmp/gpulse-install.$$
+
+# Their programs are wanted, not the services that come with them and listen on all interfaces.
+for package in "${missing[@]}"; do
+  if [[ $package == prometheus* && -d /run/systemd/system ]]; then
+    "${as_root[@]}" systemctl disable --now --quiet "$package" || true
+  fi
+done

@@ -157,7 +157,7 @@ GPULSE_API void gpulse_set_step(gpulse_monitor *monitor, int64_t step);
 enum { GPULSE_REFUSE = 0, GPULSE_APPEND = 1, GPULSE_OVERWRITE = 2 };
 typedef struct gpulse_sink_options {
   size_t size;
-  const char *format; /* "tensorboard", "csv", "jsonl" */
+  const char *format; /* "tensorboard", "csv", "jsonl", "prometheus" */
   const char *path;   /* TensorBoard's log directory; else a file */
   const char *fields; /* keys with commas, "host." before those of the machine; NULL: what matters most */
   const char *uuids;  /* devices, with commas; NULL: all */

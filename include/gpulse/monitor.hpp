@@ -172,7 +172,7 @@ enum class Existing : std::int32_t { refuse = GPULSE_REFUSE, append = GPULSE_APP
 
 // Where a monitor writes its samples. gpulse.h has a line on each.
 struct SinkOptions {
-  std::string format{};               // "tensorboard", "csv", "jsonl"
+  std::string format{};               // "tensorboard", "csv", "jsonl", "prometheus"
   std::string path{};                 // TensorBoard's log directory; else a file
   std::vector<std::string> fields{};  // keys; none: what matters most
   std::vector<std::string> uuids{};   // devices; none: all

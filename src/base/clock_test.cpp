@@ -24,12 +24,13 @@ TEST(Duration, UnitsAndPlainSeconds) {
   EXPECT_EQ(parsed("0.1"), 100ms);
   EXPECT_EQ(parsed("3m"), 3min);
   EXPECT_EQ(parsed("1h"), 1h);
+  EXPECT_EQ(parsed("1.5d"), 36h);
   EXPECT_EQ(parsed("0"), 0s);
 }
 
 TEST(Duration, RefusesWhatIsNone) {
   for (const auto *text :
-       {"", "s", "ms", "-1", "-1s", "1d", "1 s", "s1", "nan", "inf", "infs", "1e30", "1e9h", "1s2"}) {
+       {"", "s", "ms", "-1", "-1s", "1w", "1 s", "s1", "nan", "inf", "infs", "1e30", "1e9h", "1s2"}) {
     EXPECT_EQ(parsed(text), std::nullopt) << text;
   }
 }

@@ -32,6 +32,8 @@ class ChildCommand {
   // `on_end` is called on another thread when the command is over. Should this program be killed, the command is asked
   // to end as well.
   Result<void> start(std::span<const std::string> words, std::stop_source on_end);
+  // Of the command that was started.
+  pid_t pid() const { return command_->pid; }
   // Waits until it is over; its exit code, or 128 and the signal that ended it.
   int wait();
 

@@ -45,12 +45,13 @@ Result<std::string> history_to_read(const std::string &wanted) {
       const auto status = connection->status();
       if (status && !status->history.file.empty()) return status->history.file.str();
     }
-    const auto file = history_to_write(place);
+    auto file = history_to_write(place);
     if (file.empty()) continue;
     if (::access(file.c_str(), R_OK) == 0) return file;
     if (refused.empty() && ::access(file.c_str(), F_OK) == 0) refused = file;
   }
-  if (!refused.empty()) return failure(fmt::format("{} cannot be read", refused), "ask its owner, or use --history FILE");
+  if (!refused.empty())
+    return failure(fmt::format("{} cannot be read", refused), "ask its owner, or use --history FILE");
   return failure("there is no history",
                  "an agent keeps one: start gpulse serve, or the service of that name; --history FILE names a file");
 }

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "base/process_handle.hpp"
 #include "base/process_stat.hpp"
@@ -15,6 +17,7 @@
 #include "cli/session.hpp"
 #include "metric/format.hpp"
 #include "model/select.hpp"
+#include "pick/visible.hpp"
 #include "sink/sink.hpp"
 
 namespace gpulse::cli {
@@ -28,19 +31,40 @@ sink::Existing existing_of(const Options &options) {
   return options.force ? sink::Existing::overwrite : sink::Existing::refuse;
 }
 
+Result<sink::RotationOptions> rotation_of(const Options &options) {
+  sink::RotationOptions rotation;
+  if (options.rotate_size > 0) rotation.bytes = options.rotate_size;
+  if (options.rotate_time) {
+    if (*options.rotate_time < 1s) return failure("--rotate-time is too short", "1s is the least");
+    rotation.time = *options.rotate_time;
+  }
+  if (options.keep && !rotation.wanted()) return failure("--keep needs --rotate-size or --rotate-time");
+  if (options.keep) rotation.keep = *options.keep;
+  return rotation;
+}
+
 // An error is wrong usage.
 Result<sink::SinkOptions> sink_options(const Options &options) {
   sink::SinkOptions to{.format = *sink::parse_format(options.format),
                        .path = options.output.empty() ? "-" : options.output,
                        .fields = options.fields,
                        .run = options.run,
-                       .existing = existing_of(options)};
+                       .existing = existing_of(options),
+                       .keep_newest = options.count.has_value()};
   const bool folder = to.format == sink::Format::tensorboard;
   if (folder && to.path == "-") return failure("--format tensorboard needs -o DIR", "TensorBoard's log directory");
   if (folder && (options.append || options.force)) {
     return failure("--append and --force are for files", "a TensorBoard run that is there is never touched");
   }
+  const bool newest = to.format == sink::Format::prometheus;
+  if (newest && to.path == "-" && options.count != 1) {
+    return failure("--format prometheus needs -o FILE", "or --count 1, for one sample on the standard output");
+  }
+  if (newest && options.append) return failure("--append is for csv and jsonl", "Prometheus gets the newest sample");
   if (options.append && to.path == "-") return failure("--append needs a file", "the standard output is none");
+  const auto rotation = rotation_of(options);
+  if (!rotation) return std::unexpected(rotation.error());
+  to.rotation = *rotation;
   if (!options.command.empty() && options.pid) return failure("--pid and a command do not go together");
   if (!options.command.empty() && options.output.empty()) {
     return failure("a command needs -o FILE", "the standard output is the command's");
@@ -73,6 +97,48 @@ std::vector<const Device *> devices_of(const Snapshot &snapshot, std::uint32_t p
   return found;
 }
 
+// Those of the processes that a process has started, and itself. Asked again and again, so that what was found out is
+// kept: one of them stays one when its parent ends and the kernel gives it another.
+class ProcessTree {
+ public:
+  explicit ProcessTree(std::uint32_t root) : root_(root) {}
+
+  bool contains(const Process &process) {
+    constexpr std::size_t kMost = 100'000;
+    if (process.foreign) return false;
+    if (known_.size() > kMost) known_.clear();
+    const auto [found, fresh] = known_.try_emplace({process.pid, process.start_ticks});
+    if (fresh) found->second = descends_from(process.pid, root_);
+    return found->second;
+  }
+  Snapshot part_of(const Snapshot &snapshot) {
+    Snapshot part = snapshot;
+    std::erase_if(part.processes, [&](const Process &process) { return !contains(process); });
+    return part;
+  }
+
+ private:
+  std::uint32_t root_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, bool> known_;
+};
+
+// The devices that the environment lets a command see, if it hides any.
+void choose_visible_devices(const Snapshot &snapshot, sink::SinkOptions &to) {
+  const auto visible = pick::visible(snapshot.devices, pick::own_environment());
+  if (visible.method == pick::Method::no_mask) return;
+  if (visible.uncertain) return complain("which GPUs the command sees cannot be told: all are logged");
+  if (visible.allowed.empty()) return complain("the environment hides every GPU from the command: all are logged");
+  std::vector<std::string> ids;
+  for (const auto position : visible.allowed) {
+    const auto &device = snapshot.devices[position];
+    if (device.identity == nullptr) continue;
+    to.devices.push_back(device.identity->uuid);
+    ids.push_back(text(device.id));
+  }
+  std::ranges::sort(ids);
+  complain(fmt::format("the command sees GPU {}: no other is logged", fmt::join(ids, ", ")));
+}
+
 void choose_devices_of(std::uint32_t pid, const Snapshot &snapshot, sink::SinkOptions &to) {
   std::vector<std::string> ids;
   for (const auto *device : devices_of(snapshot, pid)) {
@@ -92,6 +158,8 @@ Result<void> choose_devices(const Options &options, const SnapshotPtr &snapshot,
     }
   } else if (options.pid) {
     choose_devices_of(*options.pid, *snapshot, to);
+  } else if (!options.command.empty()) {
+    choose_visible_devices(*snapshot, to);
   }
   return {};
 }
@@ -120,31 +188,46 @@ class Log {
   Log(const Options &options, sink::Sink &sink, bool with_progress)
       : options_(options), sink_(sink), progress_(with_progress && ::isatty(STDERR_FILENO) == 1) {}
 
+  // Of the processes, only those of this one.
+  void follow(std::uint32_t pid) { tree_.emplace(pid); }
+
   // False: it was the last.
   bool write(const Snapshot &sample) {
-    written_ = sink_.write(sample);
+    written_ = tree_ ? sink_.write(tree_->part_of(sample)) : sink_.write(sample);
     if (!written_) return false;
     ++samples_;
-    if (progress_) tell(fmt::format("\r{} samples, {} \x1b[K", samples_, size()));
+    tell_complaint();
+    if (progress_) tell(fmt::format("\r{}, {} \x1b[K", samples(), size()));
     return !(options_.count && samples_ >= *options_.count) &&
            !(options_.duration && monotonic_now() - begun_ >= *options_.duration);
   }
 
   Result<void> end() {
+    std::optional<SlowNotice> notice;
+    if (options_.rotate_size > 0 || options_.rotate_time) notice.emplace("old files are still being compressed …");
     const auto closed = sink_.close();
+    tell_complaint();
     return written_ ? closed : written_;
   }
-  void sum_up() const {
-    tell(fmt::format("{}logged {} samples, {}, in {}\n", progress_ ? "\r\x1b[K" : "gpulse: ", samples_, size(),
-                     Text(sink_.place())));
+  void sum_up(bool gone) const {
+    tell(fmt::format("{}logged {}, {}, in {}{}\n", progress_ ? "\r\x1b[K" : "gpulse: ", samples(), size(),
+                     Text(sink_.place()), gone ? ", which is removed: its values would be old" : ""));
   }
 
  private:
+  void tell_complaint() {
+    const auto complaint = sink_.take_complaint();
+    if (!complaint) return;
+    if (progress_) tell("\r\x1b[K");
+    complain(complaint->line());
+  }
+  std::string samples() const { return fmt::format("{} sample{}", samples_, samples_ == 1 ? "" : "s"); }
   std::string size() const { return format_bytes(static_cast<double>(sink_.size())); }
 
   const Options &options_;
   sink::Sink &sink_;
   bool progress_;
+  std::optional<ProcessTree> tree_;
   Monotonic begun_ = monotonic_now();
   std::uint64_t samples_ = 0;
   Result<void> written_;
@@ -158,6 +241,11 @@ int log_all(const Options &options, feed::Feed &feed, const SnapshotPtr &first, 
   }
   const bool standard = options.output.empty() || options.output == "-";
   Log log(options, sink, child == nullptr && !standard);
+  // Nothing else shows processes.
+  if (options.format == sink::word(sink::Format::jsonl)) {
+    if (options.pid) log.follow(*options.pid);
+    if (child != nullptr) log.follow(static_cast<std::uint32_t>(child->pid()));
+  }
   const auto take = [&](const SnapshotPtr &sample) { return log.write(*sample); };
   const auto followed = take(first) ? feed.follow(stop.get_token(), take) : Result<void>{};
   const auto ended = log.end();
@@ -167,7 +255,8 @@ int log_all(const Options &options, feed::Feed &feed, const SnapshotPtr &first, 
     const int failed = fail(ended ? followed.error() : ended.error());
     return child != nullptr ? code : failed;
   }
-  if (!standard) log.sum_up();
+  const bool gone = options.format == sink::word(sink::Format::prometheus) && !options.count;
+  if (!standard) log.sum_up(gone);
   return child == nullptr && first->devices.empty() ? kNoDevice : code;
 }
 

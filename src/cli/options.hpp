@@ -44,13 +44,15 @@ struct Options {
 
   // gpulse log
   std::string format = "csv", run = "gpu";
+  std::uint64_t rotate_size = 0;  // 0: none
+  std::optional<std::chrono::nanoseconds> rotate_time;
+  std::optional<std::uint64_t> keep;
   std::optional<std::uint32_t> pid;
   std::vector<std::string> command;  // what stands behind "--"
 
   // gpulse top
   std::string settings_file, theme, filter, sort, rows;
   bool readonly = false, no_mouse = false, no_plots = false, no_processes = false;
-  std::optional<std::chrono::nanoseconds> since;  // look back into the history, so far
 
   // gpulse serve, gpulse agent
   std::chrono::nanoseconds fastest = std::chrono::milliseconds(100);
@@ -62,6 +64,11 @@ struct Options {
   std::chrono::nanoseconds keep_1min = std::chrono::days(90);
   // What the command line and the configuration say now.
   std::function<Result<Options>()> read_again = {};
+
+  // gpulse history; since also of gpulse top
+  std::optional<std::chrono::nanoseconds> since, step;
+  std::string from, to, user, export_to;
+  bool jsonl = false, range = false, processes = false, users = false, jobs = false, events = false;
 
   // gpulse pick
   std::size_t wanted = 1;
@@ -83,6 +90,7 @@ int run_status(const Options &options);
 int run_top(const Options &options);
 int run_record(const Options &options);
 int run_log(const Options &options);
+int run_history(const Options &options);
 int run_doctor(const Options &options);
 int run_explain(const Options &options);
 int run_serve(const Options &options);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 namespace gpulse::history {
 
@@ -13,9 +14,28 @@ constexpr int kLongestValue = 64 << 20;
 // Somebody else's checkpoint or recovery may hold the file for a moment.
 constexpr int kPatience = 2000;  // ms
 
-std::unexpected<Error> problem_of(sqlite3 *database, const std::string &path) {
+Trouble trouble_of(int code) {
+  switch (code) {
+    case SQLITE_CORRUPT:
+      return Trouble::damaged;
+    case SQLITE_NOTADB:
+      return Trouble::foreign;
+    case SQLITE_FULL:
+      return Trouble::full;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return Trouble::busy;
+    default:
+      return Trouble::other;
+  }
+}
+
+std::unexpected<Error> problem_of(sqlite3 *database, const std::string &path, Trouble &trouble) {
+  trouble = Trouble::other;
   if (database == nullptr) return failure(path + " cannot be opened: no memory");
-  switch (sqlite3_errcode(database)) {
+  const int code = sqlite3_errcode(database);
+  trouble = trouble_of(code);
+  switch (code) {
     case SQLITE_FULL:
       return failure(fmt::format("{} cannot be written: the disk is full", path));
     case SQLITE_CORRUPT:
@@ -27,6 +47,17 @@ std::unexpected<Error> problem_of(sqlite3 *database, const std::string &path) {
     default:
       return failure(fmt::format("{}: {}", path, sqlite3_errmsg(database)));
   }
+}
+
+// That nobody writes the file meanwhile.
+std::string uri_of(const std::string &path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
+                          c == '.' || c == '-' || c == '_';
+    uri += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return uri + "?immutable=1";
 }
 
 }  // namespace
@@ -54,7 +85,7 @@ Result<bool> Statement::step() {
   if (code == SQLITE_DONE) return false;
   auto *database = sqlite3_db_handle(statement_.get());
   const char *path = sqlite3_db_filename(database, "main");
-  return problem_of(database, path == nullptr ? "" : path);
+  return problem_of(database, path == nullptr ? "" : path, *trouble_);
 }
 
 Result<void> Statement::run() {
@@ -83,9 +114,11 @@ std::span<const std::byte> Statement::blob(int column) const { return std::as_by
 Result<Database> Database::open(const std::string &path, Mode mode) {
   const bool writes = mode == Mode::write;
   sqlite3 *opened = nullptr;
-  const int flags = (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX |
-                    SQLITE_OPEN_PRIVATECACHE;
-  sqlite3_open_v2(path.c_str(), &opened, flags, nullptr);
+  // One without its journal, such as a copy, needs none: it would have to be made, where we may have no right to.
+  const bool stands_alone = !writes && ::access((path + "-wal").c_str(), F_OK) != 0;
+  const int flags = (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) |
+                    (stands_alone ? SQLITE_OPEN_URI : 0) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+  sqlite3_open_v2(stands_alone ? uri_of(path).c_str() : path.c_str(), &opened, flags, nullptr);
   Database database(opened, path);
   auto *handle = database.database_.get();
   if (handle == nullptr || sqlite3_errcode(handle) != SQLITE_OK) return database.problem();
@@ -94,6 +127,15 @@ Result<Database> Database::open(const std::string &path, Mode mode) {
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
   sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  // Takes the place of the checkpoints that SQLite makes by itself, whose failures nobody hears of.
+  const auto count = [](void *place, sqlite3 *, const char *, int pages) {
+    *static_cast<int *>(place) = pages;
+    return SQLITE_OK;
+  };
+  sqlite3_wal_hook(handle, count, database.journal_pages_.get());
+  // The journal stays when it is closed: those who may not write could not read without it.
+  int stays = 1;
+  if (writes) sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &stays);
   // Whoever made the file, its triggers and views call nothing.
   if (const auto done = database.run("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0"); !done)
     return std::unexpected(done.error());
@@ -110,7 +152,7 @@ Result<Statement> Database::prepare(std::string_view sql) {
   if (sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK) {
     return problem();
   }
-  return Statement(statement);
+  return Statement(statement, trouble_);
 }
 
 Result<std::optional<std::int64_t>> Database::integer(std::string_view sql) {
@@ -131,26 +173,6 @@ Result<std::optional<std::string>> Database::text(std::string_view sql) {
   return std::string(statement->text(0));
 }
 
-Trouble Database::trouble() const {
-  switch (sqlite3_errcode(database_.get())) {
-    case SQLITE_OK:
-    case SQLITE_ROW:
-    case SQLITE_DONE:
-      return Trouble::none;
-    case SQLITE_CORRUPT:
-      return Trouble::damaged;
-    case SQLITE_NOTADB:
-      return Trouble::foreign;
-    case SQLITE_FULL:
-      return Trouble::full;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return Trouble::busy;
-    default:
-      return Trouble::other;
-  }
-}
-
 void Database::end_with(const std::stop_token &stop) {
   constexpr int kInstructions = 10000;
   stop_ = std::make_unique<std::stop_token>(stop);
@@ -158,7 +180,10 @@ void Database::end_with(const std::stop_token &stop) {
   sqlite3_progress_handler(database_.get(), kInstructions, ask, stop_.get());
 }
 
-std::unexpected<Error> Database::problem() const { return problem_of(database_.get(), path_); }
+std::unexpected<Error> Database::problem() const { return problem_of(database_.get(), path_, *trouble_); }
+
+// Where it fails the database has taken it back already.
+void Database::take_back() { sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr); }
 
 Result<Transaction> Transaction::begin(Database &database) {
   if (const auto done = database.run("BEGIN IMMEDIATE"); !done) return std::unexpected(done.error());
@@ -166,8 +191,7 @@ Result<Transaction> Transaction::begin(Database &database) {
 }
 
 Transaction::~Transaction() {
-  // Where it fails the database has taken it back already.
-  if (database_ != nullptr) static_cast<void>(database_->run("ROLLBACK"));
+  if (database_ != nullptr) database_->take_back();
 }
 
 Result<void> Transaction::commit() {

@@ -19,6 +19,9 @@ struct sqlite3_stmt;
 
 namespace gpulse::history {
 
+// What a failure means for the one who writes.
+enum class Trouble : std::uint8_t { none, damaged, foreign, full, busy, other };
+
 // A prepared statement. Parameters are counted from 1, columns from 0.
 class Statement {
  public:
@@ -49,13 +52,12 @@ class Statement {
   struct Finalize {
     void operator()(sqlite3_stmt *statement) const;
   };
-  explicit Statement(sqlite3_stmt *statement) : statement_(statement) {}
+  Statement(sqlite3_stmt *statement, std::shared_ptr<Trouble> trouble)
+      : statement_(statement), trouble_(std::move(trouble)) {}
 
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  std::shared_ptr<Trouble> trouble_;
 };
-
-// What the last failure means for the one who writes.
-enum class Trouble : std::uint8_t { none, damaged, foreign, full, busy, other };
 
 class Database {
  public:
@@ -72,7 +74,10 @@ class Database {
   Result<std::optional<std::int64_t>> integer(std::string_view sql);
   Result<std::optional<std::string>> text(std::string_view sql);
 
-  Trouble trouble() const;
+  // Of the last failure, also of a statement. What is taken back after it is no other.
+  Trouble trouble() const { return *trouble_; }
+  // Pages in the journal, as of the last commit.
+  int journal_pages() const { return *journal_pages_; }
   const std::string &path() const { return path_; }
   // A statement that runs ends soon after.
   void end_with(const std::stop_token &stop);
@@ -81,10 +86,14 @@ class Database {
   struct Close {
     void operator()(sqlite3 *database) const;
   };
+  friend class Transaction;
   Database(sqlite3 *database, std::string path) : database_(database), path_(std::move(path)) {}
   std::unexpected<Error> problem() const;
+  void take_back();
 
   std::unique_ptr<std::stop_token> stop_;
+  std::shared_ptr<Trouble> trouble_ = std::make_shared<Trouble>(Trouble::none);
+  std::unique_ptr<int> journal_pages_ = std::make_unique<int>(0);
   std::unique_ptr<sqlite3, Close> database_;
   std::string path_;
 };

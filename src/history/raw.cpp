@@ -77,7 +77,10 @@ std::optional<std::vector<RawSample>> unpack(std::span<const std::byte> chunk) {
   WallTime time{};
   while (!each.at_end()) {
     if (samples.size() >= kMostChunkSamples) return std::nullopt;
-    time += std::chrono::nanoseconds(each.signed_varint());
+    // Whatever the bytes say must not overflow.
+    time = WallTime(
+        std::chrono::nanoseconds(static_cast<std::int64_t>(static_cast<std::uint64_t>(time.time_since_epoch().count()) +
+                                                           static_cast<std::uint64_t>(each.signed_varint()))));
     const auto seconds = static_cast<double>(each.varint()) / kMilliseconds;
     const auto data = each.bytes(each.count(plain.size()));
     if (each.failed()) return std::nullopt;

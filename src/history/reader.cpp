@@ -54,6 +54,9 @@ Result<Reader> Reader::open(const std::string &path, const std::stop_token &stop
 }
 
 Result<void> Reader::refresh() {
+  const auto hostname = database_->text("SELECT value FROM info WHERE key='hostname'");
+  if (!hostname) return std::unexpected(hostname.error());
+  hostname_ = hostname->value_or("");
   auto rows = database_->prepare(
       "SELECT id, uuid, number, source, vendor, name, pci, driver, parent, label, first_time, last_time" +
       device_columns() + " FROM device");

@@ -115,6 +115,7 @@ class Reader {
   static Result<Reader> open(const std::string &path, const std::stop_token &stop = {});
 
   const std::string &path() const { return database_->path(); }
+  const Text &hostname() const { return hostname_; }
   const std::vector<KnownDevice> &devices() const { return devices_; }
   const KnownDevice *device(std::int64_t id) const;
   // Reads again who is there.
@@ -152,7 +153,8 @@ class Reader {
   Result<void> read_rolled(const RangeQuery &query, Range &range, Scope scope);
   Result<void> read_changes(const RangeQuery &query, Range &range);
   Result<void> read_raw(const RangeQuery &query, const Span &span, Range &range, const Progress &progress);
-  Result<void> add_open_minute(const Span &span, std::span<const std::int64_t> devices, std::vector<ProcessUse> &all);
+  Result<Span> whole_minutes(const Span &span);
+  Result<void> add_samples(const Span &span, std::span<const std::int64_t> devices, std::vector<ProcessUse> &all);
   Result<std::vector<SampleBlock>> raw_blocks(const Span &span);
   Result<std::vector<WallTime>> rolled_times(Tier tier, WallTime from, WallTime to);
   Result<SnapshotPtr> raw_sample(WallTime time);
@@ -171,11 +173,11 @@ class Reader {
 
   std::unique_ptr<Database> database_;
   RawReader raw_;
+  Text hostname_;
   std::vector<KnownDevice> devices_;
   std::uint64_t damaged_ = 0;
   std::vector<TimedSample> cached_;  // of the chunk that was read last
   std::deque<RolledBatch> rolled_;   // read last, the last one first
-  Text hostname_;
 };
 
 }  // namespace gpulse::history

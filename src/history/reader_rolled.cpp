@@ -76,11 +76,6 @@ Result<SnapshotPtr> Reader::rolled_sample(const SampleRef &ref) {
 }
 
 Result<void> Reader::read_batch(RolledBatch &batch) {
-  if (hostname_.empty()) {
-    // It is in the samples alone: all of a history are of one machine.
-    const auto newest = raw_.tail();
-    if (newest && !newest->samples.empty()) hostname_ = newest->samples.back().snapshot->hostname;
-  }
   auto rows = rows_of(*database_, "t.time" + kept_columns(Scope::host, "t"),
                       table_name(Scope::host, batch.tier) + " AS t", batch.span);
   if (!rows) return std::unexpected(rows.error());

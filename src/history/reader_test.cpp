@@ -29,6 +29,7 @@ class AHistory : public ::testing::Test {
     for (int second = 0; second < 625; ++second) {
       Snapshot now;
       now.time = at(second);
+      now.hostname = "n1";
       now.host[host_metric("cpu_percent")] = 10;
       for (std::uint32_t i = 0; i < 2; ++i) {
         auto device = make_device(i);
@@ -162,6 +163,20 @@ TEST_F(AHistory, KnowsWhoWasThere) {
   EXPECT_TRUE(later->empty());
 }
 
+TEST_F(AHistory, CountsOfAMinuteThatIsCutOnlyWhatIsInside) {
+  const auto seconds = [&](double from, double to) {
+    const auto all = reader_->processes({at(from), at(to)}, {});
+    EXPECT_TRUE(all.has_value()) << all.error().line();
+    return all && all->size() == 1 ? all->front().seconds : -1;
+  };
+  EXPECT_EQ(seconds(70, 100), 30) << "within a minute";
+  EXPECT_EQ(seconds(70, 130), 60);
+  EXPECT_EQ(seconds(30, 130), 70);
+  EXPECT_EQ(seconds(30, 170), 110) << "both ends are cut";
+  EXPECT_EQ(seconds(100, 300), 80);
+  EXPECT_EQ(seconds(610, 620), 10) << "of a minute that is not over";
+}
+
 TEST_F(AHistory, KnowsWhatHappened) {
   const auto events = reader_->events({at(0), at(700)});
   ASSERT_TRUE(events.has_value());
@@ -195,6 +210,7 @@ TEST_F(AHistory, MakesSamplesOfMinutesWhereNoOtherIsLeft) {
   const auto sample = reader_->sample((*refs)[1]);
   ASSERT_TRUE(sample.has_value() && *sample);
   EXPECT_EQ((*sample)->time, at(60));
+  EXPECT_EQ((*sample)->hostname, Text("n1"));
   EXPECT_EQ((*sample)->devices[0].row[kUse], Reading(29.5));
   EXPECT_EQ((*sample)->devices[0].row[device_metric("power_limit_watts")], Reading(700));
   const auto later = reader_->sample((*refs)[6]);

@@ -31,6 +31,7 @@ Result<void> Store::recover() {
   if (!reader) return std::unexpected(reader.error());
   auto tail = reader->tail();
   if (!tail) return std::unexpected(tail.error());
+  const auto whole = tail->samples.size();
   if (const auto done = read_back(*reader, tail->samples); !done) return done;
   for (const auto &sample : tail->samples) {
     if (const auto done = fold(sample, true); !done) return done;
@@ -38,7 +39,9 @@ Result<void> Store::recover() {
   std::int64_t schema = 0;
   auto packed = reader->packed_tail(schema);
   if (!packed) return std::unexpected(packed.error());
-  if (!packed->empty() && !tail->is_damaged) {
+  // What comes after a damaged one stands for nothing without it.
+  packed->resize(whole);
+  if (!packed->empty()) {
     tail_ = std::move(*packed);
     schema_ = schema;
     if (const auto done = pack_tail(); !done) return done;
@@ -50,8 +53,9 @@ Result<void> Store::recover() {
 
 // What belongs to the minute of the last sample, and what a counter was at before it.
 Result<void> Store::read_back(RawReader &reader, std::vector<TimedSample> &samples) {
+  constexpr int kMostChunks = 100;  // there is a new one with every start
   auto newest = database_.integer("SELECT max(id) FROM raw");
-  while (newest && *newest) {
+  for (int chunks = 0; chunks < kMostChunks && newest && *newest; ++chunks) {
     const bool is_enough =
         !samples.empty() && !is_about_the_same_minute(samples.front().snapshot->time, samples.back().snapshot->time);
     if (is_enough) return {};

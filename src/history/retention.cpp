@@ -17,13 +17,30 @@ constexpr int kMostPieces = 16;
 constexpr std::int64_t kRowsAtOnce = 60;
 // What lies so far ahead of the newest sample was written with a clock that was wrong.
 constexpr std::int64_t kFuture = 3600;
-constexpr std::int64_t kPagesGivenBack = 2000;
+// What a few minutes need: so much is kept free within the file where the disk has no more to give.
+constexpr std::uint64_t kRoom = std::uint64_t{1} << 20U;
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 std::uint64_t free_on_disk(const std::string &path) {
   struct statvfs disk{};
   if (::statvfs(path.c_str(), &disk) != 0) return ~std::uint64_t{0};
   return std::uint64_t{disk.f_bavail} * disk.f_frsize;
+}
+
+struct Size {
+  std::uint64_t file = 0, unused = 0;  // unused: of the file
+};
+
+Result<Size> size_of(Database &database) {
+  std::array<std::uint64_t, 3> numbers{};
+  std::size_t i = 0;
+  for (const auto *sql : {"PRAGMA page_size", "PRAGMA page_count", "PRAGMA freelist_count"}) {
+    const auto number = database.integer(sql);
+    if (!number) return std::unexpected(number.error());
+    numbers[i++] = static_cast<std::uint64_t>(number->value_or(0));
+  }
+  const auto [page, pages, free] = numbers;
+  return Size{.file = page * pages, .unused = page * std::min(pages, free)};
 }
 
 }  // namespace
@@ -47,45 +64,54 @@ Result<Retention> Retention::open(Database &database, const Keep &keep) {
   return retention;
 }
 
+std::uint64_t Retention::most_journal() const { return std::min(kMostJournal, keep_.bytes / 4); }
+std::uint64_t Retention::most_used() const {
+  return keep_.bytes - most_journal() - std::min(2 * kRoom, keep_.bytes / 8);
+}
+
+Result<bool> Retention::has_room(Database &database) const {
+  if (free_on_disk(database.path()) > keep_.free_bytes) return true;
+  const auto size = size_of(database);
+  if (!size) return std::unexpected(size.error());
+  return size->unused >= kRoom / 4;
+}
+
 Result<bool> Retention::is_too_large(Database &database) const {
-  std::array<std::int64_t, 3> numbers{};
-  std::size_t i = 0;
-  for (const auto *sql : {"PRAGMA page_size", "PRAGMA page_count", "PRAGMA freelist_count"}) {
-    const auto number = database.integer(sql);
-    if (!number) return std::unexpected(number.error());
-    numbers[i++] = number->value_or(0);
-  }
-  const auto page = static_cast<std::uint64_t>(numbers[0]);
-  const auto file = page * static_cast<std::uint64_t>(numbers[1]);
-  const auto used = file - page * static_cast<std::uint64_t>(std::min(numbers[1], numbers[2]));
-  const auto free = free_on_disk(database.path());
-  // What the disk still takes: the file may grow by what is above the reserve.
-  const auto room = free > keep_.free_bytes ? free - keep_.free_bytes : 0;
-  const auto most = keep_.bytes > kMostJournal ? keep_.bytes - kMostJournal : keep_.bytes / 2;
-  return used > std::min(most, file + room);
+  const auto size = size_of(database);
+  if (!size) return std::unexpected(size.error());
+  if (size->file - size->unused > most_used()) return true;
+  // A disk that has no more to give: what comes takes the place of the oldest.
+  return free_on_disk(database.path()) < keep_.free_bytes + kRoom && size->unused < kRoom;
+}
+
+Tier Retention::fullest() const {
+  const auto share = [&](Tier tier) { return amount(tier) / std::max(1.0, limit(tier)); };
+  return std::ranges::max({Tier::raw, Tier::ten_seconds, Tier::minute}, {}, share);
 }
 
 Result<void> Retention::tidy(Database &database, std::int64_t now) {
   for (int pieces = 0; pieces < kMostPieces; ++pieces) {
-    auto fullest = Tier::raw;
-    for (const auto tier : {Tier::ten_seconds, Tier::minute}) {
-      if (amount(tier) / limit(tier) > amount(fullest) / limit(fullest)) fullest = tier;
-    }
+    const auto tier = fullest();
     const auto too_large = is_too_large(database);
     if (!too_large) return std::unexpected(too_large.error());
-    if (!*too_large && amount(fullest) <= limit(fullest)) break;
-    const auto dropped = drop(database, fullest, now);
+    if (!*too_large && amount(tier) <= limit(tier)) break;
+    const auto dropped = drop(database, tier, now);
     if (!dropped) return std::unexpected(dropped.error());
     if (!*dropped) break;
   }
-  // Pages that are free and will not be needed go back to the disk.
-  const auto pages = database.integer("PRAGMA page_count");
-  const auto free = database.integer("PRAGMA freelist_count");
-  if (!pages || !free) return {};
-  if (free->value_or(0) > kPagesGivenBack && free->value_or(0) > pages->value_or(0) / 8) {
-    return database.run(fmt::format("PRAGMA incremental_vacuum({})", kPagesGivenBack));
-  }
-  return {};
+  return give_back(database);
+}
+
+// Pages that are free and will not be needed go back to the disk.
+Result<void> Retention::give_back(Database &database) const {
+  const auto size = size_of(database);
+  if (!size) return std::unexpected(size.error());
+  const bool is_idle = size->unused > size->file / 8 && size->unused > kRoom * 8;
+  if (!is_idle && (size->file <= most_used() || size->unused < kRoom)) return {};
+  // All that it moves goes through the journal.
+  constexpr std::uint64_t kPage = 4096;
+  return database.run(
+      fmt::format("PRAGMA incremental_vacuum({})", std::min<std::uint64_t>(2000, most_journal() / kPage / 8)));
 }
 
 Result<bool> Retention::drop(Database &database, Tier tier, std::int64_t now) {
@@ -141,7 +167,12 @@ Result<bool> Retention::drop_rows(Database &database, Tier tier, std::int64_t no
     if (!done) return std::unexpected(done.error());
   }
   amount(tier) -= static_cast<double>(count->value_or(0) * step(tier).count());
-  if (tier != Tier::minute || *ahead) return true;
+  if (tier != Tier::minute) return true;
+  if (*ahead) {
+    const auto done = database.run(fmt::format("DELETE FROM event WHERE time>={} AND time<{}", from, to));
+    if (!done) return std::unexpected(done.error());
+    return true;
+  }
   // Nothing is known any more of those who were gone by then; the newest change of a value says what it is since.
   const auto done = database.run(fmt::format(
       "DELETE FROM event WHERE time<{0}; DELETE FROM lost WHERE to_time<{0}; DELETE FROM process WHERE last_time<{0};"

@@ -21,7 +21,7 @@ struct Keep {
   bool operator==(const Keep &) const = default;
 };
 
-// What the journal may grow to beside the file itself.
+// What the journal may grow to beside the file itself, at most.
 inline constexpr std::uint64_t kMostJournal = std::uint64_t{64} << 20U;
 
 class Retention {
@@ -30,14 +30,24 @@ class Retention {
 
   // What was written.
   void added(Tier tier, double seconds) { amount(tier) += seconds; }
+  // What the journal may grow to.
+  std::uint64_t most_journal() const;
+  // The disk has more than is to be left free on it, or the file has room in itself.
+  Result<bool> has_room(Database &database) const;
   // Takes the oldest away where there is too much, a little each time. `now`: of the newest sample.
   Result<void> tidy(Database &database, std::int64_t now);
 
  private:
   explicit Retention(const Keep &keep) : keep_(keep) {}
   double &amount(Tier tier) { return amounts_[static_cast<std::size_t>(tier)]; }
+  double amount(Tier tier) const { return amounts_[static_cast<std::size_t>(tier)]; }
   double limit(Tier tier) const;
+  // Of the file, beside the journal and what is free within the file.
+  std::uint64_t most_used() const;
+  // What goes first: of which there is most, by what there may be of it.
+  Tier fullest() const;
   Result<bool> is_too_large(Database &database) const;
+  Result<void> give_back(Database &database) const;
   Result<bool> drop(Database &database, Tier tier, std::int64_t now);
   Result<bool> drop_raw(Database &database, std::int64_t now);
   Result<bool> drop_rows(Database &database, Tier tier, std::int64_t now);

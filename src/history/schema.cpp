@@ -19,6 +19,7 @@ constexpr std::array kRolledUp{std::pair{Scope::host, Tier::ten_seconds}, std::p
 
 // Those whose columns do not depend on the metric table.
 constexpr const char *kTables = R"(
+CREATE TABLE IF NOT EXISTS info(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS raw_schema(id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS raw(id INTEGER PRIMARY KEY, first_time INTEGER NOT NULL, last_time INTEGER NOT NULL,
   samples INTEGER NOT NULL, seconds REAL NOT NULL, schema INTEGER NOT NULL, data BLOB NOT NULL);

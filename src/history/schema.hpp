@@ -10,6 +10,7 @@
 //   event, change      what happened; values of what hardly changes, when they changed
 //   lost               samples that could not be kept, and why
 //   metric             what the columns mean
+//   info               whose history it is
 //
 // Times are seconds since 1970 in UTC; those of raw samples nanoseconds.
 #pragma once

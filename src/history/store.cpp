@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 
 #include "codec/schema.hpp"
 #include "history/times.hpp"
@@ -15,17 +17,73 @@ namespace gpulse::history {
 
 namespace {
 
-// From here on the journal is written back into the file: 4 MiB.
-constexpr std::uint64_t kJournalDue = std::uint64_t{4} << 20U;
+// So many new pages in the journal are written back into the file: 4 MiB.
+constexpr int kPagesDue = 1000;
 
 std::uint64_t size_of(const std::string &path) {
   struct stat file{};
   return ::stat(path.c_str(), &file) == 0 ? static_cast<std::uint64_t>(file.st_size) : 0;
 }
 
-std::uint64_t inode_of(const std::string &path) {
+FileId file_id(const std::string &path) {
   struct stat file{};
-  return ::stat(path.c_str(), &file) == 0 ? file.st_ino : 0;
+  return ::stat(path.c_str(), &file) == 0 ? FileId(file.st_dev, file.st_ino) : FileId();
+}
+
+std::string begin_of_file(const std::string &path) {
+  std::string begin(std::size_t{1} << 20U, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(file.gcount()));
+  return begin;
+}
+
+// Whether a file that is no database any more was a history: somebody else's file is left alone.
+bool was_ours(const std::string &path) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  constexpr std::size_t kHead = 100;             // bytes of a database's head
+  constexpr std::size_t kApplicationPlace = 68;  // in it
+  const auto begin = begin_of_file(path);
+  if (begin.size() < kHead && kMagic.starts_with(std::string_view(begin).substr(0, kMagic.size()))) return true;
+  // As some file systems leave it after a power cut.
+  if (begin.find_first_not_of('\0') == std::string::npos) return true;
+  std::string application;
+  for (const int shift : {24, 16, 8, 0}) application += static_cast<char>(kApplication >> shift & 0xFF);
+  if (begin.size() >= kHead && begin.compare(kApplicationPlace, application.size(), application) == 0) return true;
+  const auto names_ours = [](const std::string &bytes) {
+    return bytes.contains("CREATE TABLE raw_tail(") || bytes.contains("CREATE TABLE device_10s(") ||
+           bytes.contains("CREATE TABLE process_1min(");
+  };
+  return names_ours(begin) || names_ours(begin_of_file(path + "-wal"));
+}
+
+StoreFailure::Kind kind_of(Trouble trouble) {
+  const bool damaged = trouble == Trouble::damaged || trouble == Trouble::foreign;
+  return damaged ? StoreFailure::Kind::damaged : StoreFailure::Kind::passing;
+}
+
+// Looks without writing: even to open a database may change it, where its program has left something to be done.
+std::expected<void, StoreFailure> check_is_ours(const std::string &path) {
+  const auto refused = [&](const char *what, const char *remedy) {
+    return std::unexpected(StoreFailure{{path + what, remedy}, StoreFailure::Kind::refused});
+  };
+  if (file_id(path) == FileId()) return {};
+  auto database = Database::open(path, Database::Mode::read);
+  if (!database) return std::unexpected(StoreFailure{database.error()});
+  const auto what = standing(*database);
+  if (!what) {
+    const auto kind = kind_of(database->trouble());
+    if (kind != StoreFailure::Kind::damaged) return {};
+    if (was_ours(path)) return std::unexpected(StoreFailure{what.error(), kind});
+    return refused(" is no history", "name another file with --history");
+  }
+  if (*what == Standing::newer) {
+    return refused(" was written by a later version of gpulse", "use that one, or name another file with --history");
+  }
+  if (*what == Standing::foreign) {
+    return refused(" is a database of another program", "name another file with --history");
+  }
+  return {};
 }
 
 // Two of the same stretch and entity there are only where a clock was set back: the second is of another turn.
@@ -59,14 +117,14 @@ Result<void> insert(Statement &statement, std::int64_t time, std::int64_t owner,
 }
 
 constexpr const char *kSettings =
-    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-1024;"
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-1024;"
     "PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit=8388608";
 
 }  // namespace
 
 Store::Store(Database database, Directory directory, Retention retention, std::vector<Statement> statements)
     : database_(std::move(database)),
-      inode_(inode_of(database_.path())),
+      file_(file_id(database_.path())),
       directory_(std::move(directory)),
       retention_(std::move(retention)),
       host_ten_(std::move(statements[0])),
@@ -82,31 +140,17 @@ Store::Store(Database database, Directory directory, Retention retention, std::v
 
 Store::~Store() = default;
 
-StoreFailure Store::failed(const Error &error) const {
-  const auto trouble = database_.trouble();
-  const bool damaged = trouble == Trouble::damaged || trouble == Trouble::foreign;
-  return {error, damaged ? StoreFailure::Kind::damaged : StoreFailure::Kind::passing};
-}
+StoreFailure Store::failed(const Error &error) const { return {error, kind_of(database_.trouble())}; }
 
 std::expected<std::unique_ptr<Store>, StoreFailure> Store::open(const std::string &path, const Keep &keep) {
+  if (const auto ours = check_is_ours(path); !ours) return std::unexpected(ours.error());
   auto database = Database::open(path, Database::Mode::write);
   if (!database) return std::unexpected(StoreFailure{database.error()});
   const auto fail = [&](const Error &error) {
-    const auto trouble = database->trouble();
-    const bool damaged = trouble == Trouble::damaged || trouble == Trouble::foreign;
-    return std::unexpected(StoreFailure{error, damaged ? StoreFailure::Kind::damaged : StoreFailure::Kind::passing});
+    return std::unexpected(StoreFailure{error, kind_of(database->trouble())});
   };
   const auto what = standing(*database);
   if (!what) return fail(what.error());
-  if (*what == Standing::newer) {
-    return std::unexpected(StoreFailure{
-        {path + " was written by a later version of gpulse", "use that one, or name another file with --history"},
-        StoreFailure::Kind::refused});
-  }
-  if (*what == Standing::foreign) {
-    return std::unexpected(StoreFailure{
-        {path + " is a database of another program", "name another file with --history"}, StoreFailure::Kind::refused});
-  }
   if (*what == Standing::empty) {
     if (const auto set = database->run("PRAGMA auto_vacuum=INCREMENTAL"); !set) return fail(set.error());
   }
@@ -135,30 +179,38 @@ std::expected<std::unique_ptr<Store>, StoreFailure> Store::open(const std::strin
   auto store = std::unique_ptr<Store>(
       new Store(std::move(*database), std::move(*directory), std::move(*retention), std::move(statements)));
   if (const auto done = store->recover(); !done) return std::unexpected(store->failed(done.error()));
+  store->journal_ = file_id(path + "-wal");
   return store;
 }
 
-std::expected<void, StoreFailure> Store::append(std::span<const TimedSample> samples) {
+std::expected<void, StoreFailure> Store::append(std::span<const TimedSample> samples, const Lost &lost) {
   auto transaction = Transaction::begin(database_);
   if (!transaction) return std::unexpected(failed(transaction.error()));
+  if (lost.samples > 0) {
+    if (const auto done = write_lost(lost); !done) return std::unexpected(failed(done.error()));
+  }
   for (const auto &sample : samples) {
     if (const auto done = take(sample); !done) return std::unexpected(failed(done.error()));
   }
   if (const auto done = transaction->commit(); !done) return std::unexpected(failed(done.error()));
-  if (journal_bytes() >= kJournalDue) {
-    if (const auto done = database_.integer("PRAGMA wal_checkpoint(PASSIVE)"); !done) {
-      return std::unexpected(failed(done.error()));
-    }
-  }
+  return {};
+}
+
+std::expected<void, StoreFailure> Store::write_back() {
+  const auto pages = database_.journal_pages();
+  if (pages < pages_written_back_) pages_written_back_ = 0;
+  constexpr std::uint64_t kPage = 4096;
+  const auto due = std::min<std::uint64_t>(kPagesDue, retention_.most_journal() / kPage / 4);
+  if (pages < pages_written_back_ + static_cast<int>(due)) return {};
+  // Where a reader keeps it from being finished, the next try is due after as many pages again.
+  pages_written_back_ = pages;
+  const auto done = database_.integer("PRAGMA wal_checkpoint(PASSIVE)");
+  if (!done) return std::unexpected(failed(done.error()));
   return {};
 }
 
 std::expected<void, StoreFailure> Store::note(const Lost &lost) {
-  add_lost_.bind(1, seconds_of(lost.from));
-  add_lost_.bind(2, seconds_of(lost.to));
-  add_lost_.bind(3, static_cast<std::int64_t>(lost.samples));
-  add_lost_.bind(4, std::string_view(lost.reason));
-  if (const auto done = add_lost_.run(); !done) return std::unexpected(failed(done.error()));
+  if (const auto done = write_lost(lost); !done) return std::unexpected(failed(done.error()));
   return {};
 }
 
@@ -172,19 +224,38 @@ std::uint64_t Store::journal_bytes() const { return size_of(database_.path() + "
 std::uint64_t Store::bytes() const {
   return size_of(database_.path()) + journal_bytes() + size_of(database_.path() + "-shm");
 }
-bool Store::is_in_place() const { return inode_of(database_.path()) == inode_; }
 
-bool Store::is_held_up() {
-  if (journal_bytes() < kMostJournal) return false;
-  const auto held = database_.integer("PRAGMA wal_checkpoint(TRUNCATE)");
-  return !held || held->value_or(1) != 0;
+bool Store::is_in_place() const { return file_id(database_.path()) == file_; }
+
+void Store::remove_journal() const {
+  const auto journal = database_.path() + "-wal";
+  if (journal_ == FileId() || file_id(journal) != journal_) return;
+  ::unlink(journal.c_str());
+  ::unlink((database_.path() + "-shm").c_str());
 }
+
+std::expected<bool, StoreFailure> Store::is_held_up() {
+  if (journal_bytes() < retention_.most_journal()) return false;
+  const auto held = database_.integer("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (held) return held->value_or(1) != 0;
+  if (database_.trouble() == Trouble::busy) return true;
+  return std::unexpected(failed(held.error()));
+}
+
+std::expected<bool, StoreFailure> Store::has_room() {
+  const auto room = retention_.has_room(database_);
+  if (!room) return std::unexpected(failed(room.error()));
+  return *room;
+}
+
+std::optional<WallTime> Store::last_time() const { return last_ ? std::optional(last_->time) : std::nullopt; }
 
 Result<void> Store::take(const TimedSample &sample) {
   const TimedSample kept{without_moment(*sample.snapshot), sample.seconds};
   const auto before = last_;
   if (const auto done = fold(kept, false); !done) return done;
   if (const auto done = write_events(before.get(), *kept.snapshot); !done) return done;
+  if (const auto done = write_hostname(kept.snapshot->hostname.str()); !done) return done;
   return keep_raw(kept);
 }
 
@@ -301,6 +372,15 @@ Result<void> Store::write_events(const Snapshot *before, const Snapshot &now) {
   return {};
 }
 
+Result<void> Store::write_hostname(const std::string &name) {
+  if (name == hostname_) return {};
+  auto statement = database_.prepare("INSERT OR REPLACE INTO info VALUES('hostname', ?)");
+  if (!statement) return std::unexpected(statement.error());
+  statement->bind(1, std::string_view(name));
+  hostname_ = name;
+  return statement->run();
+}
+
 Result<void> Store::write_event(const Event &event) {
   const auto time = seconds_of(event.time);
   const auto device = directory_.find_device(event.device.str());
@@ -313,6 +393,14 @@ Result<void> Store::write_event(const Event &event) {
   return add_event_.run();
 }
 
+Result<void> Store::write_lost(const Lost &lost) {
+  add_lost_.bind(1, seconds_of(lost.from));
+  add_lost_.bind(2, seconds_of(lost.to));
+  add_lost_.bind(3, static_cast<std::int64_t>(lost.samples));
+  add_lost_.bind(4, std::string_view(lost.reason));
+  return add_lost_.run();
+}
+
 Result<void> Store::keep_raw(const TimedSample &sample) {
   const auto &now = *sample.snapshot;
   const bool goes_back = !tail_.empty() && now.time < tail_.back().time;
@@ -323,7 +411,11 @@ Result<void> Store::keep_raw(const TimedSample &sample) {
   const auto schema = schema_number();
   if (!schema) return std::unexpected(schema.error());
   const auto bytes = encoder_.encode(sample.snapshot);
-  if (!bytes) return std::unexpected(bytes.error());
+  if (!bytes) {
+    // More than a sample may hold: it is in the roll-ups only, and the next one stands alone.
+    if (const auto packed = pack_tail(); !packed) return packed;
+    return write_lost({.from = now.time, .to = now.time, .samples = 1, .reason = bytes.error().line()});
+  }
   add_tail_.bind(1, std::int64_t{now.time.time_since_epoch().count()});
   add_tail_.bind(2, sample.seconds);
   add_tail_.bind(3, *schema);

@@ -4,11 +4,14 @@
 // anew: it then goes on from what is in the file. One thread.
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -29,6 +32,8 @@ struct Lost {
   std::string reason;
 };
 
+using FileId = std::pair<dev_t, ino_t>;
+
 // Why a history cannot be written.
 struct StoreFailure {
   Error error;
@@ -47,9 +52,11 @@ class Store {
   Store &operator=(const Store &) = delete;
   ~Store();
 
-  // All of them or none.
-  std::expected<void, StoreFailure> append(std::span<const TimedSample> samples);
+  // All of them or none. `lost`: what could not be kept before them.
+  std::expected<void, StoreFailure> append(std::span<const TimedSample> samples, const Lost &lost = {});
   std::expected<void, StoreFailure> note(const Lost &lost);
+  // Brings what is in the journal into the file, when there is enough of it. What was appended is safe without it.
+  std::expected<void, StoreFailure> write_back();
   // Takes the oldest away where there is too much; a little each time.
   std::expected<void, StoreFailure> tidy();
 
@@ -57,9 +64,15 @@ class Store {
   std::uint64_t bytes() const;
   std::uint64_t journal_bytes() const;
   // A reader keeps the journal from being emptied: nothing may be written until it is gone.
-  bool is_held_up();
+  std::expected<bool, StoreFailure> is_held_up();
+  // More can be written without taking what is to be left on the disk.
+  std::expected<bool, StoreFailure> has_room();
   // The file that was opened is still the one of this name.
   bool is_in_place() const;
+  // For one that is not: its journal must not be taken for that of the file that took its place.
+  void remove_journal() const;
+  // Of the last sample in the file that is not over yet, else none.
+  std::optional<WallTime> last_time() const;
 
  private:
   struct Rolled {
@@ -78,13 +91,16 @@ class Store {
   Result<void> write_changes(double time);
   Result<void> write_events(const Snapshot *before, const Snapshot &now);
   Result<void> write_event(const Event &event);
+  Result<void> write_lost(const Lost &lost);
+  Result<void> write_hostname(const std::string &name);
   Result<void> keep_raw(const TimedSample &sample);
   Result<void> pack_tail();
   Result<std::int64_t> schema_number();
   StoreFailure failed(const Error &error) const;
 
   Database database_;
-  std::uint64_t inode_ = 0;
+  FileId file_, journal_;
+  int pages_written_back_ = 0;
   Directory directory_;
   Retention retention_;
   Statement host_ten_, host_minute_, device_ten_, device_minute_, process_minute_;
@@ -97,6 +113,7 @@ class Store {
   std::map<std::int64_t, Bucket> processes_;
   SnapshotPtr last_;
   double last_event_ = 0;
+  std::string hostname_;
   std::map<std::pair<std::int64_t, std::uint16_t>, Reading> changes_;  // as stored last
 
   RawEncoder encoder_;

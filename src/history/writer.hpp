@@ -3,15 +3,12 @@
 // who takes samples never waits. What cannot be kept is counted and said.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
+#include <chrono>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
-#include "base/clock.hpp"
-#include "history/store.hpp"
+#include "history/retention.hpp"
 #include "model/snapshot.hpp"
 
 namespace gpulse::history {
@@ -22,12 +19,20 @@ struct WriterStatus {
   std::uint64_t bytes = 0, samples = 0, lost = 0, waiting = 0;
 };
 
+// Tests are in more of a hurry.
+struct WriterPace {
+  std::size_t most_waiting = 300;        // samples: what waits for a slow disk
+  std::chrono::milliseconds often{950};  // two samples closer to each other are one second's
+  std::chrono::milliseconds first_pause{1000}, longest_pause{30'000};  // before the next try
+  std::chrono::milliseconds longest_end{5000};  // half of what a service manager gives a program that is to end
+};
+
 class Writer {
  public:
-  Writer(std::string path, const Keep &keep);
+  Writer(std::string path, const Keep &keep, const WriterPace &pace = {});
   Writer(const Writer &) = delete;
   Writer &operator=(const Writer &) = delete;
-  // Writes what waits, unless the disk does not take it within seconds.
+  // Writes what waits, unless the disk does not take it within seconds: then the thread is left behind in the kernel.
   ~Writer();
 
   // One of them a second is kept. `interval`: the time between two. Any thread.
@@ -36,32 +41,10 @@ class Writer {
   WriterStatus status() const;
 
  private:
-  void run(const std::stop_token &stop);
-  bool wait_for_samples(const std::stop_token &stop);
-  bool open();
-  void write();
-  void fail(const StoreFailure &failure);
-  void say(std::string problem);
-  bool set_aside();
+  class Work;
 
-  const std::string path_;
-
-  mutable std::mutex mutex_;  // guards up to the thread
-  std::condition_variable_any filled_;
-  std::deque<TimedSample> queue_;
-  Keep keep_;
-  Monotonic last_added_{};
-  Lost lost_;  // and not noted in the file yet
-  WriterStatus status_;
-
-  // On the thread alone.
-  std::unique_ptr<Store> store_;
-  Monotonic next_try_{};
-  std::chrono::seconds patience_{1};
-  Monotonic next_look_{};
-  Keep opened_with_;
-  bool is_refused_ = false;
-
+  const WriterPace pace_;
+  std::shared_ptr<Work> work_;  // the thread's too, which may outlive this
   std::jthread thread_;
 };
 

@@ -72,6 +72,9 @@ std::string prometheus_name(const Metric &metric) {
   std::string name(metric.key);
   if (metric.unit == Unit::percent && cut_suffix(name, "_percent")) name += "_ratio";
   if (metric.unit == Unit::mhz && cut_suffix(name, "_mhz")) name += "_hertz";
+  if (metric.unit == Unit::bits && cut_suffix(name, "_bits")) name += "_bytes";
+  // Prometheus keeps "_count" for histograms: "process_count" is "processes".
+  if (cut_suffix(name, "_count")) name += name.ends_with('s') ? "es" : "s";
   if (metric.kind == Kind::counter && !name.ends_with("_total")) name += "_total";
   static constexpr std::array<std::string_view, kScopes> kPrefix{"gpulse_",      "gpulse_process_", "gpulse_host_",
                                                                  "gpulse_self_", "gpulse_core_",    "gpulse_detail_"};
@@ -81,6 +84,7 @@ std::string prometheus_name(const Metric &metric) {
 double prometheus_scale(const Metric &metric) {
   if (metric.unit == Unit::percent) return 0.01;
   if (metric.unit == Unit::mhz) return 1e6;
+  if (metric.unit == Unit::bits) return 0.125;
   return 1.0;
 }
 

@@ -181,7 +181,7 @@ Fold fold(const Metric &metric);
 // faults), and nothing of the rest.
 Kept kept(const Metric &metric);
 
-// The metric's Prometheus family: base units, `_ratio` for percentages, `_total` for counters.
+// The metric's Prometheus family: base units, `_ratio` for percentages, `_total` for counters, a plural for `_count`.
 std::string prometheus_name(const Metric &metric);
 // What a value must be multiplied by to be in the family's unit.
 double prometheus_scale(const Metric &metric);

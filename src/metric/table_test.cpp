@@ -91,12 +91,20 @@ TEST(Prometheus, NamesAreInBaseUnits) {
   EXPECT_EQ(family(host_metric("cpu_percent")), "gpulse_host_cpu_ratio");
   EXPECT_EQ(family(process_metric("gpu_memory_bytes")), "gpulse_process_gpu_memory_bytes");
   EXPECT_EQ(family(self_metric("sample_seconds")), "gpulse_self_sample_seconds");
+  EXPECT_EQ(family(device_metric("memory_bus_width_bits")), "gpulse_memory_bus_width_bytes");
+}
+
+TEST(Prometheus, ACountIsCalledByWhatIsCounted) {
+  EXPECT_EQ(family(device_metric("fan_count")), "gpulse_fans");
+  EXPECT_EQ(family(device_metric("process_count")), "gpulse_processes");
+  EXPECT_EQ(family(host_metric("cpu_count")), "gpulse_host_cpus");
 }
 
 TEST(Prometheus, Scale) {
   EXPECT_EQ(prometheus_scale(describe(device_metric("gpu_utilization_percent"))), 0.01);
   EXPECT_EQ(prometheus_scale(describe(device_metric("clock_sm_mhz"))), 1e6);
   EXPECT_EQ(prometheus_scale(describe(device_metric("energy_joules"))), 1.0);
+  EXPECT_EQ(prometheus_scale(describe(device_metric("memory_bus_width_bits"))), 0.125);
 }
 
 TEST(Prometheus, NoTwoFamiliesAreOneAndOnlyCountersAreTotals) {

@@ -79,6 +79,7 @@ class Agent {
   const Monotonic started_ = monotonic_now();
   share::PlaceLock place_;
   std::unique_ptr<SocketServer> server_;
+  std::unique_ptr<history::Writer> history_;  // null: nothing is kept; ends last, because the disk may take its time
   share::Publisher publisher_;
   DetailsReader details_;
 
@@ -96,8 +97,6 @@ class Agent {
   bool is_ready_ = false;                 // and the service manager knows
   std::uint64_t samples_ = 0, segment_bytes_ = 0;
   std::string complaint_;  // about what could not be published last
-
-  std::unique_ptr<history::Writer> history_;  // null: nothing is kept
 
   std::jthread closer_;  // the last to be made and the first to end: it uses the rest
 };

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "base/file.hpp"
@@ -63,6 +64,14 @@ Result<off_t> end_of_lines(int file, off_t size) {
   return 0;
 }
 
+// Unless there is one of that name. False with errno.
+bool rename_to_new(const std::string &from, const std::string &to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  // A file system that does not know how.
+  if (errno != EINVAL || ::access(to.c_str(), F_OK) == 0) return false;
+  return std::rename(from.c_str(), to.c_str()) == 0;
+}
+
 Result<void> check_file(const OutputFile::Target &target, int file, off_t size) {
   if (size == 0 || target.existing == Existing::overwrite) return {};
   if (target.existing == Existing::refuse) {
@@ -90,7 +99,8 @@ Result<OutputFile> OutputFile::open(const Target &target, const std::stop_token 
   struct stat info{};
   if (!output.file_ || ::fstat(output.file_.get(), &info) != 0) return cannot_write(output.name_);
   // What the shell opened it has prepared too.
-  if (S_ISREG(info.st_mode) && !standard) {
+  output.regular_ = S_ISREG(info.st_mode) && !standard;
+  if (output.regular_) {
     if (const auto good = output.prepare(target); !good) return std::unexpected(good.error());
   }
   return output;
@@ -112,7 +122,33 @@ Result<void> OutputFile::prepare(const Target &target) {
     if (!keep) return std::unexpected(keep.error());
   }
   if (*keep == 0) head_.reset();
+  length_ = static_cast<std::uint64_t>(*keep);
+  last_write_ = WallTime(std::chrono::seconds(info.st_mtim.tv_sec) + std::chrono::nanoseconds(info.st_mtim.tv_nsec));
   if (*keep != info.st_size && ::ftruncate(file, *keep) != 0) return cannot_write(name_);
+  return {};
+}
+
+Result<void> OutputFile::move_to(const std::string &path, const std::string &old_name) {
+  struct stat own{};
+  struct stat named{};
+  if (::fstat(file_.get(), &own) != 0) return cannot_write(name_);
+  // Somebody else may have moved or removed it: then there is only a new one to begin.
+  const bool there = ::lstat(path.c_str(), &named) == 0;
+  if (there && (named.st_dev != own.st_dev || named.st_ino != own.st_ino)) {
+    return failure(fmt::format("{} is not the file any more that was written to", name_),
+                   "another program replaced it");
+  }
+  if (there && !rename_to_new(path, old_name)) return cannot_write(old_name);
+  UniqueFd next(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY, own.st_mode & 0777U));
+  if (!next) {
+    const auto error = cannot_write(name_);
+    if (there) (void)rename_to_new(old_name, path);
+    return error;
+  }
+  (void)::flock(next.get(), LOCK_EX | LOCK_NB);
+  (void)::fchmod(next.get(), own.st_mode & 0777U);
+  file_ = std::move(next);
+  length_ = 0;
   return {};
 }
 
@@ -120,6 +156,7 @@ Result<void> OutputFile::write(std::string_view lines) {
   const NoPipeSignal quiet;
   if (!append_whole(file_.get(), lines)) return cannot_write(name_);
   size_ += lines.size();
+  length_ += lines.size();
   return {};
 }
 

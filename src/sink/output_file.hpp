@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "sink/sink.hpp"
@@ -34,8 +35,16 @@ class OutputFile {
   // All of the lines or none, where a part can be cut off again.
   Result<void> write(std::string_view lines);
 
+  // The file, which has this path, gets another name, and an empty one takes its place. After an error it is as it was.
+  Result<void> move_to(const std::string &path, const std::string &old_name);
+
   const std::string &name() const { return name_; }
+  // Bytes written.
   std::uint64_t size() const { return size_; }
+  // Bytes in the file, with those that it was begun with, and when it was last written to before.
+  std::uint64_t length() const { return length_; }
+  WallTime last_write() const { return last_write_; }
+  bool is_regular() const { return regular_; }
 
  private:
   OutputFile(std::string name, UniqueFd file) : name_(std::move(name)), file_(std::move(file)) {}
@@ -44,7 +53,9 @@ class OutputFile {
   std::string name_;
   UniqueFd file_;
   std::optional<std::size_t> head_;
-  std::uint64_t size_ = 0;
+  std::uint64_t size_ = 0, length_ = 0;
+  WallTime last_write_{};
+  bool regular_ = false;
 };
 
 }  // namespace gpulse::sink

@@ -5,9 +5,11 @@
 #include <iterator>
 
 #include "sink/event_file.hpp"
+#include "sink/prometheus_sink.hpp"
 #include "sink/tensorboard_sink.hpp"
 #include "sink/text_sinks.hpp"
 #include "view/json.hpp"
+#include "view/prometheus.hpp"
 
 namespace gpulse::sink {
 
@@ -19,6 +21,10 @@ std::optional<Format> parse_format(std::string_view word) {
 
 Result<std::optional<MetricSet>> needs_of(const SinkOptions &options) {
   if (options.path.empty()) return failure("there is no file to write to");
+  const bool lines = options.format == Format::csv || options.format == Format::jsonl;
+  if (options.rotation.wanted() && (!lines || options.path == "-")) {
+    return failure("only files of csv and jsonl are rotated", "name one with -o FILE");
+  }
   if (options.format == Format::csv) {
     const auto columns = log_columns(options.fields);
     if (!columns) return std::unexpected(columns.error());
@@ -29,6 +35,11 @@ Result<std::optional<MetricSet>> needs_of(const SinkOptions &options) {
     if (!fields) return std::unexpected(fields.error());
     return options.fields.empty() ? std::nullopt : std::optional(view::needs_of_json(*fields));
   }
+  if (options.format == Format::prometheus) {
+    const auto metrics = view::prometheus_fields(options.fields);
+    if (!metrics) return std::unexpected(metrics.error());
+    return *metrics;
+  }
   if (const auto good = check_run(options.run); !good) return std::unexpected(good.error());
   const auto metrics = view::tensorboard_fields(options.fields);
   if (!metrics) return std::unexpected(metrics.error());
@@ -36,7 +47,8 @@ Result<std::optional<MetricSet>> needs_of(const SinkOptions &options) {
 }
 
 Result<void> check_target(const SinkOptions &options) {
-  return options.format == Format::tensorboard ? Result<void>{} : check_text_target(options);
+  if (options.format == Format::tensorboard) return {};
+  return options.format == Format::prometheus ? check_prometheus_target(options) : check_text_target(options);
 }
 
 Result<std::unique_ptr<Sink>> open(const SinkOptions &options, const std::stop_token &stop) {
@@ -44,6 +56,7 @@ Result<std::unique_ptr<Sink>> open(const SinkOptions &options, const std::stop_t
   if (const auto good = needs_of(options); !good) return std::unexpected(good.error());
   if (options.format == Format::csv) return open_csv(options, stop);
   if (options.format == Format::jsonl) return open_jsonl(options, stop);
+  if (options.format == Format::prometheus) return open_prometheus(options);
   return TensorboardSink::open(options);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where samples are kept for other programs: TensorBoard event files, CSV, JSON lines. `gpulse log` and the library
-// write to sinks. One thread at a time uses a sink; nothing in it prints, and every sample is handed to the kernel in
-// one piece, so that there is nothing to lose when the program is killed.
+// Where samples are kept for other programs: TensorBoard event files, CSV, JSON lines, and the newest one for
+// Prometheus. `gpulse log` and the library write to sinks. One thread at a time uses a sink; nothing in it prints, and
+// every sample is handed to the kernel in one piece, so that there is nothing to lose when the program is killed.
 #pragma once
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,23 +21,35 @@
 
 namespace gpulse::sink {
 
-enum class Format : std::uint8_t { tensorboard, csv, jsonl };
-inline constexpr std::string_view kFormatWords[] = {"tensorboard", "csv", "jsonl"};
+enum class Format : std::uint8_t { tensorboard, csv, jsonl, prometheus };
+inline constexpr std::string_view kFormatWords[] = {"tensorboard", "csv", "jsonl", "prometheus"};
 std::optional<Format> parse_format(std::string_view word);
+inline std::string_view word(Format format) { return kFormatWords[static_cast<std::size_t>(format)]; }
 
 // What becomes of a file that is there and not empty. Pipes and devices are written to in any case. A TensorBoard run
-// that is there is never touched: see SinkOptions::run.
+// that is there is never touched: see SinkOptions::run. A file of Prometheus' holds one sample: ours is replaced in any
+// case, another one only where it may be overwritten.
 enum class Existing : std::uint8_t {
   refuse,
   append,     // one of the same kind and columns is gone on with, after cutting off a torn line
   overwrite,  // whatever it is
 };
 
+// CSV and JSON lines: when a new file begins. The old one gets its time behind its name and is compressed
+// (sink/old_files.hpp).
+struct RotationOptions {
+  std::uint64_t bytes = 0;           // before it would be larger; 0: however large it is
+  std::chrono::nanoseconds time{0};  // at full multiples of it in UTC; 0: however old it is
+  std::size_t keep = 10;             // so many old ones
+
+  bool wanted() const { return bytes > 0 || time > time.zero(); }
+};
+
 struct SinkOptions {
   Format format = Format::tensorboard;
   // TensorBoard's log directory, which is made where it is not there; else the file, "-": the standard output.
   std::string path = {};
-  // As --fields takes them. None: what matters most (view::log_fields()); in JSON lines everything.
+  // As --fields takes them. None: what matters most (view::log_fields()); in JSON lines and for Prometheus everything.
   std::vector<std::string> fields = {};
   // UUIDs of devices; a GPU's instances come with it. None: all. The host's fields are there in any case.
   std::vector<std::string> devices = {};
@@ -47,6 +60,10 @@ struct SinkOptions {
   // Training steps will be given. TensorBoard then leaves out what comes before the first; CSV has a column for them
   // from the start.
   bool steps = false;
+  // Prometheus: the newest sample stays when the sink is closed. Else its file is taken away, because nothing in it
+  // would tell that it is old.
+  bool keep_newest = false;
+  RotationOptions rotation = {};
 };
 
 class Sink {
@@ -70,6 +87,9 @@ class Sink {
   virtual Result<void> flush() = 0;
   // Writes the step that was going on. Twice is once. In a process that was forked off nothing is written.
   virtual Result<void> close() = 0;
+
+  // What went wrong beside the log itself since it was asked last: an old file that could not be compressed.
+  virtual std::optional<Error> take_complaint() { return std::nullopt; }
 
   // The run directory or the file.
   virtual std::string place() const = 0;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sink/text_sinks.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "sink/rotation.hpp"
 #include "view/json.hpp"
 #include "view/log_fields.hpp"
 
@@ -19,7 +22,9 @@ constexpr std::string_view kJsonHead = R"({"schema":"gpulse/1")";
 class TextSink : public Sink {
  public:
   TextSink(const SinkOptions &options, OutputFile file)
-      : filter_(options.devices), name_(file.name()), file_(std::move(file)) {}
+      : filter_(options.devices), name_(file.name()), file_(std::move(file)) {
+    if (options.rotation.wanted()) rotation_.emplace(options.rotation, *file_);
+  }
 
   Result<void> write(const Snapshot &snapshot, std::optional<std::int64_t> step) final {
     if (!file_ || !is_own_process()) return failure("the log is closed");
@@ -27,6 +32,13 @@ class TextSink : public Sink {
     lines_.clear();
     const auto part = filter_.part_of(snapshot);
     append(lines_, part ? *part : snapshot, step_);
+    const auto time = has_time(snapshot) ? snapshot.time : wall_now();
+    if (rotation_ && rotation_->is_due(*file_, lines_.size(), time)) {
+      if (auto begun = rotation_->begin_file(*file_, time); !begun) return begun;
+      on_new_file();
+      lines_.clear();
+      append(lines_, part ? *part : snapshot, step_);
+    }
     const auto written = file_->write(lines_);
     if (written) on_written();
     return written;
@@ -35,19 +47,23 @@ class TextSink : public Sink {
   Result<void> close() final {
     if (file_) size_ = file_->size();
     file_.reset();
+    if (rotation_ && is_own_process()) rotation_->close();
     return {};
   }
+  std::optional<Error> take_complaint() final { return rotation_ ? rotation_->take_complaint() : std::nullopt; }
   std::string place() const final { return name_; }
   std::uint64_t size() const final { return file_ ? file_->size() : size_; }
 
  protected:
   virtual void append(std::string &lines, const Snapshot &snapshot, std::optional<std::int64_t> step) = 0;
   virtual void on_written() {}
+  virtual void on_new_file() {}
 
  private:
   DeviceFilter filter_;
   std::string name_;
   std::optional<OutputFile> file_;  // none: closed
+  std::optional<Rotation> rotation_;
   std::optional<std::int64_t> step_;
   std::string lines_;
   std::uint64_t size_ = 0;
@@ -75,23 +91,23 @@ class CsvSink final : public TextSink {
   // The file that is gone on with has these titles.
   void go_on(bool steps) {
     if (steps) columns_ = with_step(std::move(columns_));
-    titled_ = true;
+    titled_ = decided_ = true;
   }
 
  private:
   void append(std::string &lines, const Snapshot &snapshot, std::optional<std::int64_t> step) override {
-    if (!titled_) {
-      // The first sample decides.
-      if (steps_ || step) columns_ = with_step(std::move(columns_));
-      view::write_csv_header(columns_, lines);
-    }
+    // The first sample decides.
+    if (!decided_ && (steps_ || step)) columns_ = with_step(std::move(columns_));
+    if (!titled_) view::write_csv_header(columns_, lines);
     view::write_csv(snapshot, columns_, lines, step);
   }
-  void on_written() override { titled_ = true; }
+  void on_written() override { titled_ = decided_ = true; }
+  void on_new_file() override { titled_ = false; }
 
   Columns columns_;
   bool steps_;
-  bool titled_ = false;
+  bool decided_ = false;  // whether there is a column for the step
+  bool titled_ = false;   // the file has its titles
 };
 
 class JsonSink final : public TextSink {
@@ -119,7 +135,11 @@ Result<std::vector<std::string>> heads_of(const SinkOptions &options) {
 Result<OutputFile> open_file(const SinkOptions &options, const std::stop_token &stop) {
   const auto heads = heads_of(options);
   if (!heads) return std::unexpected(heads.error());
-  return OutputFile::open({.path = options.path, .existing = options.existing, .heads = *heads}, stop);
+  auto file = OutputFile::open({.path = options.path, .existing = options.existing, .heads = *heads}, stop);
+  if (file && options.rotation.wanted() && !file->is_regular()) {
+    return failure(fmt::format("cannot rotate {}", options.path), "it is not a file");
+  }
+  return file;
 }
 
 }  // namespace

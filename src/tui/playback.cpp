@@ -6,6 +6,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/moment.hpp"
 #include "base/text.hpp"
 
 namespace gpulse::tui {
@@ -170,7 +171,7 @@ std::optional<WallTime> Playback::time_meant(std::string_view words) const {
     return time;
   const bool relative = words.front() == '-' || words.front() == '+';
   const auto seconds = parse_span(relative ? words.substr(1) : words);
-  if (!seconds) return std::nullopt;
+  if (!seconds) return relative ? std::nullopt : parse_moment(words, timeline_.time(timeline_.end() - 1));
   if (!relative) return timeline_.time(timeline_.first()) + from_seconds(*seconds);
   return timeline_.time(number_) + from_seconds(words.front() == '-' ? -*seconds : *seconds);
 }

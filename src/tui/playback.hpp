@@ -47,7 +47,7 @@ class Playback {
   // These pause. What lies before the timeline's first sample is shown once it has reached back.
   void step(std::int64_t samples);
   void jump(std::chrono::seconds by);
-  // "14:03:20", "-5m", "90s" from the start, "start", "end", "now"; false: it is none of these.
+  // "14:03:20", "yesterday 18:00", "-5m", "90s" from the start, "start", "end", "now"; false: it is none of these.
   bool go_to(std::string_view text);
   // To the newest sample, or the end of the recording.
   void go_to_end();

@@ -159,6 +159,11 @@ TEST_F(PlaybackTest, ATimeThatIsYetToComeIsYesterdays) {
   const auto yesterday = timeline.time(10);  // five hours later on the clock than the newest
   ASSERT_TRUE(playback.go_to(local_time(yesterday, "%H:%M:%S")));
   EXPECT_EQ(playback.number(), 9U) << "sample 10 comes 0.73 s later";
+  for (const auto *form : {"yesterday %H:%M:%S", "%Y-%m-%d %H:%M:%S"}) {
+    playback.go_to_end();
+    ASSERT_TRUE(playback.go_to(local_time(yesterday, form))) << form;
+    EXPECT_EQ(playback.number(), 9U) << form;
+  }
 }
 
 TEST_F(PlaybackTest, GoesToTimesAsPeopleWriteThem) {

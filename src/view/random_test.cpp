@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every snapshot whatsoever: lines fit, text is clean, JSON and CSV are well formed.
+// What holds for every snapshot whatsoever: lines fit, text is clean, JSON, CSV and Prometheus' text are well
+// formed.
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "base/text.hpp"
 #include "term/width.hpp"
@@ -11,6 +13,7 @@
 #include "view/explain.hpp"
 #include "view/gpustat.hpp"
 #include "view/json.hpp"
+#include "view/prometheus.hpp"
 #include "view/status.hpp"
 #include "view/testing.hpp"
 
@@ -212,6 +215,32 @@ TEST(EverySnapshot, GivesCsvWithAsManyCellsAsTitles) {
     ASSERT_FALSE(quoted);
     ASSERT_EQ(lines, snapshot.devices.size());
     ASSERT_EQ(cells, lines * (columns->size() - 1));
+  }
+}
+
+TEST(EverySnapshot, GivesPrometheusEachFamilyAndSeriesOnce) {
+  Chance chance(5);
+  PrometheusView view(*prometheus_fields({}));
+  for (int round = 0; round < 100; ++round) {
+    SCOPED_TRACE(round);
+    std::string text;
+    view.write(random_snapshot(chance), text);
+    ASSERT_TRUE(text.starts_with(kPrometheusHead) && text.ends_with('\n'));
+    std::set<std::string_view> seen;
+    std::string_view family;
+    for (std::string_view rest = text; !rest.empty();) {
+      const auto line = next_piece(rest, '\n');
+      ASSERT_EQ(line, printable(line));
+      if (line.starts_with("# HELP ")) {
+        family = line.substr(7, line.find(' ', 7) - 7);
+        ASSERT_TRUE(seen.insert(family).second) << line;
+      } else if (!line.starts_with("# TYPE ")) {
+        const auto end = line.rfind(' ');
+        ASSERT_TRUE(line.starts_with(family)) << line;
+        ASSERT_TRUE(seen.insert(line.substr(0, end + 1)).second) << line;
+        ASSERT_TRUE(parse_double(line.substr(end + 1))) << line;
+      }
+    }
   }
 }
 
