@@ -83,12 +83,15 @@ def test_the_live_view_goes_on_into_the_history(tmp_path: Path, folder: Path) ->
     with Agent(folder, scenario=scenario) as agent, Top(tmp_path, GPULSE_AGENT=str(folder)) as top:
         agent.wait_samples(2)
         assert use(top) == NOW and not is_history(top)
+        # Back by the second: none is shown twice, also not where the agent's last ones meet those that came since.
+        top.press("p")
+        top.wait_for(lambda: "PAUSED" in top.lines[0], "a pause")
         for _ in range(40):
+            clock = top.clock
+            top.press("(")
+            top.wait_for(lambda: is_history(top) or top.clock < clock, "the sample before")
             if is_history(top):
                 break
-            frame = len(top.raw)
-            top.press("(")
-            top.wait_for(lambda: len(top.raw) > frame and "looking into" not in top.message, "one sample back")
         # Straight from the first live one to the last that was kept before it.
         assert is_history(top) and use(top) == LATE
         assert "PAUSED" in top.lines[0]

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/file.hpp"
 #include "feed/timeline.hpp"
@@ -124,7 +125,11 @@ class Loop {
 Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed::Feed &feed) {
   Mailbox mailbox;
   feed::LiveTimeline timeline;
-  for (auto &sample : feed.past()) timeline.add(std::move(sample));
+  auto past = feed.past();
+  // The newest of them is most likely the one that the feed begins with.
+  SnapshotPtr held = past.empty() ? nullptr : std::exchange(past.back(), nullptr);
+  if (held != nullptr) past.pop_back();
+  for (auto &sample : past) timeline.add(std::move(sample));
   feed::JoinedTimeline joined(timeline, options.open_past);
   Loop loop(options, terminal, feed, joined);
   auto warning = feed.warning();  // who opened the feed has told of this one
@@ -148,6 +153,8 @@ Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed
       if (mailbox.error) return std::unexpected(*mailbox.error);
     }
     for (auto &sample : fresh) {
+      const auto before = std::exchange(held, nullptr);
+      if (before != nullptr && before->time < sample->time) timeline.add(before);
       timeline.add(std::move(sample));
       app.sample_came(monotonic_now());
     }
