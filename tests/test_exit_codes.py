@@ -80,6 +80,12 @@ def assert_refused(result: Result, code: int, *words: str) -> None:
         ["log", "--", "true"],
         ["log", "-o", "/dev/null", "--pid", "1", "--", "true"],
         ["log", "--pid", "0"],
+        ["history", "--from", "soon"],
+        ["history", "--metrics", "no_such_metric"],
+        ["history", "--step", "0"],
+        ["history", "--csv", "--jsonl"],
+        ["history", "--csv", "--users", "--jobs"],
+        ["history", "--range"],
         ["explain", "no_such_metric"],
         ["explain", "xid"],
         ["explain", "xid", "many"],
@@ -336,7 +342,7 @@ def test_help_and_version_are_good() -> None:
     version = gpulse("--version")
     assert version.code == GOOD
     assert only_line(version.out).startswith("gpulse ")
-    for command in ("status", "record", "log", "doctor", "explain"):
+    for command in ("status", "record", "log", "history", "doctor", "explain"):
         assert gpulse(command, "--help").code == GOOD
 
 

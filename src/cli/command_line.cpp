@@ -202,10 +202,8 @@ OptionHandle OptionList::duration(const std::string &name, std::chrono::nanoseco
 }
 
 OptionHandle OptionList::duration(const std::string &name, std::optional<std::chrono::nanoseconds> &target,
-                                  const std::string &help) {
-  const auto take = [&target, name](const std::string &text) {
-    target = parse_time(name, text, std::chrono::milliseconds(0));
-  };
+                                  const std::string &help, std::chrono::milliseconds least) {
+  const auto take = [&target, name, least](const std::string &text) { target = parse_time(name, text, least); };
   return with_value(app_->add_option_function<std::string>(name, take, help)->type_name("TIME"));
 }
 

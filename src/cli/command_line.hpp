@@ -66,7 +66,7 @@ class OptionList {
   OptionHandle duration(const std::string &name, std::chrono::nanoseconds &target, const std::string &help,
                         std::chrono::milliseconds least);
   OptionHandle duration(const std::string &name, std::optional<std::chrono::nanoseconds> &target,
-                        const std::string &help);
+                        const std::string &help, std::chrono::milliseconds least = {});
   // A number of bytes: "500MB", "1GiB".
   OptionHandle size(const std::string &name, std::uint64_t &target, const std::string &help, std::uint64_t least);
   // With or without a length of time behind it.

@@ -50,7 +50,8 @@ Result<std::string> history_to_read(const std::string &wanted) {
     if (::access(file.c_str(), R_OK) == 0) return file;
     if (refused.empty() && ::access(file.c_str(), F_OK) == 0) refused = file;
   }
-  if (!refused.empty()) return failure(fmt::format("{} cannot be read", refused), "ask its owner, or use --history FILE");
+  if (!refused.empty())
+    return failure(fmt::format("{} cannot be read", refused), "ask its owner, or use --history FILE");
   return failure("there is no history",
                  "an agent keeps one: start gpulse serve, or the service of that name; --history FILE names a file");
 }

@@ -147,7 +147,8 @@ void add_serve(OptionList &list, Options &options) {
   list.flag("--demo", options.demo, "publish the recording shipped with gpulse, in a folder of its own");
   list.duration("--interval", options.interval, "time between samples (1s)", 10ms);
   list.duration("--fastest", options.fastest, "the least time between samples that a reader may ask for (100ms)", 10ms);
-  list.text("--history", options.history, "where what was is kept; off: nowhere (/var/lib/gpulse, ~/.local/state/gpulse)")
+  list.text("--history", options.history,
+            "where what was is kept; off: nowhere (/var/lib/gpulse, ~/.local/state/gpulse)")
       .value_name("FILE|off");
   list.size("--history-size", options.history_size, "what it may take on the disk (1GiB)", std::uint64_t{16} << 20U);
   list.duration("--keep-raw", options.keep_raw, "how much is kept second by second (24h)", 10min);
@@ -157,6 +158,47 @@ void add_serve(OptionList &list, Options &options) {
       "One agent per machine, or per user, reads the GPUs; every other gpulse takes its samples from memory.\n"
       "Runs until SIGTERM; SIGHUP reads the configuration again ([serve] in config.toml).\n"
       "GPULSE_AGENT=DIR names another folder than /run/gpulse or the user's own.");
+}
+
+void add_history(OptionList &list, Options &options) {
+  list.text("--history", options.history, "the file, instead of that of the agent").value_name("FILE");
+  const auto since = list.duration("--since", options.since, "how far back from --to (1h)").command_line_only();
+  list.text("--from", options.from, "where it begins: 2026-11-16 01:00, 01:00, yesterday 18:00, -3h")
+      .value_name("WHEN")
+      .command_line_only()
+      .excludes(since);
+  list.text("--to", options.to, "where it ends (now)").value_name("WHEN").command_line_only();
+  list.duration("--step", options.step, "one value for so much time (as fits the plot; 1000 values)", 1s);
+  list.comma_list("--metrics", options.fields, "these, by name (use, memory, power, temperature)").value_name("LIST");
+  add_devices(list, options);
+  list.flag("--processes", options.processes, "who was there: memory, GPU time, from when to when");
+  list.flag("--users", options.users, "GPU hours of each user");
+  list.flag("--jobs", options.jobs, "GPU hours of each job, pod or container");
+  list.flag("--events", options.events, "what happened");
+  list.text("--user", options.user, "only processes of this user").value_name("NAME");
+  const auto csv = list.flag("--csv", options.csv, "comma-separated values");
+  list.flag("--range", options.range, "with the least and the greatest of each step").needs(csv);
+  const auto jsonl = list.flag("--jsonl", options.jsonl, "JSON, an object per line").excludes(csv);
+  const auto file = list.text("--export", options.export_to, "the samples as a recording; -: the standard output")
+                        .value_name("FILE.gpr")
+                        .command_line_only()
+                        .excludes(csv)
+                        .excludes(jsonl);
+  list.flag("--force", options.force, "overwrite a file that is there").needs(file);
+  list.number("--width", options.width, "columns to use", {"1", "10000"}).value_name("N");
+  const auto colour = list.flag("--color", options.colour, "colours even when not on a terminal");
+  list.flag("--no-color", options.no_colour, "no colours (also: NO_COLOR)").excludes(colour);
+  list.flag("--ascii", options.ascii, "plain ASCII");
+  list.footer(
+      "  gpulse history                                                     the last hour\n"
+      "  gpulse history -i 3 --from 01:00 --to 04:00 --processes            who used GPU 3 last night\n"
+      "  gpulse history --since 7d --users                                  GPU hours of each user\n"
+      "  gpulse history --since 2h --metrics power_draw_watts,host.cpu_percent --csv\n"
+      "  gpulse history --from 01:00 --to 02:00 --export night.gpr          then: gpulse top --replay night.gpr\n"
+      "\n"
+      "Times are local unless they say otherwise: 2026-11-16T01:00:00Z, 2026-11-16 01:00 +02:00. 01:00 alone is the\n"
+      "last one before now, behind --to the first one after --from.\n"
+      "Exit: 1 there is no history, or nothing in it of that time.");
 }
 
 void add_agent(OptionList &list, Options &options) {
@@ -252,6 +294,8 @@ constexpr std::array kCommands{
     Command{"doctor", "why is my GPU not seen, which readings are missing, what gpulse costs", add_everywhere,
             run_doctor},
     Command{"serve", "the agent: reads the GPUs once, for every program of the machine", add_serve, run_serve},
+    Command{"history", "what was: plots, who was on which GPU, events; of what the agent kept", add_history,
+            run_history},
     Command{"agent", "ask the agent: status, release TIME, resume", add_agent, run_agent},
     Command{"explain", "what a metric or a driver error means", add_explain, run_explain},
     Command{"set", "change a setting: power limit, clocks, modes; or reset a GPU", add_set, run_set},
@@ -280,6 +324,7 @@ constexpr const char *kFooter =
     "  gpulse record -o night.gpr                 then: gpulse --replay night.gpr --watch\n"
     "  gpulse log --format tensorboard -o runs -- python train.py\n"
     "  gpulse serve                               the agent: reads once for all of the above\n"
+    "  gpulse history --since 12h                 what was, as the agent kept it\n"
     "  gpulse pick -n 2 -- python train.py        on two GPUs that are free\n"
     "  gpulse explain sm_active_percent           what a number means\n"
     "\n"

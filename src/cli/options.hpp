@@ -65,6 +65,11 @@ struct Options {
   // What the command line and the configuration say now.
   std::function<Result<Options>()> read_again = {};
 
+  // gpulse history
+  std::optional<std::chrono::nanoseconds> since, step;
+  std::string from, to, user, export_to;
+  bool jsonl = false, range = false, processes = false, users = false, jobs = false, events = false;
+
   // gpulse pick
   std::size_t wanted = 1;
   std::string min_free;
@@ -85,6 +90,7 @@ int run_status(const Options &options);
 int run_top(const Options &options);
 int run_record(const Options &options);
 int run_log(const Options &options);
+int run_history(const Options &options);
 int run_doctor(const Options &options);
 int run_explain(const Options &options);
 int run_serve(const Options &options);

@@ -136,7 +136,8 @@ class Reader {
   Result<void> read_rolled(const RangeQuery &query, Range &range, Scope scope);
   Result<void> read_changes(const RangeQuery &query, Range &range);
   Result<void> read_raw(const RangeQuery &query, const Span &span, Range &range, const Progress &progress);
-  Result<void> add_open_minute(const Span &span, std::span<const std::int64_t> devices, std::vector<ProcessUse> &all);
+  Result<Span> whole_minutes(const Span &span);
+  Result<void> add_samples(const Span &span, std::span<const std::int64_t> devices, std::vector<ProcessUse> &all);
   Result<SnapshotPtr> raw_sample(WallTime time);
   Result<SnapshotPtr> rolled_sample(const SampleRef &ref);
   Result<void> add_rolled_devices(const SampleRef &ref, Snapshot &snapshot);

@@ -101,8 +101,10 @@ Result<std::vector<ProcessUse>> Reader::processes(const Span &span, std::span<co
       "p.last_time>=? AND p.first_time<?{} GROUP BY m.process",
       process_columns("p"), sums(), where));
   if (!rows) return std::unexpected(rows.error());
-  rows->bind(1, begin_of(span.from, Tier::minute));
-  rows->bind(2, ceiling_of(span.to));
+  const auto minutes = whole_minutes(span);
+  if (!minutes) return std::unexpected(minutes.error());
+  rows->bind(1, ceiling_of(minutes->from));
+  rows->bind(2, ceiling_of(minutes->to));
   rows->bind(3, seconds_of(span.from));
   rows->bind(4, seconds_of(span.to));
   std::vector<ProcessUse> all;
@@ -114,18 +116,33 @@ Result<std::vector<ProcessUse>> Reader::processes(const Span &span, std::span<co
     read_sums(*rows, process_column_count(), all.back());
   }
   if (progress) progress(0.9);
-  if (const auto done = add_open_minute(span, devices, all); !done) return std::unexpected(done.error());
+  for (const auto &part : {Span{span.from, minutes->from}, Span{minutes->to, span.to}}) {
+    if (const auto done = add_samples(part, devices, all); !done) return std::unexpected(done.error());
+  }
   std::ranges::sort(all, {}, [](const ProcessUse &use) { return std::pair{-gpu_seconds(use), use.id}; });
   return all;
 }
 
-Result<void> Reader::add_open_minute(const Span &span, std::span<const std::int64_t> devices,
-                                     std::vector<ProcessUse> &all) {
-  const auto rolled = rolled_span(Tier::minute);
-  if (!rolled) return std::unexpected(rolled.error());
-  auto rest = span;
-  if (*rolled) rest.from = std::max(rest.from, (*rolled)->to);
-  if (rest.from >= rest.to) return {};
+// The minutes that can be taken as they are. Those that the span cuts are read from the samples, where they are left.
+Result<Span> Reader::whole_minutes(const Span &span) {
+  const auto reach = coverage();
+  if (!reach) return std::unexpected(reach.error());
+  const auto minute = step(Tier::minute);
+  const auto begin = [](WallTime time) { return time_of(begin_of(time, Tier::minute)); };
+  const auto has_samples = [&](WallTime time) { return reach->raw && reach->raw->from <= time; };
+  Span whole{begin(span.from), begin(span.to)};
+  if (whole.from < span.from && has_samples(span.from)) whole.from += minute;
+  if (whole.to < span.to && !has_samples(whole.to)) whole.to += minute;
+  // The last one is not over.
+  whole.to = std::min(whole.to, reach->minute ? reach->minute->to : whole.from);
+  whole.from = std::min(whole.from, span.to);
+  whole.to = std::max(whole.from, whole.to);
+  return whole;
+}
+
+Result<void> Reader::add_samples(const Span &span, std::span<const std::int64_t> devices,
+                                 std::vector<ProcessUse> &all) {
+  if (span.from >= span.to) return {};
   std::map<std::string, std::int64_t, std::less<>> numbers;
   for (const auto &device : devices_) numbers.emplace(device.identity->uuid.str(), device.id);
   struct Open {
@@ -135,7 +152,7 @@ Result<void> Reader::add_open_minute(const Span &span, std::span<const std::int6
   std::map<std::pair<std::int64_t, std::uint32_t>, Open> open;
   const auto take = [&](const TimedSample &sample) {
     const auto &now = *sample.snapshot;
-    if (now.time < rest.from) return;
+    if (now.time < span.from) return;
     for (const auto &process : now.processes) {
       const auto on = std::ranges::find(now.devices, process.device, &Device::id);
       if (on == now.devices.end() || !on->identity) continue;
@@ -146,14 +163,16 @@ Result<void> Reader::add_open_minute(const Span &span, std::span<const std::int6
       entry.last = now.time;
     }
   };
-  if (const auto done = each_sample(rest, take, {}); !done) return done;
-  auto known = database_->prepare(fmt::format(
-      "SELECT {} FROM process AS p WHERE device=? AND pid=? ORDER BY id DESC LIMIT 1", process_columns("p")));
+  if (const auto done = each_sample(span, take, {}); !done) return done;
+  auto known = database_->prepare(
+      fmt::format("SELECT {} FROM process AS p WHERE device=? AND pid=? AND first_time<=? ORDER BY id DESC LIMIT 1",
+                  process_columns("p")));
   if (!known) return std::unexpected(known.error());
   for (const auto &[key, entry] : open) {
     if (!devices.empty() && std::ranges::find(devices, key.first) == devices.end()) continue;
     known->bind(1, key.first);
     known->bind(2, std::int64_t{key.second});
+    known->bind(3, seconds_of(entry.last));
     const auto row = known->step();
     if (!row) return std::unexpected(row.error());
     if (*row) {

@@ -87,9 +87,9 @@ Result<Tier> Reader::choose_tier(const RangeQuery &query) {
   const auto length = std::chrono::duration_cast<std::chrono::seconds>(query.span.to - query.span.from);
   const auto wanted =
       query.step.count() > 0 ? query.step : length / static_cast<std::int64_t>(std::max<std::size_t>(query.points, 1));
-  auto tier = wanted >= step(Tier::minute) * 3 / 4        ? Tier::minute
-              : wanted >= step(Tier::ten_seconds) * 3 / 4 ? Tier::ten_seconds
-                                                          : Tier::raw;
+  auto tier = wanted >= step(Tier::minute) / 2        ? Tier::minute
+              : wanted >= step(Tier::ten_seconds) / 2 ? Tier::ten_seconds
+                                                      : Tier::raw;
   const auto reaches_back = [&](Tier each) {
     const auto &span = reach->of(each);
     return span && span->from <= query.span.from + step(Tier::minute);

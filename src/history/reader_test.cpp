@@ -163,6 +163,20 @@ TEST_F(AHistory, KnowsWhoWasThere) {
   EXPECT_TRUE(later->empty());
 }
 
+TEST_F(AHistory, CountsOfAMinuteThatIsCutOnlyWhatIsInside) {
+  const auto seconds = [&](double from, double to) {
+    const auto all = reader_->processes({at(from), at(to)}, {});
+    EXPECT_TRUE(all.has_value()) << all.error().line();
+    return all && all->size() == 1 ? all->front().seconds : -1;
+  };
+  EXPECT_EQ(seconds(70, 100), 30) << "within a minute";
+  EXPECT_EQ(seconds(70, 130), 60);
+  EXPECT_EQ(seconds(30, 130), 70);
+  EXPECT_EQ(seconds(30, 170), 110) << "both ends are cut";
+  EXPECT_EQ(seconds(100, 300), 80);
+  EXPECT_EQ(seconds(610, 620), 10) << "of a minute that is not over";
+}
+
 TEST_F(AHistory, KnowsWhatHappened) {
   const auto events = reader_->events({at(0), at(700)});
   ASSERT_TRUE(events.has_value());

@@ -19,25 +19,8 @@ constexpr std::array<std::string_view, 14> kIdentityNames{"time",   "hostname", 
 constexpr std::string_view kHostPrefix = "host.", kProcessPrefix = "process.";
 
 std::string title(const CsvColumn &column) {
-  if (const auto *id = std::get_if<MetricId>(&column))
-    return std::string(key_of(*id).scope == Scope::host ? kHostPrefix : "").append(key_of(*id).key);
+  if (const auto *id = std::get_if<MetricId>(&column)) return csv_title(*id);
   return std::string(kIdentityNames[static_cast<std::size_t>(std::get<CsvIdentity>(column))]);
-}
-
-// As RFC 4180 wants it: quoted where a comma, a quote, a line break or a blank at the border would mislead.
-void append_cell(std::string &out, std::string_view text) {
-  const bool plain = text.find_first_of(",\"\r\n") == std::string_view::npos &&
-                     (text.empty() || (text.front() != ' ' && text.back() != ' '));
-  if (plain) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
 }
 
 std::string words_of(MetricId id, double value) {
@@ -51,13 +34,12 @@ std::string words_of(MetricId id, double value) {
   const bool of_host = metric.scope == Scope::host;
   if (!of_host && device == nullptr) return;
   if (is_text(metric)) {
-    if (!of_host && device->identity != nullptr) append_cell(out, device->identity->texts[id].value_or(""));
+    if (!of_host && device->identity != nullptr) append_csv_text(out, device->identity->texts[id].value_or(""));
     return;
   }
   const auto &reading = of_host ? snapshot.host[id] : device->row[id];
   if (!reading) return;
-  if (metric.kind == Kind::set || metric.kind == Kind::state) return append_cell(out, words_of(id, reading.value()));
-  JsonWriter(out).value(rounded(id, reading.value()));
+  append_csv_value(out, id, reading.value());
 }
 
 std::string device_text(const Device &device, CsvIdentity column) {
@@ -115,7 +97,7 @@ std::string identity_text(const LineSubject &subject, CsvIdentity column) {
     if (const auto *id = std::get_if<MetricId>(&columns[i])) {
       append_metric(out, subject.snapshot, subject.device, *id);
     } else {
-      append_cell(out, identity_text(subject, std::get<CsvIdentity>(columns[i])));
+      append_csv_text(out, identity_text(subject, std::get<CsvIdentity>(columns[i])));
     }
   }
   out += '\n';
@@ -128,6 +110,32 @@ std::string identity_text(const LineSubject &subject, CsvIdentity column) {
 }
 
 }  // namespace
+
+// Where a comma, a quote, a line break or a blank at the border would mislead.
+void append_csv_text(std::string &out, std::string_view text) {
+  const bool plain = text.find_first_of(",\"\r\n") == std::string_view::npos &&
+                     (text.empty() || (text.front() != ' ' && text.back() != ' '));
+  if (plain) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+[[gnu::hot]] void append_csv_value(std::string &out, MetricId id, double value) {
+  const auto kind = brief(id).kind;
+  if (kind == Kind::set || kind == Kind::state) return append_csv_text(out, words_of(id, value));
+  JsonWriter(out).value(rounded(id, value));
+}
+
+std::string csv_title(MetricId id) {
+  return std::string(key_of(id).scope == Scope::host ? kHostPrefix : "").append(key_of(id).key);
+}
 
 std::optional<MetricId> find_field(std::string_view field) {
   for (const auto &[prefix, scope] : {std::pair(kHostPrefix, Scope::host), std::pair(kProcessPrefix, Scope::process)}) {
@@ -174,7 +182,7 @@ MetricSet needs_of_csv(std::span<const CsvColumn> columns) {
 void write_csv_header(std::span<const CsvColumn> columns, std::string &out) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (i > 0) out += ',';
-    append_cell(out, title(columns[i]));
+    append_csv_text(out, title(columns[i]));
   }
   out += '\n';
 }

@@ -43,6 +43,13 @@ std::optional<CsvIdentity> find_csv_identity(std::string_view field);
 // By key, or by nvidia-smi's name of a metric; "host." and "process." stand before those that are not of a device.
 std::optional<MetricId> find_field(std::string_view field);
 
+// A text as a cell: in quotes where RFC 4180 wants them.
+void append_csv_text(std::string &out, std::string_view text);
+// A value of the metric as it stands in a cell.
+void append_csv_value(std::string &out, MetricId id, double value);
+// What the field is called: the key, with "host." before those of the host.
+std::string csv_title(MetricId id);
+
 // No fields: time, id, uuid, name and every number of a device.
 Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields);
 // What has to be read for these columns.
