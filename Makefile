@@ -2,7 +2,7 @@
 # The build itself is CMake's (CMakePresets.json).
 
 .DEFAULT_GOAL := build
-.PHONY: help build run install test unit e2e clients package docs check format bench bench-top bench-agent soak fuzz asan tsan clean
+.PHONY: help build run install test unit e2e clients package docs check format bench bench-top bench-agent bench-history soak fuzz asan tsan clean
 
 JOBS ?= $(shell nproc)
 # Where `make install` goes, and the names of other programs that it gives gpulse there: hard links, because some
@@ -95,6 +95,10 @@ bench-top: build .venv/ready ## what live views cost, ours and others', on the s
 
 bench-agent: build ## what the agent costs, and what its readers save, on the simulator
 	@bench/agent_bench.py
+
+bench-history: ## what a history costs on the disk, of a processor and of memory: ten minutes
+	@tools/install_dependencies.sh build bench
+	@bench/history.sh
 
 soak: build .venv/ready ## what takes minutes: a million samples, a thousand agents killed while others read, 200 while they write a history, 200 histories damaged, 200 rounds for leases
 	@tools/install_dependencies.sh build

@@ -4,7 +4,7 @@
 Everything in one run. Processor time is the scheduler's own count of all threads (/proc/PID/task/*/schedstat). Prints
 Markdown. Needs Python 3.8 and nothing else.
 
-    bench/agent_bench.py [--gpulse build/gpulse] [--readers 100]
+    bench/agent_bench.py [--gpulse build/gpulse] [--readers 100] [--history]
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Machine:
         self.place = folder / f"agent-{devices}"
         self.place.mkdir()
         self.env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8",
-                    "LD_LIBRARY_PATH": str(ROOT / "build" / "sim"), "GPULSE_SIM_SCENARIO": str(scenario)}
+                    "LD_LIBRARY_PATH": str(gpulse.parent / "sim"), "GPULSE_SIM_SCENARIO": str(scenario)}
 
     def command(self, *arguments: str, agent: bool = True) -> subprocess.Popen[bytes]:
         return subprocess.Popen([str(self.gpulse), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -81,6 +81,26 @@ def measure_agent(machine: Machine, interval: str, readers: int, arguments: list
     return row
 
 
+def measure_history(machine: Machine, seconds: float) -> None:
+    """Side by side: an agent that keeps a history, and one that does not."""
+    agents = {}
+    for words in ("off", "on"):
+        place = machine.folder / f"history-{words}"
+        place.mkdir()
+        file = "off" if words == "off" else str(place / "history.db")
+        agents[words] = subprocess.Popen([str(machine.gpulse), "serve", "--history", file], stdin=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL, env={**machine.env, "GPULSE_AGENT": str(place)})
+    time.sleep(10)
+    before = {words: processor_ns(agent.pid) for words, agent in agents.items()}
+    time.sleep(seconds)
+    print("| 8 GPUs, 40 processes, 1 Hz | of a core | memory |\n|---|---|---|")
+    for words, agent in agents.items():
+        used = (processor_ns(agent.pid) - before[words]) / 1e7 / seconds
+        print(f"| history {words} | {used:.3f} % | {resident_mb(agent.pid):.1f} MB |", flush=True)
+        agent.terminate()
+        agent.wait()
+
+
 def wall_ms(machine: Machine, arguments: list[str], agent: bool) -> float:
     times = []
     for _ in range(15):
@@ -94,10 +114,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpulse", type=Path, default=ROOT / "build" / "gpulse")
     parser.add_argument("--readers", type=int, default=100)
+    parser.add_argument("--history", action="store_true", help="what the history costs, and nothing else: six minutes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         eight = Machine(options.gpulse, folder, 8, 40)
+        if options.history:
+            try:
+                # Three chunks are packed in that time, and six minutes rolled up.
+                measure_history(eight, 360)
+            finally:
+                eight.end()
+            return
         many = Machine(options.gpulse, folder, 128, 0)
         try:
             print(f"| agent | alone | | {options.readers} readers | |\n|---|---|---|---|---|")

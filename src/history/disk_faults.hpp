@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
+#include <string>
 #include <thread>
 
 namespace gpulse::history::testing {
@@ -30,28 +32,38 @@ class DiskFaults {
 
   // Every write gives this error, as ENOSPC.
   static void fail(int error) { error_ = error; }
+  // Only those into the file itself: into its journal all goes well.
+  static void fail_file(int error) {
+    spares_journal_ = true;
+    error_ = error;
+  }
   // Every write waits.
   static void hang() { hangs_ = true; }
   static void mend() {
     error_ = 0;
     hangs_ = false;
+    spares_journal_ = false;
   }
   // That wait now.
   static int waiting() { return waiting_; }
 
  private:
-  static bool is_refused() {
+  static bool is_journal(int file) {
+    std::error_code none;
+    return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file), none).string().ends_with("-wal");
+  }
+  static bool is_refused(int file) {
     ++waiting_;
     while (hangs_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     --waiting_;
-    errno = error_;
+    errno = spares_journal_ && is_journal(file) ? 0 : error_.load();
     return errno != 0;
   }
   static ssize_t write_at(int file, const void *data, std::size_t size, off_t place) {
-    return is_refused() ? -1 : ::pwrite(file, data, size, place);
+    return is_refused(file) ? -1 : ::pwrite(file, data, size, place);
   }
   static ssize_t write_on(int file, const void *data, std::size_t size) {
-    return is_refused() ? -1 : ::write(file, data, size);
+    return is_refused(file) ? -1 : ::write(file, data, size);
   }
 
   struct Call {
@@ -62,7 +74,7 @@ class DiskFaults {
                                         Call{"pwrite64", reinterpret_cast<sqlite3_syscall_ptr>(write_at)},
                                         Call{"write", reinterpret_cast<sqlite3_syscall_ptr>(write_on)}};
   inline static std::atomic<int> error_ = 0, waiting_ = 0;
-  inline static std::atomic<bool> hangs_ = false;
+  inline static std::atomic<bool> hangs_ = false, spares_journal_ = false;
 };
 
 }  // namespace gpulse::history::testing

@@ -96,7 +96,9 @@ const KnownDevice *Reader::device(std::int64_t id) const {
 }
 
 Result<std::optional<Span>> Reader::rolled_span(Tier tier) {
-  auto row = database_->prepare(fmt::format("SELECT min(time), max(time) FROM {}", table_name(Scope::host, tier)));
+  // Each by itself is at an end of the table; both at once would be looked for in all of it.
+  auto row = database_->prepare(
+      fmt::format("SELECT (SELECT min(time) FROM {0}), (SELECT max(time) FROM {0})", table_name(Scope::host, tier)));
   if (!row) return std::unexpected(row.error());
   const auto stepped = row->step();
   if (!stepped) return std::unexpected(stepped.error());

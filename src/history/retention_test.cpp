@@ -117,6 +117,24 @@ TEST_F(RetentionTest, AClockThatIsSetBackKeepsBothTurns) {
   EXPECT_EQ(count("sum(turn) FROM device_10s"), 12);
 }
 
+TEST_F(RetentionTest, AProcessStaysTheSameWhateverTheClockDoes) {
+  open(kLittle);
+  auto now = sample(0);
+  const auto run = [&](std::uint32_t pid, int from, int to) {
+    for (int second = from; second < to; ++second) {
+      now.time = at(second);
+      now.processes = {testing::make_process(pid, 0, "ann", "train")};
+      testing::append(*store_, now);
+    }
+  };
+  run(100, kYear, kYear + 70);
+  // The clock is set right.
+  run(300, 0, 200);
+  open(kLittle);
+  run(300, 200, 210);
+  EXPECT_EQ(count("count(*) FROM process WHERE pid=300"), 1);
+}
+
 TEST_F(RetentionTest, ASuspendIsAGap) {
   open(kLittle);
   append(0, 30);

@@ -156,7 +156,10 @@ std::expected<std::unique_ptr<Store>, StoreFailure> Store::open(const std::strin
   }
   if (const auto set = database->run(kSettings); !set) return fail(set.error());
   if (const auto made = prepare(*database); !made) return fail(made.error());
-  const auto newest = database->integer("SELECT CAST(max(last_time) AS INTEGER) FROM process");
+  // By the last sample, not by the latest time: the clock may have been ahead.
+  const auto newest = database->integer(
+      "SELECT coalesce((SELECT time FROM raw_tail ORDER BY id DESC LIMIT 1),"
+      "(SELECT last_time FROM raw ORDER BY id DESC LIMIT 1))/1000000000");
   if (!newest) return fail(newest.error());
   auto directory = Directory::open(*database, static_cast<double>(newest->value_or(0)) - 120);
   if (!directory) return fail(directory.error());

@@ -84,7 +84,6 @@ class Writer::Work {
   bool wait_for_samples(const std::stop_token &stop);
   bool open();
   void follow_file();
-  void skip_written();
   void write();
   bool may_write();
   void look_after();
@@ -237,7 +236,6 @@ bool Writer::Work::open() {
   }
   store_ = std::move(*opened);
   opened_with_ = keep;
-  skip_written();
   return true;
 }
 
@@ -248,15 +246,6 @@ void Writer::Work::follow_file() {
            fmt::format("history: {} was taken away: what comes goes into the one of that name", path_));
   store_->remove_journal();
   store_.reset();
-}
-
-// What was said to have failed may be in the file all the same.
-void Writer::Work::skip_written() {
-  const auto last = store_->last_time();
-  const std::lock_guard lock(mutex_);
-  const auto written = std::ranges::find_if(queue_, [&](const auto &sample) { return sample.snapshot->time == last; });
-  if (written != queue_.end()) queue_.erase(queue_.begin(), written + 1);
-  status_.waiting = queue_.size();
 }
 
 void Writer::Work::write() {
