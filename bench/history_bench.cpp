@@ -49,6 +49,7 @@ using history::Store;
 using history::TimedSample;
 
 constexpr std::uint32_t kGpus = 8, kProcesses = 40;
+constexpr std::int64_t kHour = 3600;
 constexpr std::int64_t kBegin = 1'767'225'600;  // 2026-01-01
 
 double processor_seconds() {
@@ -302,7 +303,7 @@ void print_tables(const std::string &path) {
 
 // Twelve hours second by second.
 void measure_raw(const std::string &path, Machine &machine) {
-  constexpr std::int64_t kHours = 12 * 3600;
+  constexpr std::int64_t kHours = 12 * kHour;
   {
     auto store = must(Store::open(path, {.free_bytes = 0}));
     const auto each = fill(*store, machine, kBegin, kBegin + kHours, 1, 60);
@@ -324,7 +325,7 @@ void measure_raw(const std::string &path, Machine &machine) {
 void measure_range(const std::string &path, std::int64_t end) {
   auto reader = must(history::Reader::open(path));
   const auto time = [](std::int64_t second) { return WallTime(std::chrono::seconds(second)); };
-  history::RangeQuery query{.span = {time(end - 12 * 3600), time(end)},
+  history::RangeQuery query{.span = {time(end - 12 * kHour), time(end)},
                             .metrics = {device_metric("gpu_utilization_percent"), device_metric("memory_used_bytes"),
                                         device_metric("power_draw_watts"), device_metric("temperature_gpu_celsius"),
                                         device_metric("sm_active_percent"), device_metric("clock_graphics_mhz"),
@@ -363,7 +364,7 @@ void measure_writes(const std::string &path, Machine &machine) {
 
 // What lies further back than a tier keeps is written in that tier's steps: the same rows, in minutes.
 void measure_total(const std::string &path, Machine &machine, std::int64_t days) {
-  constexpr std::int64_t kDay = 24 * 3600;
+  constexpr std::int64_t kDay = 24 * kHour;
   const auto end = kBegin + days * kDay;
   {
     auto store = must(Store::open(path, {.free_bytes = 0}));
@@ -401,7 +402,7 @@ int main(int argc, char **argv) {
   Machine machine;
   measure_writes(folder + "/hour.db", machine);
   measure_raw(folder + "/raw.db", machine);
-  measure_range(folder + "/raw.db", kBegin + 12 * 3600);
+  measure_range(folder + "/raw.db", kBegin + 12 * kHour);
   measure_total(folder + "/total.db", machine, days);
   return 0;
 }

@@ -31,21 +31,21 @@ class DiskFaults {
   }
 
   // Every write gives this error, as ENOSPC.
-  static void fail(int error) { error_ = error; }
+  static void fail(int error) { fault = error; }
   // Only those into the file itself: into its journal all goes well.
   static void fail_file(int error) {
-    spares_journal_ = true;
-    error_ = error;
+    spares_journal = true;
+    fault = error;
   }
   // Every write waits.
-  static void hang() { hangs_ = true; }
+  static void hang() { hangs = true; }
   static void mend() {
-    error_ = 0;
-    hangs_ = false;
-    spares_journal_ = false;
+    fault = 0;
+    hangs = false;
+    spares_journal = false;
   }
   // That wait now.
-  static int waiting() { return waiting_; }
+  static int waiting() { return held; }
 
  private:
   static bool is_journal(int file) {
@@ -53,10 +53,10 @@ class DiskFaults {
     return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file), none).string().ends_with("-wal");
   }
   static bool is_refused(int file) {
-    ++waiting_;
-    while (hangs_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    --waiting_;
-    errno = spares_journal_ && is_journal(file) ? 0 : error_.load();
+    ++held;
+    while (hangs) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --held;
+    errno = spares_journal && is_journal(file) ? 0 : fault.load();
     return errno != 0;
   }
   static ssize_t write_at(int file, const void *data, std::size_t size, off_t place) {
@@ -73,8 +73,8 @@ class DiskFaults {
   inline static const std::array kCalls{Call{"pwrite", reinterpret_cast<sqlite3_syscall_ptr>(write_at)},
                                         Call{"pwrite64", reinterpret_cast<sqlite3_syscall_ptr>(write_at)},
                                         Call{"write", reinterpret_cast<sqlite3_syscall_ptr>(write_on)}};
-  inline static std::atomic<int> error_ = 0, waiting_ = 0;
-  inline static std::atomic<bool> hangs_ = false, spares_journal_ = false;
+  inline static std::atomic<int> fault = 0, held = 0;
+  inline static std::atomic<bool> hangs = false, spares_journal = false;
 };
 
 }  // namespace gpulse::history::testing

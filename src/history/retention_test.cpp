@@ -35,10 +35,10 @@ Snapshot sample(double second, std::size_t devices = 1) {
 
 class RetentionTest : public ::testing::Test {
  protected:
-  std::string path() const { return folder_.path("/history.db"); }
+  std::string path() const { return folder.path("/history.db"); }
   void open(const Keep &keep) {
-    store_.reset();
-    store_ = testing::open_store(path(), keep);
+    store.reset();
+    store = testing::open_store(path(), keep);
   }
   // One sample each second.
   void append(int from, int to, std::size_t devices = 1) {
@@ -46,14 +46,14 @@ class RetentionTest : public ::testing::Test {
     for (int second = from; second < to; ++second) {
       samples.push_back({std::make_shared<const Snapshot>(sample(second, devices)), 1});
       if (samples.size() == 10 || second + 1 == to) {
-        testing::append(*store_, samples);
-        ASSERT_TRUE(store_->write_back().has_value());
+        testing::append(*store, samples);
+        ASSERT_TRUE(store->write_back().has_value());
         samples.clear();
       }
     }
   }
   void tidy(int times = 1) {
-    for (int i = 0; i < times; ++i) ASSERT_TRUE(store_->tidy().has_value());
+    for (int i = 0; i < times; ++i) ASSERT_TRUE(store->tidy().has_value());
   }
   std::int64_t count(const std::string &what) const {
     auto database = Database::open(path(), Database::Mode::read);
@@ -61,12 +61,12 @@ class RetentionTest : public ::testing::Test {
   }
   std::uint64_t on_disk() const {
     std::uint64_t bytes = 0;
-    for (const auto &file : std::filesystem::directory_iterator(folder_.path())) bytes += file.file_size();
+    for (const auto &file : std::filesystem::directory_iterator(folder.path())) bytes += file.file_size();
     return bytes;
   }
 
-  TemporaryFolder folder_;
-  std::unique_ptr<Store> store_;
+  TemporaryFolder folder;
+  std::unique_ptr<Store> store;
 };
 
 // A quarter of an hour second by second, half an hour of ten seconds, three hours of minutes.
@@ -124,7 +124,7 @@ TEST_F(RetentionTest, AProcessStaysTheSameWhateverTheClockDoes) {
     for (int second = from; second < to; ++second) {
       now.time = at(second);
       now.processes = {testing::make_process(pid, 0, "ann", "train")};
-      testing::append(*store_, now);
+      testing::append(*store, now);
     }
   };
   run(100, kYear, kYear + 70);
@@ -158,14 +158,14 @@ TEST_F(RetentionTest, StaysBelowItsSizeWithAllItsFiles) {
   open({.bytes = kMost, .free_bytes = 0});
   std::uint64_t most = 0;
   for (int i = 0; i < 80; ++i) {
-    ASSERT_EQ(store_->is_held_up(), false);
+    ASSERT_EQ(store->is_held_up(), false);
     append(60 * i, 60 * (i + 1), 2);
     tidy();
     most = std::max(most, on_disk());
   }
   EXPECT_LT(most, kMost);
   EXPECT_GT(most, kMost / 2) << "it never got that far";
-  EXPECT_EQ(count("max(time) FROM device_1min"), testing::kStart + 60 * 78);
+  EXPECT_EQ(count("max(time) FROM device_1min"), testing::kStart + std::int64_t{60} * 78);
   auto database = Database::open(path(), Database::Mode::read);
   EXPECT_EQ(database->text("PRAGMA integrity_check"), "ok");
 }
@@ -179,7 +179,7 @@ TEST_F(RetentionTest, ASmallerSizeGivesTheDiskItsRoomBack) {
   open({.bytes = kMost, .free_bytes = 0});
   append(60 * 40, 60 * 41, 2);
   tidy(100);
-  store_.reset();
+  store.reset();
   EXPECT_LT(on_disk(), kMost);
 }
 
@@ -189,24 +189,24 @@ TEST_F(RetentionTest, WhereTheDiskHasNoMoreToGiveTheNewTakesThePlaceOfTheOld) {
   append(0, 60 * 20, 2);
   open({.free_bytes = std::uint64_t{1} << 60U});
   append(60 * 20, 60 * 21, 2);
-  EXPECT_EQ(store_->has_room(), false);
+  EXPECT_EQ(store->has_room(), false);
   tidy(10);
-  EXPECT_EQ(store_->has_room(), true);
+  EXPECT_EQ(store->has_room(), true);
   const auto before = on_disk();
   for (int minute = 21; minute < 50; ++minute) {
     append(60 * minute, 60 * (minute + 1), 2);
     tidy();
-    ASSERT_EQ(store_->has_room(), true);
+    ASSERT_EQ(store->has_room(), true);
   }
   EXPECT_LE(on_disk(), before + (std::uint64_t{5} << 20U)) << "more than the journal was added";
-  EXPECT_GE(count("max(time) FROM device_1min"), testing::kStart + 60 * 48);
+  EXPECT_GE(count("max(time) FROM device_1min"), testing::kStart + std::int64_t{60} * 48);
 }
 
 TEST_F(RetentionTest, NothingIsBegunOnADiskThatIsFull) {
   open({.free_bytes = std::uint64_t{1} << 60U});
   append(0, 2);
   tidy(3);
-  EXPECT_EQ(store_->has_room(), false);
+  EXPECT_EQ(store->has_room(), false);
 }
 
 }  // namespace

@@ -18,8 +18,14 @@ namespace {
 constexpr int kRounds = 10;
 int fails_in = -1;
 
+bool is_interrupted() {
+  if (fails_in < 0) return false;
+  --fails_in;
+  return fails_in < 0;
+}
+
 Result<bool> add_numbers(Database &database) {
-  if (fails_in >= 0 && fails_in-- == 0) return failure("the power went off");
+  if (is_interrupted()) return failure("the power went off");
   if (const auto made = database.run("CREATE TABLE IF NOT EXISTS number(n)"); !made)
     return std::unexpected(made.error());
   const auto have = database.integer("SELECT count(*) FROM number");
@@ -31,7 +37,7 @@ Result<bool> add_numbers(Database &database) {
 }
 
 Result<bool> double_numbers(Database &database) {
-  if (fails_in >= 0 && fails_in-- == 0) return failure("the power went off");
+  if (is_interrupted()) return failure("the power went off");
   if (const auto done = database.run("UPDATE number SET n=2*n"); !done) return std::unexpected(done.error());
   return true;
 }

@@ -122,11 +122,11 @@ constexpr const char *kSettings =
 
 }  // namespace
 
-Store::Store(Database database, Directory directory, Retention retention, std::vector<Statement> statements)
+Store::Store(Database database, Directory directory, const Retention &retention, std::vector<Statement> statements)
     : database_(std::move(database)),
       file_(file_id(database_.path())),
       directory_(std::move(directory)),
-      retention_(std::move(retention)),
+      retention_(retention),
       host_ten_(std::move(statements[0])),
       host_minute_(std::move(statements[1])),
       device_ten_(std::move(statements[2])),
@@ -156,10 +156,12 @@ std::expected<std::unique_ptr<Store>, StoreFailure> Store::open(const std::strin
   }
   if (const auto set = database->run(kSettings); !set) return fail(set.error());
   if (const auto made = prepare(*database); !made) return fail(made.error());
-  // By the last sample, not by the latest time: the clock may have been ahead.
+  // Not by the latest time alone: the clock may have been ahead. Nor by the last sample: a process's time is of the
+  // last minute that was over, which may be long ago.
   const auto newest = database->integer(
-      "SELECT coalesce((SELECT time FROM raw_tail ORDER BY id DESC LIMIT 1),"
-      "(SELECT last_time FROM raw ORDER BY id DESC LIMIT 1))/1000000000");
+      "SELECT min((SELECT CAST(max(last_time) AS INTEGER) FROM process), coalesce((SELECT time FROM raw_tail ORDER BY "
+      "id "
+      "DESC LIMIT 1), (SELECT last_time FROM raw ORDER BY id DESC LIMIT 1))/1000000000)");
   if (!newest) return fail(newest.error());
   auto directory = Directory::open(*database, static_cast<double>(newest->value_or(0)) - 120);
   if (!directory) return fail(directory.error());
@@ -179,8 +181,8 @@ std::expected<std::unique_ptr<Store>, StoreFailure> Store::open(const std::strin
     if (!statement) return fail(statement.error());
     statements.push_back(std::move(*statement));
   }
-  auto store = std::unique_ptr<Store>(
-      new Store(std::move(*database), std::move(*directory), std::move(*retention), std::move(statements)));
+  auto store =
+      std::unique_ptr<Store>(new Store(std::move(*database), std::move(*directory), *retention, std::move(statements)));
   if (const auto done = store->recover(); !done) return std::unexpected(store->failed(done.error()));
   store->journal_ = file_id(path + "-wal");
   return store;
@@ -461,7 +463,7 @@ Result<std::int64_t> Store::schema_number() {
     if (const auto done = add->run(); !done) return std::unexpected(done.error());
     schema_ = add->last_row();
   } else {
-    schema_ = **known;
+    schema_ = *known;
   }
   return *schema_;
 }

@@ -41,22 +41,22 @@ Snapshot sample(int second) {
 
 class WriterTest : public ::testing::Test {
  protected:
-  std::string path() const { return folder_.path("/history.db"); }
-  void start(const Keep &keep = kKeep) { writer_ = std::make_unique<Writer>(path(), keep, kPace); }
-  void end() { writer_.reset(); }
+  std::string path() const { return folder.path("/history.db"); }
+  void start(const Keep &keep = kKeep) { writer = std::make_unique<Writer>(path(), keep, kPace); }
+  void end() { writer.reset(); }
 
   // One sample a second from where the last call ended; none of them may wait.
   void add(int count) {
     for (int i = 0; i < count; ++i) {
       const auto begun = monotonic_now();
-      writer_->add(std::make_shared<const Snapshot>(sample(second_++)), 1s);
-      slowest_ = std::max(slowest_, monotonic_now() - begun);
+      writer->add(std::make_shared<const Snapshot>(sample(next_second++)), 1s);
+      slowest = std::max(slowest, monotonic_now() - begun);
     }
   }
   void wait_until(const std::function<bool(const WriterStatus &)> &condition) const {
     const auto until = monotonic_now() + 20s;
-    while (!condition(writer_->status())) {
-      ASSERT_LT(monotonic_now(), until) << writer_->status().problem;
+    while (!condition(writer->status())) {
+      ASSERT_LT(monotonic_now(), until) << writer->status().problem;
       std::this_thread::sleep_for(1ms);
     }
   }
@@ -84,10 +84,10 @@ class WriterTest : public ::testing::Test {
     return reader->lost({WallTime{}, WallTime::max()}).value();
   }
 
-  TemporaryFolder folder_;
-  std::unique_ptr<Writer> writer_;
-  int second_ = 0;
-  std::chrono::nanoseconds slowest_{0};
+  TemporaryFolder folder;
+  std::unique_ptr<Writer> writer;
+  int next_second = 0;
+  std::chrono::nanoseconds slowest{0};
 };
 
 std::vector<int> from_to(int first, int after_last) {
@@ -110,13 +110,13 @@ TEST_F(WriterTest, AFullDiskCostsWhatExceedsTheQueueAndNothingElse) {
   add(1);
   wait_problem("the disk is full");
   add(49);
-  EXPECT_EQ(writer_->status().waiting, 20);
-  EXPECT_EQ(writer_->status().lost, 30);
+  EXPECT_EQ(writer->status().waiting, 20);
+  EXPECT_EQ(writer->status().lost, 30);
   DiskFaults::mend();
   wait_written();
   add(5);
   wait_written();
-  EXPECT_LT(slowest_, 500ms);
+  EXPECT_LT(slowest, 500ms);
   auto expected = from_to(0, 10);
   std::ranges::copy(from_to(40, 65), std::back_inserter(expected));
   EXPECT_EQ(kept(), expected);
@@ -149,15 +149,15 @@ TEST_F(WriterTest, WhatCannotBeWrittenBackIsNotWrittenAgain) {
   wait_written();
   DiskFaults::fail_file(ENOSPC);
   const auto until = monotonic_now() + 20s;
-  while (writer_->status().problem.empty() && monotonic_now() < until) {
+  while (writer->status().problem.empty() && monotonic_now() < until) {
     add(1);
     std::this_thread::sleep_for(1ms);
   }
-  EXPECT_THAT(writer_->status().problem, HasSubstr("the disk is full"));
+  EXPECT_THAT(writer->status().problem, HasSubstr("the disk is full"));
   DiskFaults::mend();
   add(1);
   wait_written();
-  EXPECT_EQ(kept(), from_to(0, second_));
+  EXPECT_EQ(kept(), from_to(0, next_second));
 }
 
 TEST_F(WriterTest, ADiskThatHangsMakesNobodyWait) {
@@ -168,8 +168,8 @@ TEST_F(WriterTest, ADiskThatHangsMakesNobodyWait) {
   DiskFaults::hang();
   add(60);
   wait_until([](const auto &) { return DiskFaults::waiting() > 0; });
-  EXPECT_LT(slowest_, 500ms);
-  EXPECT_GE(writer_->status().lost, 39);
+  EXPECT_LT(slowest, 500ms);
+  EXPECT_GE(writer->status().lost, 39);
   const auto begun = monotonic_now();
   end();
   EXPECT_LT(monotonic_now() - begun, 2s) << "the end waited for the disk";
@@ -189,7 +189,7 @@ TEST_F(WriterTest, WhatIsOnItsWayToTheDiskIsNotCountedAsLost) {
   add(10);
   wait_until([](const auto &) { return DiskFaults::waiting() > 0; });
   add(40);
-  const auto lost_count = writer_->status().lost;
+  const auto lost_count = writer->status().lost;
   DiskFaults::mend();
   wait_written();
   EXPECT_EQ(kept().size() + lost_count, 51);
@@ -211,19 +211,19 @@ TEST_F(WriterTest, AReaderThatDoesNotEndKeepsTheJournalBounded) {
   ASSERT_TRUE(reader->run("BEGIN; SELECT count(*) FROM raw_tail").has_value());
   const auto journal = [&] { return std::filesystem::file_size(path() + "-wal"); };
   const auto until = monotonic_now() + 20s;
-  while (writer_->status().problem.empty() && monotonic_now() < until) {
+  while (writer->status().problem.empty() && monotonic_now() < until) {
     add(1);
     std::this_thread::sleep_for(100us);
   }
-  EXPECT_THAT(writer_->status().problem, HasSubstr("does not end its reading"));
+  EXPECT_THAT(writer->status().problem, HasSubstr("does not end its reading"));
   add(100);
-  EXPECT_GT(writer_->status().lost, 0);
+  EXPECT_GT(writer->status().lost, 0);
   EXPECT_LT(journal(), kMost + (512U << 10U));
   ASSERT_TRUE(reader->run("COMMIT").has_value());
   wait_written();
   add(1);
   wait_written();
-  EXPECT_EQ(kept().back(), second_ - 1);
+  EXPECT_EQ(kept().back(), next_second - 1);
   EXPECT_LT(journal(), kMost);
 }
 
@@ -238,17 +238,17 @@ TEST_F(WriterTest, AFileThatIsRemovedBeginsAnew) {
 }
 
 TEST_F(WriterTest, AFileThatIsReplacedIsGoneOnWithAndNotSpoiledByTheOtherOnesJournal) {
-  const auto other = folder_.path("/other.db");
+  const auto other = folder.path("/other.db");
   {
     Writer made(other, kKeep, kPace);
     for (int i = 0; i < 3; ++i) made.add(std::make_shared<const Snapshot>(sample(i)), 1s);
   }
-  second_ = 100;
+  next_second = 100;
   start();
   add(150);
   wait_until([](const auto &now) { return now.waiting == 0; });
   std::filesystem::rename(other, path());
-  second_ = 1000;
+  next_second = 1000;
   add(5);
   wait_written();
   end();
@@ -260,13 +260,13 @@ TEST_F(WriterTest, AFileThatIsReplacedIsGoneOnWithAndNotSpoiledByTheOtherOnesJou
 }
 
 TEST_F(WriterTest, AFolderThatComesLaterIsWaitedFor) {
-  std::ofstream(folder_.path("/in_the_way")) << "a file";
-  writer_ = std::make_unique<Writer>(folder_.path("/in_the_way/history.db"), kKeep, kPace);
+  std::ofstream(folder.path("/in_the_way")) << "a file";
+  writer = std::make_unique<Writer>(folder.path("/in_the_way/history.db"), kKeep, kPace);
   add(3);
   wait_problem("cannot be written");
-  std::filesystem::remove(folder_.path("/in_the_way"));
+  std::filesystem::remove(folder.path("/in_the_way"));
   wait_written();
-  EXPECT_EQ(writer_->status().samples, 3);
+  EXPECT_EQ(writer->status().samples, 3);
 }
 
 TEST_F(WriterTest, WhatIsNotOursIsRefusedAndNotTouched) {
@@ -286,10 +286,10 @@ TEST_F(WriterTest, WhatIsNotOursIsRefusedAndNotTouched) {
       {"pipe", "is no file", [](const auto &path) { ::mkfifo(path.c_str(), 0600); }},
   };
   for (const auto &each : cases) {
-    const auto file = folder_.path(std::string("/") + each.name);
+    const auto file = folder.path(std::string("/") + each.name);
     each.make(file);
     const auto before = std::filesystem::is_regular_file(file) ? bytes_of(file) : "";
-    writer_ = std::make_unique<Writer>(file, kKeep, kPace);
+    writer = std::make_unique<Writer>(file, kKeep, kPace);
     add(2);
     wait_problem(each.words);
     end();
@@ -307,12 +307,12 @@ TEST_F(WriterTest, AnotherProgramsJournalIsLeftToIt) {
   auto other = Database::open(path(), Database::Mode::write);
   ASSERT_TRUE(other->run("PRAGMA journal_mode=WAL; CREATE TABLE bookmarks(url)").has_value());
   for (const auto *end : {"", "-wal", "-shm"}) {
-    std::filesystem::copy_file(path() + end, folder_.path(std::string("/left.db") + end));
+    std::filesystem::copy_file(path() + end, folder.path(std::string("/left.db") + end));
   }
-  const auto left = folder_.path("/left.db");
+  const auto left = folder.path("/left.db");
   const auto file = bytes_of(left), journal = bytes_of(left + "-wal");
   ASSERT_FALSE(journal.empty());
-  writer_ = std::make_unique<Writer>(left, kKeep, kPace);
+  writer = std::make_unique<Writer>(left, kKeep, kPace);
   add(2);
   wait_problem("another program");
   end();
@@ -348,7 +348,7 @@ TEST_F(WriterTest, ADamagedFileIsKeptAsideAndANewOneBegins) {
                               good.substr(0, 50), std::string(8192, '\0')}) {
     for (const auto *beside : {"-wal", "-shm", ".damaged", ".damaged-wal"}) std::filesystem::remove(path() + beside);
     std::ofstream(path(), std::ios::binary) << damaged;
-    second_ = 500;
+    next_second = 500;
     start();
     add(10);
     wait_written();
@@ -363,11 +363,11 @@ TEST_F(WriterTest, TellsHowItIsFromAnyThread) {
   std::atomic<bool> done = false;
   std::uint64_t looks = 0;
   std::thread other([&] {
-    while (!done) looks += writer_->status().samples > 0 ? 1U : 0U;
+    while (!done) looks += writer->status().samples > 0 ? 1U : 0U;
   });
   for (int i = 0; i < 200; ++i) {
     add(1);
-    if (i % 20 == 0) writer_->set_keep({.raw = std::chrono::hours(1 + i), .free_bytes = 0});
+    if (i % 20 == 0) writer->set_keep({.raw = std::chrono::hours(1 + i), .free_bytes = 0});
     std::this_thread::sleep_for(100us);
   }
   wait_written();
