@@ -77,7 +77,9 @@ TEST_F(ASampleIndex, SortsWhatWasWrittenAfterTheClockWentBack) {
   auto all = index(-10, 1000);
   ASSERT_EQ(all.size(), 350U);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i > 0) ASSERT_LT(all.time(i - 1), all.time(i));
+    if (i > 0) {
+      ASSERT_LT(all.time(i - 1), all.time(i));
+    }
     ASSERT_EQ((*all.at(i))->time, all.time(i));
     ASSERT_EQ(all.find(all.time(i)), i);
   }
