@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writers that are killed at any moment: every second that was said to be kept is there, once, in the samples and in
 // the roll-ups. GPULSE_HISTORY_KILLS says how many are killed; two hundred take some seconds.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

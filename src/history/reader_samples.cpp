@@ -65,7 +65,7 @@ Result<void> Reader::each_sample(const Span &span, const Take &take, const Progr
   for (std::size_t i = 0; i < chunks->size(); ++i) {
     const auto chunk = (*chunks)[i].id == 0 ? raw_.tail() : raw_.chunk((*chunks)[i].id);
     if (!chunk) return std::unexpected(chunk.error());
-    damaged_ += chunk->is_damaged ? 1 : 0;
+    damaged_ += chunk->is_damaged ? 1U : 0U;
     for (const auto &sample : chunk->samples) {
       if (!span.contains(sample.snapshot->time)) {
         if (!is_begun && sample.snapshot->time < span.from) before = sample;

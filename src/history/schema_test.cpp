@@ -2,6 +2,7 @@
 // Files of earlier versions are brought up to date, also when that is interrupted.
 #include "history/schema.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>

@@ -293,9 +293,12 @@ TEST_F(WriterTest, WhatIsNotOursIsRefusedAndNotTouched) {
     add(2);
     wait_problem(each.words);
     end();
-    if (std::filesystem::is_regular_file(file)) EXPECT_TRUE(bytes_of(file) == before) << each.name;
-    for (const auto *beside : {"-wal", "-shm", ".damaged"})
+    if (std::filesystem::is_regular_file(file)) {
+      EXPECT_TRUE(bytes_of(file) == before) << each.name;
+    }
+    for (const auto *beside : {"-wal", "-shm", ".damaged"}) {
       EXPECT_FALSE(std::filesystem::exists(file + beside)) << beside;
+    }
   }
 }
 
@@ -360,7 +363,7 @@ TEST_F(WriterTest, TellsHowItIsFromAnyThread) {
   std::atomic<bool> done = false;
   std::uint64_t looks = 0;
   std::thread other([&] {
-    while (!done) looks += writer->status().samples > 0 ? 1 : 0;
+    while (!done) looks += writer->status().samples > 0 ? 1U : 0U;
   });
   for (int i = 0; i < 200; ++i) {
     add(1);
