@@ -150,6 +150,7 @@ class Reader {
   Result<void> each_sample(const Span &span, const Take &take, const Progress &progress);
   Result<std::optional<Span>> rolled_span(Tier tier);
   Result<Tier> choose_tier(const RangeQuery &query);
+  Result<void> read_tier(const RangeQuery &query, Range &range, const Progress &progress);
   Result<void> read_rolled(const RangeQuery &query, Range &range, Scope scope);
   Result<void> read_changes(const RangeQuery &query, Range &range);
   Result<void> read_raw(const RangeQuery &query, const Span &span, Range &range, const Progress &progress);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "history/reader.hpp"
@@ -63,6 +64,12 @@ bool is_only_raw(MetricId id) {
   return what == Kept::raw;
 }
 
+std::chrono::seconds wanted_step(const RangeQuery &query) {
+  if (query.step.count() > 0) return query.step;
+  const auto length = std::chrono::duration_cast<std::chrono::seconds>(query.span.to - query.span.from);
+  return length / static_cast<std::int64_t>(std::max<std::size_t>(query.points, 1));
+}
+
 // After a step back of the clock the same time comes again.
 void put_in_order(Series &series) { std::ranges::sort(series.points, {}, &Point::time); }
 
@@ -81,12 +88,10 @@ void join(std::vector<Series> &all, Series more) {
 
 // The coarsest that is fine enough; a coarser one where that does not reach back far enough.
 Result<Tier> Reader::choose_tier(const RangeQuery &query) {
-  if (std::ranges::any_of(query.metrics, is_only_raw)) return Tier::raw;
+  if (std::ranges::all_of(query.metrics, is_only_raw)) return Tier::raw;
   const auto reach = coverage();
   if (!reach) return std::unexpected(reach.error());
-  const auto length = std::chrono::duration_cast<std::chrono::seconds>(query.span.to - query.span.from);
-  const auto wanted =
-      query.step.count() > 0 ? query.step : length / static_cast<std::int64_t>(std::max<std::size_t>(query.points, 1));
+  const auto wanted = wanted_step(query);
   auto tier = wanted >= step(Tier::minute) / 2        ? Tier::minute
               : wanted >= step(Tier::ten_seconds) / 2 ? Tier::ten_seconds
                                                       : Tier::raw;
@@ -108,26 +113,13 @@ Result<Range> Reader::range(const RangeQuery &asked, const Progress &progress) {
   const auto tier = choose_tier(query);
   if (!tier) return std::unexpected(tier.error());
   Range range{.tier = *tier, .step = step(*tier), .series = {}};
-  const auto length = std::chrono::duration_cast<std::chrono::seconds>(query.span.to - query.span.from);
-  const auto wanted =
-      query.step.count() > 0 ? query.step : length / static_cast<std::int64_t>(std::max<std::size_t>(query.points, 1));
+  const auto wanted = wanted_step(query);
   // Whole steps of the tier.
   if (wanted > range.step) range.step = range.step * ((wanted + range.step - std::chrono::seconds(1)) / range.step);
   query.step = range.step;
-  auto rest = query.span;
-  if (*tier != Tier::raw) {
-    for (const auto scope : {Scope::device, Scope::host}) {
-      if (const auto done = read_rolled(query, range, scope); !done) return std::unexpected(done.error());
-    }
-    if (const auto done = read_changes(query, range); !done) return std::unexpected(done.error());
-    const auto rolled = rolled_span(*tier);
-    if (!rolled) return std::unexpected(rolled.error());
-    // What is not rolled up yet is in the samples.
-    if (*rolled) rest.from = std::max(rest.from, (*rolled)->to);
-  }
-  if (rest.from < rest.to) {
-    if (const auto done = read_raw(query, rest, range, progress); !done) return std::unexpected(done.error());
-  }
+  const auto done =
+      *tier == Tier::raw ? read_raw(query, query.span, range, progress) : read_tier(query, range, progress);
+  if (!done) return std::unexpected(done.error());
   std::ranges::for_each(range.series, put_in_order);
   std::erase_if(range.series, [](const Series &series) { return series.points.empty(); });
   const auto place = [&](const Series &series) {
@@ -137,6 +129,26 @@ Result<Range> Reader::range(const RangeQuery &asked, const Progress &progress) {
   };
   std::ranges::sort(range.series, {}, place);
   return range;
+}
+
+Result<void> Reader::read_tier(const RangeQuery &query, Range &range, const Progress &progress) {
+  for (const auto scope : {Scope::device, Scope::host}) {
+    if (const auto done = read_rolled(query, range, scope); !done) return done;
+  }
+  if (const auto done = read_changes(query, range); !done) return done;
+  const auto rolled = rolled_span(range.tier);
+  if (!rolled) return std::unexpected(rolled.error());
+  // What is not rolled up yet is in the samples; what never is, as far back as they reach.
+  auto rest = query.span;
+  if (*rolled) rest.from = std::max(rest.from, (*rolled)->to);
+  auto not_yet = query;
+  std::erase_if(not_yet.metrics, is_only_raw);
+  if (rest.from < rest.to) {
+    if (const auto done = read_raw(not_yet, rest, range, {}); !done) return done;
+  }
+  auto never = query;
+  std::erase_if(never.metrics, std::not_fn(is_only_raw));
+  return never.metrics.empty() ? Result<void>{} : read_raw(never, query.span, range, progress);
 }
 
 Result<void> Reader::read_rolled(const RangeQuery &query, Range &range, Scope scope) {

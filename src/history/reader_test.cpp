@@ -124,6 +124,18 @@ TEST_F(AHistory, KnowsWhatIsOnlyInTheSamples) {
   EXPECT_NEAR(range.series[0].points[0].value, 0.8, 1e-12);
 }
 
+TEST_F(AHistory, ReadsEachMetricFromWhereItIs) {
+  auto database = Database::open(path_, Database::Mode::write);
+  ASSERT_TRUE(database.has_value());
+  ASSERT_TRUE(database->run("DELETE FROM raw WHERE id<=3").has_value());
+  const auto range = this->range(0, 700, {device_metric("voltage_graphics_volts"), kUse}, 60s);
+  EXPECT_EQ(range.tier, Tier::minute);
+  ASSERT_EQ(range.series.size(), 4);
+  EXPECT_EQ(range.series[0].points.size(), 5) << "only of the samples that are left, from second 360 on";
+  EXPECT_EQ(range.series[0].points[0].time, at(360));
+  EXPECT_EQ(range.series[2].points.size(), 11) << "from the minutes, and the one that is not over";
+}
+
 TEST_F(AHistory, KnowsWhenWhatHardlyChangesHasChanged) {
   const auto range = this->range(120, 600, {device_metric("power_limit_watts")}, 60s);
   ASSERT_EQ(range.series.size(), 2);
