@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "history/reader.hpp"
 #include "history/times.hpp"
@@ -84,6 +85,101 @@ void join(std::vector<Series> &all, Series more) {
   same->points.insert(same->points.end(), more.points.begin(), more.points.end());
 }
 
+// Curves made of samples.
+class RawCurves {
+ public:
+  // `has_changes`: what hardly changes has its curve already. What comes before `from` only tells what counters were
+  // at.
+  RawCurves(const RangeQuery &query, WallTime from, std::span<const KnownDevice> devices, bool has_changes)
+      : query_(query),
+        from_(from),
+        of_devices_(of_scope(query, Scope::device)),
+        of_host_(of_scope(query, Scope::host)) {
+    for (const auto &device : devices) numbers_.emplace(device.identity->uuid.str(), device.id);
+    if (has_changes) std::erase_if(of_devices_, [](MetricId id) { return kept(describe(id)) == Kept::changes; });
+  }
+
+  void take(const TimedSample &sample) {
+    const auto &now = *sample.snapshot;
+    for (const auto metric : of_host_) add(0, metric, now.host, sample);
+    for (const auto &device : now.devices) {
+      if (!device.identity) continue;
+      const auto number = numbers_.find(device.identity->uuid.str());
+      if (number == numbers_.end() || !is_wanted(query_, number->second)) continue;
+      for (const auto metric : of_devices_) add(number->second, metric, device.row, sample);
+    }
+  }
+
+  void end(std::vector<Series> &all) {
+    for (auto &[key, entry] : entries_) {
+      entry.end();
+      join(all, entry.curve.take());
+    }
+  }
+
+ private:
+  struct Entry {
+    Curve curve;
+    MetricFolding folding;
+    std::optional<std::int64_t> begin{};
+    double seconds = 0;
+
+    Entry(MetricId metric, std::int64_t device, std::chrono::seconds step)
+        : curve(metric, device, step), folding(fold(describe(metric))) {}
+    void clear() {
+      folding.clear();
+      seconds = 0;
+      begin.reset();
+    }
+    void end() {
+      if (begin) curve.add(time_of(*begin), folding.folded(), seconds);
+      clear();
+    }
+  };
+
+  void add(std::int64_t device, MetricId metric, const Row &row, const TimedSample &sample) {
+    if (is_text(key_of(metric)) || !row[metric]) return;
+    auto &entry = entries_.try_emplace({device, metric.index}, metric, device, query_.step).first->second;
+    const auto begin = begin_of(sample.snapshot->time, query_.step);
+    if (entry.begin && *entry.begin != begin) entry.end();
+    entry.begin = begin;
+    entry.seconds += sample.seconds;
+    entry.folding.add(row[metric].value(), sample.snapshot->time, sample.seconds);
+    if (sample.snapshot->time < from_) entry.clear();
+  }
+
+  const RangeQuery &query_;
+  WallTime from_;
+  std::vector<MetricId> of_devices_, of_host_;
+  std::map<std::string, std::int64_t, std::less<>> numbers_;
+  std::map<std::pair<std::int64_t, std::uint16_t>, Entry> entries_;
+};
+
+// The columns of some metrics in a table of a scope.
+struct RolledColumns {
+  std::vector<KeptMetric> metrics{};
+  std::string names{};  // each with a comma before it
+
+  RolledColumns(const RangeQuery &query, Scope scope) {
+    for (const auto id : of_scope(query, scope)) {
+      const auto place = kept_place(id);
+      if (!place) continue;
+      metrics.push_back(kept_metrics(scope)[*place]);
+      names += fmt::format(", {}", describe(id).key);
+      if (metrics.back().has_range) names += fmt::format(", {}, {}", least_column(id), greatest_column(id));
+    }
+  }
+};
+
+// The value at the column, which is then that of the next metric.
+Folded take_folded(const Statement &row, int &column, bool has_range) {
+  const auto at = std::exchange(column, column + (has_range ? 3 : 1));
+  if (row.is_null(at)) return {};
+  const auto value = row.real(at);
+  return {
+      .value = value, .least = has_range ? row.real(at + 1) : value, .greatest = has_range ? row.real(at + 2) : value};
+}
+
 }  // namespace
 
 // The coarsest that is fine enough; a coarser one where that does not reach back far enough.
@@ -152,51 +248,32 @@ Result<void> Reader::read_tier(const RangeQuery &query, Range &range, const Prog
 }
 
 Result<void> Reader::read_rolled(const RangeQuery &query, Range &range, Scope scope) {
-  std::vector<KeptMetric> metrics;
-  std::string columns;
-  for (const auto id : of_scope(query, scope)) {
-    const auto place = kept_place(id);
-    if (!place) continue;
-    metrics.push_back(kept_metrics(scope)[*place]);
-    columns += fmt::format(", {}", describe(id).key);
-    if (metrics.back().has_range) columns += fmt::format(", {}, {}", least_column(id), greatest_column(id));
-  }
-  if (metrics.empty()) return {};
-  std::string where;
-  if (scope == Scope::device && !query.devices.empty()) {
-    where = fmt::format(" AND device IN ({})", fmt::join(query.devices, ","));
-  }
+  const RolledColumns columns(query, scope);
+  if (columns.metrics.empty()) return {};
   const bool is_host = scope == Scope::host;
+  const auto where = is_host || query.devices.empty()
+                         ? std::string()
+                         : fmt::format(" AND device IN ({})", fmt::join(query.devices, ","));
   auto rows =
       database_->prepare(fmt::format("SELECT time, seconds, {}{} FROM {} WHERE time>=? AND time<?{} ORDER BY time",
-                                     is_host ? "0" : "device", columns, table_name(scope, range.tier), where));
+                                     is_host ? "0" : "device", columns.names, table_name(scope, range.tier), where));
   if (!rows) return std::unexpected(rows.error());
   rows->bind(1, ceiling_of(query.span.from));
   rows->bind(2, ceiling_of(query.span.to));
   std::map<std::int64_t, std::vector<Curve>> curves;
-  std::map<std::int64_t, std::vector<Curve>>::iterator known = curves.end();
   while (true) {
     const auto row = rows->step();
     if (!row) return std::unexpected(row.error());
     if (!*row) break;
-    const auto id = rows->integer(2);
-    known = curves.find(id);
-    if (known == curves.end()) {
-      known = curves.emplace(id, std::vector<Curve>{}).first;
-      for (const auto &metric : metrics) known->second.emplace_back(metric.id, id, range.step);
+    const auto [known, is_new] = curves.try_emplace(rows->integer(2));
+    if (is_new) {
+      for (const auto &metric : columns.metrics) known->second.emplace_back(metric.id, known->first, range.step);
     }
     const auto time = time_of(rows->integer(0));
     const auto seconds = rows->real(1);
     int column = 3;
-    for (std::size_t i = 0; i < metrics.size(); ++i) {
-      Folded folded;
-      if (!rows->is_null(column)) {
-        folded.value = rows->real(column);
-        folded.least = metrics[i].has_range ? rows->real(column + 1) : *folded.value;
-        folded.greatest = metrics[i].has_range ? rows->real(column + 2) : *folded.value;
-      }
-      column += metrics[i].has_range ? 3 : 1;
-      known->second[i].add(time, folded, seconds);
+    for (std::size_t i = 0; i < columns.metrics.size(); ++i) {
+      known->second[i].add(time, take_folded(*rows, column, columns.metrics[i].has_range), seconds);
     }
   }
   for (auto &[id, all] : curves) {
@@ -236,61 +313,10 @@ Result<void> Reader::read_changes(const RangeQuery &query, Range &range) {
 }
 
 Result<void> Reader::read_raw(const RangeQuery &query, const Span &span, Range &range, const Progress &progress) {
-  struct Reading {
-    Curve curve;
-    MetricFolding folding;
-    std::optional<std::int64_t> begin{};
-    double seconds = 0;
-
-    Reading(MetricId metric, std::int64_t device, std::chrono::seconds step)
-        : curve(metric, device, step), folding(fold(describe(metric))) {}
-    void end() {
-      if (begin) curve.add(time_of(*begin), folding.folded(), seconds);
-      folding.clear();
-      seconds = 0;
-      begin.reset();
-    }
-  };
-  std::map<std::pair<std::int64_t, std::uint16_t>, Reading> readings;
-  const bool has_changes = range.tier != Tier::raw;
-  const auto of_devices = of_scope(query, Scope::device);
-  const auto of_host = of_scope(query, Scope::host);
-  std::map<std::string, std::int64_t, std::less<>> numbers;
-  for (const auto &device : devices_) numbers.emplace(device.identity->uuid.str(), device.id);
-  const auto add = [&](std::int64_t device, MetricId metric, const Row &row, const TimedSample &sample) {
-    const auto &reading = row[metric];
-    if (!reading || is_text(key_of(metric))) return;
-    auto &entry = readings.try_emplace({device, metric.index}, metric, device, query.step).first->second;
-    const auto begin = begin_of(sample.snapshot->time, query.step);
-    if (entry.begin && *entry.begin != begin) entry.end();
-    entry.begin = begin;
-    entry.seconds += sample.seconds;
-    entry.folding.add(reading.value(), sample.snapshot->time, sample.seconds);
-    // Only for what a counter was at.
-    if (sample.snapshot->time < span.from) {
-      entry.folding.clear();
-      entry.begin.reset();
-      entry.seconds = 0;
-    }
-  };
-  const auto take = [&](const TimedSample &sample) {
-    const auto &now = *sample.snapshot;
-    for (const auto metric : of_host) add(0, metric, now.host, sample);
-    for (const auto &device : now.devices) {
-      if (!device.identity) continue;
-      const auto number = numbers.find(device.identity->uuid.str());
-      if (number == numbers.end() || !is_wanted(query, number->second)) continue;
-      for (const auto metric : of_devices) {
-        if (has_changes && kept(describe(metric)) == Kept::changes) continue;
-        add(number->second, metric, device.row, sample);
-      }
-    }
-  };
-  if (const auto done = each_sample(span, take, progress); !done) return done;
-  for (auto &[key, entry] : readings) {
-    entry.end();
-    join(range.series, entry.curve.take());
-  }
+  RawCurves curves(query, span.from, devices_, range.tier != Tier::raw);
+  const auto done = each_sample(span, [&](const TimedSample &sample) { curves.take(sample); }, progress);
+  if (!done) return done;
+  curves.end(range.series);
   return {};
 }
 
