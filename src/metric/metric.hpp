@@ -177,8 +177,8 @@ std::string_view symbol(Unit unit);  // "%", "W", "°C", …
 // and what is a state, a text or fixed to the last.
 Fold fold(const Metric &metric);
 
-// What is kept of it: as its row says; else of a device the changes of what hardly changes (a state, a limit, a count of
-// faults), and nothing of the rest.
+// What is kept of it: as its row says; else of a device the changes of what hardly changes (a state, a limit, a count
+// of faults), and nothing of the rest.
 Kept kept(const Metric &metric);
 
 // The metric's Prometheus family: base units, `_ratio` for percentages, `_total` for counters, a plural for `_count`.
