@@ -122,7 +122,7 @@ constexpr const char *kSettings =
 
 }  // namespace
 
-Store::Store(Database database, Directory directory, const Retention &retention, std::vector<Statement> statements)
+Store::Store(Database database, Directory directory, const Retention &retention, std::vector<Statement> &&statements)
     : database_(std::move(database)),
       file_(file_id(database_.path())),
       directory_(std::move(directory)),

@@ -80,7 +80,7 @@ class Store {
     double seen = 0;
   };
 
-  Store(Database database, Directory directory, const Retention &retention, std::vector<Statement> statements);
+  Store(Database database, Directory directory, const Retention &retention, std::vector<Statement> &&statements);
 
   Result<void> recover();
   Result<void> recover_changes();
