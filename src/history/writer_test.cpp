@@ -166,8 +166,9 @@ TEST_F(WriterTest, ADiskThatHangsMakesNobodyWait) {
   add(5);
   wait_written();
   DiskFaults::hang();
-  add(60);
+  add(1);
   wait_until([](const auto &) { return DiskFaults::waiting() > 0; });
+  add(59);
   EXPECT_LT(slowest, 500ms);
   EXPECT_GE(writer->status().lost, 39);
   const auto begun = monotonic_now();

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -174,9 +176,10 @@ TEST(MonitorSinks, OneThatThrowsDoesNotStopTheSamples) {
 // As long as a disk takes to answer.
 class SlowSink final : public sink::Sink {
  public:
-  explicit SlowSink(std::timed_mutex &disk) : disk_(disk) {}
-  Result<void> write(const Snapshot &, std::optional<std::int64_t>) override {
+  SlowSink(std::timed_mutex &disk, std::atomic<const Snapshot *> &written) : disk_(disk), written_(written) {}
+  Result<void> write(const Snapshot &snapshot, std::optional<std::int64_t>) override {
     const std::lock_guard lock(disk_);
+    written_ = &snapshot;
     return {};
   }
   Result<void> flush() override { return {}; }
@@ -186,15 +189,23 @@ class SlowSink final : public sink::Sink {
 
  private:
   std::timed_mutex &disk_;
+  std::atomic<const Snapshot *> &written_;
 };
 
 TEST(MonitorSinks, ASlowOneKeepsNobodyWaiting) {
   FakeMachine machine;
   const auto disk = std::make_unique<std::timed_mutex>();
+  std::atomic<const Snapshot *> written = nullptr;
   Monitor monitor({.interval = 1h}, machine.opener());
   ASSERT_TRUE(monitor.wait(0, monotonic_now() + 10s).sample);
+  monitor.sinks().add(std::make_unique<SlowSink>(*disk, written), false);
+  const auto before = monitor.refresh(monotonic_now() + 10s).sample;
+  ASSERT_TRUE(before);
+  // The one before is done with.
+  const auto until = monotonic_now() + 10s;
+  while (written != before->snapshot.get() && monotonic_now() < until) std::this_thread::sleep_for(1ms);
+  ASSERT_EQ(written, before->snapshot.get());
   std::unique_lock busy(*disk);
-  monitor.sinks().add(std::make_unique<SlowSink>(*disk), false);
   EXPECT_TRUE(monitor.refresh(monotonic_now() + 10s).sample);
   busy.unlock();
 }
