@@ -106,7 +106,8 @@ soak: build .venv/ready ## what takes minutes: a million samples, a thousand age
 	@$(BUILD) build --target soak_test share_test history_test -j $(JOBS)
 	@GPULSE_SOAK_TICKS=1000000 build/tests/soak_test
 	@GPULSE_KILLS=1000 build/src/share/share_test --gtest_filter='Kill*'
-	@GPULSE_HISTORY_KILLS=200 GPULSE_HISTORY_DAMAGES=200 build/src/history/history_test --gtest_filter='HistoryKill*:Damage*'
+	@GPULSE_HISTORY_KILLS=200 GPULSE_HISTORY_DAMAGES=200 GPULSE_HISTORY_FAULTS=1000 build/src/history/history_test \
+	  --gtest_filter='HistoryKill*:Damage*:*WritesNothingTwice'
 	@GPULSE_PICK_ROUNDS=200 $(PYTHON) -m pytest tests/test_pick_race.py -s
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
