@@ -77,6 +77,7 @@ rm -f /tmp/gpulse-install.$$
 # Their programs are wanted, not the services that come with them and listen on all interfaces.
 for package in "${missing[@]}"; do
   if [[ $package == prometheus* && -d /run/systemd/system ]]; then
-    "${as_root[@]}" systemctl disable --now --quiet "$package" || true
+    "${as_root[@]}" systemctl disable --now --quiet "$package" ||
+      echo "install_dependencies: the service $package could not be stopped: it listens on all interfaces" >&2
   fi
 done

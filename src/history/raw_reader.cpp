@@ -32,6 +32,7 @@ Result<const codec::SlotMap *> RawReader::slots(std::int64_t schema) {
 
 Result<RawReader::Chunk> RawReader::decode(std::int64_t schema, const std::vector<RawSample> &samples) {
   Chunk chunk;
+  if (samples.empty()) return chunk;
   const auto known = slots(schema);
   if (!known) return std::unexpected(known.error());
   if (*known == nullptr) return Chunk{.samples = {}, .is_damaged = true};
@@ -67,7 +68,6 @@ Result<RawReader::Chunk> RawReader::chunk(std::int64_t id) {
   const auto samples = stored(id, schema);
   if (!samples) return std::unexpected(samples.error());
   if (!*samples) return Chunk{.samples = {}, .is_damaged = true};
-  if ((*samples)->empty()) return Chunk{};
   return decode(schema, **samples);
 }
 
@@ -108,7 +108,6 @@ Result<RawReader::Chunk> RawReader::tail() {
   std::int64_t schema = 0;
   const auto samples = packed_tail(schema);
   if (!samples) return std::unexpected(samples.error());
-  if (samples->empty()) return Chunk{};
   return decode(schema, *samples);
 }
 

@@ -28,15 +28,15 @@ class RawReader {
   // When the samples were taken; none of a damaged chunk.
   Result<std::vector<WallTime>> times(std::int64_t id);
   Result<std::vector<WallTime>> tail_times();
-  // As they are stored.
+  // As they are stored; decode() makes samples of them.
   Result<std::vector<RawSample>> packed_tail(std::int64_t &schema);
+  Result<Chunk> decode(std::int64_t schema, const std::vector<RawSample> &samples);
 
  private:
   RawReader(Database &database, Statement chunk, Statement tail)
       : database_(&database), chunk_(std::move(chunk)), tail_(std::move(tail)) {}
   Result<std::optional<std::vector<RawSample>>> stored(std::int64_t id, std::int64_t &schema);
   Result<const codec::SlotMap *> slots(std::int64_t schema);
-  Result<Chunk> decode(std::int64_t schema, const std::vector<RawSample> &samples);
 
   Database *database_;
   Statement chunk_, tail_;

@@ -29,16 +29,16 @@ Result<void> Store::recover() {
   if (*last_event) last_event_ = static_cast<double>(**last_event) + 1;
   auto reader = RawReader::open(database_);
   if (!reader) return std::unexpected(reader.error());
-  auto tail = reader->tail();
+  std::int64_t schema = 0;
+  auto packed = reader->packed_tail(schema);
+  if (!packed) return std::unexpected(packed.error());
+  auto tail = reader->decode(schema, *packed);
   if (!tail) return std::unexpected(tail.error());
   const auto whole = tail->samples.size();
   if (const auto done = read_back(*reader, tail->samples); !done) return done;
   for (const auto &sample : tail->samples) {
     if (const auto done = fold(sample, true); !done) return done;
   }
-  std::int64_t schema = 0;
-  auto packed = reader->packed_tail(schema);
-  if (!packed) return std::unexpected(packed.error());
   // What comes after a damaged one stands for nothing without it.
   packed->resize(whole);
   if (!packed->empty()) {

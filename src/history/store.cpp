@@ -214,11 +214,6 @@ std::expected<void, StoreFailure> Store::write_back() {
   return {};
 }
 
-std::expected<void, StoreFailure> Store::note(const Lost &lost) {
-  if (const auto done = write_lost(lost); !done) return std::unexpected(failed(done.error()));
-  return {};
-}
-
 std::expected<void, StoreFailure> Store::tidy() {
   const auto now = last_ ? begin_of(last_->time, Tier::raw) : 0;
   if (const auto done = retention_.tidy(database_, now); !done) return std::unexpected(failed(done.error()));

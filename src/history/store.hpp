@@ -54,7 +54,6 @@ class Store {
 
   // All of them or none. `lost`: what could not be kept before them.
   std::expected<void, StoreFailure> append(std::span<const TimedSample> samples, const Lost &lost = {});
-  std::expected<void, StoreFailure> note(const Lost &lost);
   // Brings what is in the journal into the file, when there is enough of it. What was appended is safe without it.
   std::expected<void, StoreFailure> write_back();
   // Takes the oldest away where there is too much; a little each time.
