@@ -118,6 +118,7 @@ struct OldFileKeeper::State {
   std::condition_variable_any changed;
   std::uint64_t asked = 1, done = 0;
   std::optional<Error> complaint;
+  std::string told;
   std::stop_source stop;
 };
 
@@ -134,7 +135,10 @@ OldFileKeeper::OldFileKeeper(std::string path, std::size_t keep) : state_(std::m
       lock.unlock();
       auto errors = tidy_old_files(path, keep, stop);
       lock.lock();
-      if (!errors.empty()) state->complaint = std::move(errors.back());
+      // A turn that began late has already tried the file of the next one: each trouble is told once.
+      const auto trouble = errors.empty() ? std::string() : errors.back().line();
+      if (!errors.empty() && trouble != state->told) state->complaint = std::move(errors.back());
+      state->told = trouble;
       state->done = turn;
       state->changed.notify_all();
     }
