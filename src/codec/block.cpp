@@ -47,7 +47,9 @@ FileHead check_file_head(ByteSource &bytes) {
   if (head.empty() || !std::equal(magic.begin(), magic.end(), head.begin())) return FileHead::foreign;
   if (head.size() < kFileHeadSize) return FileHead::torn;
   WireReader in(head.subspan(kMagic.size()));
-  return in.u32() == kVersion ? FileHead::good : FileHead::newer;
+  const auto version = in.u32();
+  if (version == kVersion) return FileHead::good;
+  return version >= kOldestVersion && version < kVersion ? FileHead::older : FileHead::newer;
 }
 
 std::uint32_t write_block(WireWriter &out, std::span<const std::byte> payload) {

@@ -24,7 +24,7 @@
 namespace gpulse::codec {
 
 inline constexpr std::array<char, 8> kMagic{'G', 'P', 'U', 'L', 'S', 'E', '\x1A', '\n'};
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 2, kOldestVersion = 1;
 inline constexpr std::size_t kFileHeadSize = 12;
 inline constexpr std::size_t kBlockHeadSize = 10;
 inline constexpr std::size_t kLargestPayload = std::size_t{1} << 27U;
@@ -32,7 +32,7 @@ inline constexpr std::size_t kLargestPayload = std::size_t{1} << 27U;
 enum class BlockKind : std::uint8_t { schema = 1, key = 2, delta = 3 };
 
 void write_file_head(WireWriter &out);
-enum class FileHead : std::uint8_t { good, empty, torn, newer, foreign };
+enum class FileHead : std::uint8_t { good, older, empty, torn, newer, foreign };
 FileHead check_file_head(ByteSource &bytes);
 
 // Appends a block and returns its checksum, by which the next one may refer to it.

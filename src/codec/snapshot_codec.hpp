@@ -51,13 +51,18 @@ class SnapshotEncoder {
   std::unordered_map<std::string, std::size_t> strings_;
 };
 
+// How devices are numbered. In the first version of recordings instances counted as devices of their own.
+enum class Numbering : std::uint8_t { by_gpu, flat };
+
 class SnapshotDecoder {
  public:
-  SnapshotDecoder() { restart({}); }
+  explicit SnapshotDecoder(Numbering numbering = Numbering::by_gpu) : numbering_(numbering) { restart({}); }
   void restart(SlotMap slots);
   // Changes current(), whose time must have been set. False: the bytes make no sense; restart() must follow.
   bool decode(WireReader &in);
   Snapshot &current() { return now_; }
+  // What was decoded, its devices numbered by GPU.
+  Snapshot result() const;
 
  private:
   const Text &string(WireReader &in);
@@ -72,6 +77,7 @@ class SnapshotDecoder {
   void sources(WireReader &in);
   void events(WireReader &in);
 
+  Numbering numbering_;
   Snapshot now_;
   SlotMap slots_;
   std::vector<Text> strings_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
 #include <limits>
+#include <map>
+#include <vector>
 
 #include "codec/snapshot_codec.hpp"
 #include "codec/snapshot_parts.hpp"
@@ -33,7 +36,36 @@ std::optional<std::uint32_t> read_instance(WireReader &in) {
   return number == 0 ? std::nullopt : std::optional(static_cast<std::uint32_t>(number - 1));
 }
 
+// An instance comes with the flat number of its GPU in place of its own number.
+void number_by_gpu(Snapshot &snapshot) {
+  std::map<std::uint32_t, DeviceId> ids;  // by flat number
+  std::vector<std::uint32_t> gpus;
+  for (const auto &device : snapshot.devices) {
+    if (!device.is_instance()) gpus.push_back(device.id.index);
+  }
+  std::ranges::sort(gpus);
+  for (std::uint32_t i = 0; i < gpus.size(); ++i) ids.try_emplace(gpus[i], DeviceId{.index = i});
+  std::map<std::uint32_t, std::uint32_t> instances;  // by the number of their GPU
+  for (auto &device : snapshot.devices) {
+    const auto flat = device.id.index;
+    if (device.is_instance()) {
+      const auto gpu = ids.contains(*device.id.instance) ? ids[*device.id.instance].index : *device.id.instance;
+      ids[flat] = {.index = gpu, .instance = instances[gpu]++};
+    }
+    device.id = ids[flat];
+  }
+  for (auto &process : snapshot.processes) {
+    if (const auto found = ids.find(process.device.index); found != ids.end()) process.device = found->second;
+  }
+}
+
 }  // namespace
+
+Snapshot SnapshotDecoder::result() const {
+  auto snapshot = now_;
+  if (numbering_ == Numbering::flat) number_by_gpu(snapshot);
+  return snapshot;
+}
 
 void SnapshotDecoder::restart(SlotMap slots) {
   now_ = blank_snapshot();
@@ -141,7 +173,7 @@ void SnapshotDecoder::process(WireReader &in, Process &process, std::uint8_t cha
   if ((changed & field::kNumber) != 0) process.pid = read_u32(in);
   if ((changed & field::kPlace) != 0) {
     process.device.index = read_u32(in);
-    process.device.instance = read_instance(in);
+    if (numbering_ == Numbering::by_gpu) process.device.instance = read_instance(in);
   }
   if ((changed & field::kState) != 0) {
     process.types = in.u8();

@@ -23,19 +23,23 @@ Result<RecordingReader> RecordingReader::open(std::span<const std::byte> bytes, 
 }
 
 Result<RecordingReader> RecordingReader::open(codec::ByteSource bytes, std::string name) {
+  auto numbering = codec::Numbering::by_gpu;
   switch (codec::check_file_head(bytes)) {
     case codec::FileHead::good:
+      break;
+    case codec::FileHead::older:
+      numbering = codec::Numbering::flat;
       break;
     case codec::FileHead::empty:
       return failure(fmt::format("{} is empty", name), "a recording is made with `gpulse record -o FILE`");
     case codec::FileHead::newer:
-      return failure(fmt::format("{} is a recording of another version", name),
-                     "read it with the gpulse that wrote it");
+      return failure(fmt::format("{} is a recording of a later version", name),
+                     "read it with a gpulse that is not older than the one that wrote it");
     case codec::FileHead::torn:
     case codec::FileHead::foreign:
       return failure(fmt::format("{} is not a recording", name), "a recording is made with `gpulse record -o FILE`");
   }
-  RecordingReader reader(std::move(bytes), std::move(name));
+  RecordingReader reader(std::move(bytes), std::move(name), numbering);
   reader.find_samples();
   return reader;
 }
@@ -115,7 +119,7 @@ Result<SnapshotPtr> RecordingReader::at(std::size_t index) {
     return failure(fmt::format("sample {} of {} cannot be read", index, name_), "the file has been damaged or changed");
   }
   next_ = index + 1;
-  auto snapshot = std::make_shared<Snapshot>(decoder_.current());
+  auto snapshot = std::make_shared<Snapshot>(decoder_.result());
   if (!origin_.empty()) snapshot->origin = origin_;
   return snapshot;
 }

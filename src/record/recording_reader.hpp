@@ -49,7 +49,8 @@ class RecordingReader {
     std::size_t key = 0;  // the sample its chain begins with
   };
 
-  RecordingReader(codec::ByteSource bytes, std::string name) : bytes_(std::move(bytes)), name_(std::move(name)) {}
+  RecordingReader(codec::ByteSource bytes, std::string name, codec::Numbering numbering)
+      : bytes_(std::move(bytes)), name_(std::move(name)), decoder_(numbering) {}
   void find_samples();
   // False: a block that cannot be used.
   bool add_block(const codec::Block &block, std::uint32_t &last_crc, bool &chained);

@@ -321,8 +321,8 @@ TEST_F(Recording, ClearErrors) {
   EXPECT_THAT(error(), HasSubstr("is empty"));
   put("index, name\n0, NVIDIA H200\n");
   EXPECT_THAT(error(), HasSubstr("is not a recording"));
-  put(std::string(codec::kMagic.begin(), codec::kMagic.end()) + std::string("\x01\0\0\0", 4));
-  EXPECT_THAT(error(), HasSubstr("another version"));
+  put(std::string(codec::kMagic.begin(), codec::kMagic.end()) + std::string("\x03\0\0\0", 4));
+  EXPECT_THAT(error(), HasSubstr("a later version"));
   EXPECT_THAT(RecordingReader::open(folder_).error().line(), HasSubstr("folder"));
 }
 

@@ -74,7 +74,7 @@ Result<void> check_target(const std::string &path, Existing existing) {
   const auto head = codec::check_file_head(*bytes);
   if (head == codec::FileHead::empty) return {};
   if (existing == Existing::append) {
-    if (head == codec::FileHead::newer) {
+    if (head == codec::FileHead::newer || head == codec::FileHead::older) {
       return failure(fmt::format("{} is a recording of another version", path),
                      "--append cannot go on with it; choose another file");
     }
