@@ -80,7 +80,7 @@ def test_a_wrong_include_is_found(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     for name, include in {
         "src/view/json.cpp": "source/nvml/device.hpp",
-        "src/view/good.cpp": "insight/findings.hpp",
+        "src/view/good.cpp": "insight/notices.hpp",
         "src/base/text.cpp": "metric/table.hpp",
         "src/cli/smi.cpp": "source/nvml/excluded.hpp",
         "src/new/file.cpp": "base/text.hpp",

@@ -25,6 +25,7 @@ constexpr std::uint32_t kTracePid = 560;
 
 double as_is(double value) { return value; }
 double mebi(double value) { return std::round(value * kMebi); }  // whole bytes
+double mega(double value) { return value * 1e6; }
 double milli(double value) { return value / 1e3; }
 double nano(double value) { return value / 1e9; }
 double cores(double value) { return std::round(value * 1e4) / 1e2; }  // two digits in the trace, times 100
@@ -76,6 +77,7 @@ constexpr std::array kProcessColumns{
     Column{"proc_mem_mib", process_metric("gpu_memory_bytes"), mebi},
     Column{"proc_sm_pct", process_metric("gpu_utilization_percent")},
     Column{"proc_cpu_cores", process_metric("cpu_percent"), cores},
+    Column{"proc_read_mbs", process_metric("tree_read_bytes_per_second"), mega},
 };
 
 WallTime start_time() {

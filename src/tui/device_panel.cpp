@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "base/text.hpp"
-#include "insight/findings.hpp"
+#include "insight/notices.hpp"
 #include "term/plot.hpp"
 #include "view/cell.hpp"
 #include "view/device_cells.hpp"
@@ -92,7 +92,7 @@ class Columns {
     for (const auto id : view::ranked_metrics(Scope::device)) {
       if (!is_activity(id)) extra(id, 200 - describe(id).rank);
     }
-    if (!two_lines) findings();
+    if (!two_lines) notices();
     return std::move(columns_);
   }
 
@@ -101,8 +101,8 @@ class Columns {
     return describe(id).group == Group::activity && describe(id).unit == Unit::percent;
   }
 
-  void findings() {
-    text("LOOK AT", 600, [this](const Device &d) { return view::findings_cell(look_.style, d); }, 7);
+  void notices() {
+    text("LOOK AT", 600, [this](const Device &d) { return view::notices_cell(look_.style, d); }, 7);
     auto &column = columns_.back();
     if (std::ranges::all_of(column.cells, [](const Cell &cell) { return cell.spans.empty(); })) {
       columns_.pop_back();
@@ -191,12 +191,12 @@ class Columns {
   std::vector<Column> columns_;
 };
 
-// "! hw thermal  GCLK 1980MHz": findings first, then readings that got no column, as many as fit.
+// "! hw thermal  GCLK 1980MHz": notices first, then readings that got no column, as many as fit.
 void draw_second_line(const Area &area, const Look &look, const Device &device,
                       const std::vector<MetricId> &left_over) {
   int x = 4;
   const auto room = [&] { return area.columns() - x; };
-  if (const auto found = view::findings_cell(look.style, device).spans; !found.empty()) {
+  if (const auto found = view::notices_cell(look.style, device).spans; !found.empty()) {
     x += area.put(x, 0, "! ", look.ink(found.front().colour));
     x += put_spans(area, x, 0, found, look, room()) + 2;
   }

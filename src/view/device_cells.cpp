@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "insight/findings.hpp"
+#include "insight/notices.hpp"
 #include "metric/format.hpp"
 #include "view/cell.hpp"
 
@@ -72,20 +72,20 @@ Cell activity_cell(const Style &style, const Device &device) {
 
 namespace {
 
-Span finding_span(const Style &style, const insight::Finding &finding) {
-  const auto &metric = describe(finding.metric);
-  const auto colour = finding.severity == Severity::critical ? Colour::bad : Colour::warn;
-  if (finding.kind == insight::FindingKind::held_back) return {value_words(metric, finding.value).front(), colour};
-  return {fmt::format("{} {}", metric.label, short_value(style, metric, finding.value)), colour};
+Span notice_span(const Style &style, const insight::Notice &notice) {
+  const auto &metric = describe(notice.metric);
+  const auto colour = notice.severity == Severity::critical ? Colour::bad : Colour::warn;
+  if (notice.kind == insight::NoticeKind::held_back) return {value_words(metric, notice.value).front(), colour};
+  return {fmt::format("{} {}", metric.label, short_value(style, metric, notice.value)), colour};
 }
 
 }  // namespace
 
-Cell findings_cell(const Style &style, const Device &device) {
+Cell notices_cell(const Style &style, const Device &device) {
   Cell cell;
-  for (const auto &finding : insight::findings(device)) {
+  for (const auto &notice : insight::notices(device)) {
     if (!cell.spans.empty()) cell.spans.push_back({", ", Colour::dim});
-    cell.spans.push_back(finding_span(style, finding));
+    cell.spans.push_back(notice_span(style, notice));
   }
   return cell;
 }

@@ -25,7 +25,7 @@ term::Cell power_cell(const term::Style &style, const Device &device);
 term::Cell activity_cell(const term::Style &style, const Device &device);
 
 // What holds the device back, and every reading beyond its threshold that has no column of its own; the worst first.
-term::Cell findings_cell(const term::Style &style, const Device &device);
+term::Cell notices_cell(const term::Style &style, const Device &device);
 
 // The further readings that a view shows as it has room, in their order.
 const std::vector<MetricId> &ranked_metrics(Scope scope);

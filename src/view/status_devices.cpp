@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "insight/findings.hpp"
+#include "insight/notices.hpp"
 #include "view/cell.hpp"
 #include "view/device_cells.hpp"
 #include "view/status_parts.hpp"
@@ -114,10 +114,10 @@ std::vector<Field> device_fields(const Devices &devices, const Style &style, boo
                       id});
   }
   const bool any_finding = !details && std::any_of(devices.begin(), devices.end(),
-                                                   [](const Device *d) { return !insight::findings(*d).empty(); });
+                                                   [](const Device *d) { return !insight::notices(*d).empty(); });
   if (any_finding) {
     fields.push_back({{.title = "LOOK AT", .gap = 2, .min = 7, .cap = 22, .keep = 400},
-                      [&style](const Device &d) { return findings_cell(style, d); }});
+                      [&style](const Device &d) { return notices_cell(style, d); }});
   }
   return fields;
 }
@@ -133,7 +133,7 @@ std::string detail_line(const Style &style, const Device &device, const std::vec
       spans.push_back(std::move(span));
     }
   };
-  if (auto found = findings_cell(style, device).spans; !found.empty()) {
+  if (auto found = notices_cell(style, device).spans; !found.empty()) {
     add({{"! ", found.front().colour}});
     add(std::move(found));
   }

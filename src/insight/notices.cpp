@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "insight/findings.hpp"
+#include "insight/notices.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,16 +23,16 @@ const std::vector<MetricId> &watched_metrics() {
 
 namespace {
 
-void add_bits(std::vector<Finding> &out, MetricId id, std::uint64_t bits, Severity severity) {
+void add_bits(std::vector<Notice> &out, MetricId id, std::uint64_t bits, Severity severity) {
   for (; bits != 0; bits &= bits - 1) {
-    out.push_back({FindingKind::held_back, severity, id, static_cast<double>(bits & -bits)});
+    out.push_back({NoticeKind::held_back, severity, id, static_cast<double>(bits & -bits)});
   }
 }
 
 }  // namespace
 
-std::vector<Finding> findings(const Device &device) {
-  std::vector<Finding> found;  // in the order of the table
+std::vector<Notice> notices(const Device &device) {
+  std::vector<Notice> found;  // in the order of the table
   for (const auto id : watched_metrics()) {
     const auto &reading = device.row[id];
     if (!reading) continue;
@@ -43,14 +43,14 @@ std::vector<Finding> findings(const Device &device) {
       add_bits(found, id, bits & ~metric.grave & ~metric.calm, Severity::warning);
     } else if (reading.value() >= std::min(metric.warn, metric.bad)) {
       const auto severity = reading.value() >= metric.bad ? Severity::critical : Severity::warning;
-      found.push_back({FindingKind::beyond_threshold, severity, id, reading.value()});
+      found.push_back({NoticeKind::beyond_threshold, severity, id, reading.value()});
     }
   }
-  std::vector<Finding> worst_first;
+  std::vector<Notice> worst_first;
   worst_first.reserve(found.size());
   for (const auto severity : {Severity::critical, Severity::warning}) {
     std::ranges::copy_if(found, std::back_inserter(worst_first),
-                         [&](const Finding &finding) { return finding.severity == severity; });
+                         [&](const Notice &notice) { return notice.severity == severity; });
   }
   return worst_first;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "insight/findings.hpp"
+#include "insight/notices.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,20 +16,20 @@ Device calm_device() {
   return device;
 }
 
-TEST(Findings, NothingIsKnownOrNothingIsWrong) {
+TEST(Notices, NothingIsKnownOrNothingIsWrong) {
   auto device = calm_device();
-  EXPECT_TRUE(findings(device).empty());
+  EXPECT_TRUE(notices(device).empty());
   device.row[kThrottle] = static_cast<double>(state_names::throttle_bit("idle"));
-  EXPECT_TRUE(findings(device).empty());
+  EXPECT_TRUE(notices(device).empty());
 }
 
-TEST(Findings, EachReasonThatHoldsItBackTheWorstFirst) {
+TEST(Notices, EachReasonThatHoldsItBackTheWorstFirst) {
   auto device = calm_device();
   constexpr auto kCap = state_names::throttle_bit("power cap"), kHeat = state_names::throttle_bit("hw thermal");
   device.row[kThrottle] = static_cast<double>(kCap | kHeat | state_names::throttle_bit("idle"));
-  const auto found = findings(device);
+  const auto found = notices(device);
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].kind, FindingKind::held_back);
+  EXPECT_EQ(found[0].kind, NoticeKind::held_back);
   EXPECT_EQ(found[0].severity, Severity::critical);
   EXPECT_EQ(found[0].value, static_cast<double>(kHeat));
   EXPECT_EQ(found[1].severity, Severity::warning);
@@ -37,20 +37,20 @@ TEST(Findings, EachReasonThatHoldsItBackTheWorstFirst) {
   EXPECT_EQ(found[1].metric, kThrottle);
 }
 
-TEST(Findings, AReadingBeyondItsThreshold) {
+TEST(Notices, AReadingBeyondItsThreshold) {
   auto device = calm_device();
   constexpr auto kErrors = device_metric("ecc_uncorrected_volatile_total");
   device.row[kErrors] = 0.0;
-  EXPECT_TRUE(findings(device).empty());
+  EXPECT_TRUE(notices(device).empty());
   device.row[kErrors] = 3.0;
-  const auto found = findings(device);
+  const auto found = notices(device);
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].kind, FindingKind::beyond_threshold);
+  EXPECT_EQ(found[0].kind, NoticeKind::beyond_threshold);
   EXPECT_EQ(found[0].metric, kErrors);
   EXPECT_EQ(found[0].value, 3.0);
 }
 
-TEST(Findings, BusyOnlyByName) {
+TEST(Notices, BusyOnlyByName) {
   auto device = calm_device();
   auto &reported = device.row[device_metric("gpu_utilization_percent")];
   auto &active = device.row[device_metric("sm_active_percent")];
