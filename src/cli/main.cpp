@@ -203,6 +203,28 @@ void add_history(OptionList &list, Options &options) {
       "Exit: 1 there is no history, or nothing in it of that time.");
 }
 
+void add_diagnose(OptionList &list, Options &options) {
+  list.duration("--for", options.for_time, "watch for so long (30s; nothing where an agent has watched already)", 3s)
+      .command_line_only();
+  list.duration("--since", options.since, "of the agent's history, so far back").command_line_only();
+  list.text("--history", options.history, "the file, instead of that of the agent").value_name("FILE");
+  list.text("--from", options.from, "of a recording, from here on: 30s after its start")
+      .value_name("TIME")
+      .command_line_only();
+  list.text("--to", options.to, "of a recording, up to here").value_name("TIME").command_line_only();
+  list.text("--by", options.by, "one diagnosis for each stretch of a trace with the same label").value_name("phase");
+  add_devices(list, options);
+  list.flag("--json", options.json, "JSON");
+  list.number("--width", options.width, "columns to use", {"1", "10000"}).value_name("N");
+  list.footer(
+      "  gpulse diagnose                                     why the GPUs are not busy, now\n"
+      "  gpulse diagnose --since 8h                          what went wrong last night\n"
+      "  gpulse diagnose --replay night.gpr --from 30s --to 55s --json\n"
+      "\n"
+      "Each finding comes with the numbers it rests on and what to try; gpulse explain FINDING says more.\n"
+      "Exit: 0 also where there are problems; 1 nothing could be judged, 3 no GPU found.");
+}
+
 void add_agent(OptionList &list, Options &options) {
   list.positional("request", options.request, "status, release TIME or resume").value_name("WHAT");
   list.flag("--json", options.json, "status as JSON");
@@ -293,6 +315,12 @@ constexpr std::array kCommands{
               add_log(list, options);
             },
             run_log, true},
+    Command{"diagnose", "why the GPUs are not busy, with the evidence, and what to try",
+            [](OptionList &list, Options &options) {
+              add_everywhere(list, options);
+              add_diagnose(list, options);
+            },
+            run_diagnose},
     Command{"doctor", "why is my GPU not seen, which readings are missing, what gpulse costs", add_everywhere,
             run_doctor},
     Command{"serve", "the agent: reads the GPUs once, for every program of the machine", add_serve, run_serve},
@@ -328,6 +356,7 @@ constexpr const char *kFooter =
     "  gpulse log --format tensorboard -o runs -- python train.py\n"
     "  gpulse serve                               the agent: reads once for all of the above\n"
     "  gpulse history --since 12h                 what was, as the agent kept it\n"
+    "  gpulse diagnose                            why they are not busy, and what to try\n"
     "  gpulse pick -n 2 -- python train.py        on two GPUs that are free\n"
     "  gpulse explain sm_active_percent           what a number means\n"
     "\n"

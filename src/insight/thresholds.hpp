@@ -50,6 +50,7 @@ struct Thresholds {
   double full_share = 0.95;
   double headroom_share = 0.45;  // less than this in use leaves room for a batch twice as large
   double held_bytes = 256e6;     // less is what a context takes
+  double held_seconds = 5;       // a shorter time says nothing
   double host_memory_share = 0.9;
   // Jobs of several GPUs
   double imbalance_percent = 25;

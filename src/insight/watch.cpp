@@ -36,7 +36,8 @@ bool Watch::add(const SnapshotPtr &sample) {
 
 void Watch::judge() {
   const std::vector<SnapshotPtr> samples(samples_.begin(), samples_.end());
-  auto found = diagnose(samples).findings;
+  diagnosis_ = diagnose(samples);
+  auto found = diagnosis_.findings;
   std::erase_if(found, [](const Finding &finding) { return finding.weight == Weight::ok; });
   for (auto &candidate : candidates_) ++candidate.missed;
   for (auto &finding : found) {
