@@ -35,7 +35,7 @@ std::string first(FindingId id, const AdviceContext &context) {
 // Names that have a digit in them and facts that hold for every job; what is left are numbers for this job.
 std::string without_names(const std::string &line) {
   static const std::regex kNames(
-      R"(TF32|tf32|bf16|fp16|fp32|fp64|fp8|float\d\d|tensorfloat32|uint8|x64|X64=1|TIMEOUT=1|64-bit|\.v2|tensor_float_32|GPU:0|rank 0|multiples of 8)");
+      R"((TF|tf|bf|fp|float|tensorfloat|uint|x)(8|16|32|64)|X64=1|TIMEOUT=1|64-bit|\.v2|float_32|GPU:0|rank 0|multiples of 8)");
   return std::regex_replace(line, kNames, "");
 }
 
