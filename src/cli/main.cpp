@@ -235,10 +235,11 @@ void add_agent(OptionList &list, Options &options) {
 }
 
 void add_explain(OptionList &list, Options &options) {
-  list.positional("topic", options.topic, "a metric by any of its names, or: xid N").value_name("METRIC|xid N");
-  list.flag("--all", options.all, "every metric, a line each");
-  list.flag("--json", options.json, "the whole table as JSON");
-  list.flag("--markdown", options.markdown, "the reference page");
+  list.positional("topic", options.topic, "a metric by any of its names, a finding, or: xid N")
+      .value_name("METRIC|FINDING|xid N");
+  list.flag("--all", options.all, "every metric and finding, a line each");
+  list.flag("--json", options.json, "the whole tables as JSON");
+  list.flag("--markdown", options.markdown, "the reference page: of metrics, or of findings");
   list.flag("--schema", options.schema, "the JSON Schema of gpulse --json");
   list.flag("--no-color", options.no_colour, "no colours");
   list.flag("--ascii", options.ascii, "plain ASCII");
@@ -327,7 +328,7 @@ constexpr std::array kCommands{
     Command{"history", "what was: plots, who was on which GPU, events; of what the agent kept", add_history,
             run_history},
     Command{"agent", "ask the agent: status, release TIME, resume", add_agent, run_agent},
-    Command{"explain", "what a metric or a driver error means", add_explain, run_explain},
+    Command{"explain", "what a metric, a finding or a driver error means", add_explain, run_explain},
     Command{"set", "change a setting: power limit, clocks, modes; or reset a GPU", add_set, run_set},
 };
 
