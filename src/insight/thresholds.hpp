@@ -55,6 +55,7 @@ struct Thresholds {
   // Jobs of several GPUs
   double imbalance_percent = 25;
   double imbalance_share = 0.7;
+  double waiting_sm_percent = 40;  // a kernel that waits for other GPUs takes fewer processors
   // Waiting without power
   double flat_power_share = 0.015;  // of the limit
   double working_power_share = 0.5;
