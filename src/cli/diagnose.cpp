@@ -146,7 +146,10 @@ Result<std::vector<DiagnosisPart>> judge_now(const Options &options) {
   const auto first = first_next(feed, stop);
   if (!first) return std::unexpected(first.error());
   if (*first == nullptr) return failure("nothing was judged");
-  if ((*first)->devices.empty()) return failure(std::string(absence_words(**first)), absence(**first));
+  if ((*first)->devices.empty()) {
+    complain(Error{absence_words(**first), absence(**first)}.line());
+    return std::vector<DiagnosisPart>();
+  }
   std::vector<SnapshotPtr> samples;
   if (!options.for_time) samples = feed.past();
   std::erase_if(samples, [&](const SnapshotPtr &sample) { return sample->time >= (*first)->time; });
@@ -198,6 +201,7 @@ int run_diagnose(const Options &options) {
   const bool past = options.since.has_value() || !options.history.empty();
   const auto parts = recorded ? judge_recording(options, *stretch) : past ? judge_history(options) : judge_now(options);
   if (!parts) return fail(parts.error());
+  if (parts->empty() && !recorded && !past) return kNoDevice;
   if (parts->empty()) return fail({"there is no sample in that time"});
   if (auto written = write_out(rendered(options, *parts)); !written) return fail(written.error());
   return kGood;

@@ -62,7 +62,9 @@ Found found_on(const DeviceSignals &signals, Finding finding) {
 bool belong_together(const Found &a, const Found &b) {
   if (a.finding.id != b.finding.id || a.finding.weight != b.finding.weight) return false;
   if (a.finding.id == FindingId::idle) return true;
-  return is_state(a.finding.id) && std::ranges::any_of(a.jobs, [&](auto pid) { return b.jobs.contains(pid); });
+  // How memory grows and what a board reports is its own.
+  if (a.finding.id == FindingId::memory_leak || a.finding.id == FindingId::health) return false;
+  return std::ranges::any_of(a.jobs, [&](auto pid) { return b.jobs.contains(pid); });
 }
 
 void join(Finding &to, const Finding &other) {
@@ -141,7 +143,16 @@ Diagnosis diagnose(std::span<const SnapshotPtr> samples, const Thresholds &limit
       if (auto finding = rule.judge(signals, limits)) add(all, found_on(signals, std::move(*finding)));
     }
   }
+  // Where something else is wrong, that the rest cannot be explained is no news.
+  const auto has_problem = [&](const DeviceId &id) {
+    return std::ranges::any_of(all, [&](const Found &found) {
+      const auto &on = found.finding.devices;
+      return found.finding.weight == Weight::problem && std::ranges::find(on, id) != on.end();
+    });
+  };
   for (auto &found : all) {
+    auto &finding = found.finding;
+    if (finding.id == FindingId::unknown && std::ranges::all_of(finding.devices, has_problem)) finding.weight = Weight::ok;
     add_cost(found.finding, devices);
     diagnosis.findings.push_back(std::move(found.finding));
   }

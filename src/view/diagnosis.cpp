@@ -88,7 +88,7 @@ std::string fact_words(const insight::Fact &fact) {
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
   };
   for (const auto suffix : {"_bytes_per_second", "_percent", "_bytes", "_watts"}) drop(suffix);
-  constexpr double kHundred = 100;
+  constexpr double kHundred = 100, kLittle = 0.01;
   std::string value;
   switch (fact.unit) {
     case Unit::bytes:
@@ -98,8 +98,9 @@ std::string fact_words(const insight::Fact &fact) {
       value = format_bytes(fact.value) + "/s";
       break;
     case Unit::percent:
-      value = fact.value != 0 && std::abs(fact.value) < 1 ? fmt::format("{:.2g} %", fact.value)
-                                                          : fmt::format("{:.0f} %", fact.value);
+      value = fact.value > 0 && fact.value < kLittle ? fmt::format("<{} %", kLittle)
+              : fact.value > 0 && fact.value < 1     ? fmt::format("{:.2g} %", fact.value)
+                                                     : fmt::format("{:.0f} %", fact.value);
       break;
     default:
       value = std::abs(fact.value) >= kHundred ? fmt::format("{:.0f}", fact.value)

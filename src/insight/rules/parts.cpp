@@ -48,6 +48,7 @@ void add_host_evidence(Finding &finding, const DeviceSignals &signals) {
 AdviceContext context_of(const DeviceSignals &signals) {
   AdviceContext context;
   context.framework = signals.framework();
+  if (signals.jobs.size() == 1) context.pid = signals.jobs.front().pid;
   context.cores = signals.host.cores;
   context.idle_cores = signals.host.idle_cores();
   context.tree_processes = signals.job_sum(&JobSignals::processes);

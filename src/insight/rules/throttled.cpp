@@ -31,6 +31,8 @@ Judgement throttled(FindingId id, Weight weight, const DeviceSignals &signals, N
 Judgement throttled_power(const DeviceSignals &signals, const Thresholds &limits) {
   // At its limit and still at its highest clock it loses nothing.
   if (!signals.clock_share || *signals.clock_share >= limits.capped_clock_share) return std::nullopt;
+  // Heat costs more, and says it.
+  if (signals.thermal_share.value_or(0) >= limits.thermal_share) return std::nullopt;
   return throttled(FindingId::throttled_power, Weight::note, signals, signals.capped_share, limits.capped_share,
                    "The power limit holds the GPU back");
 }
