@@ -152,7 +152,8 @@ Diagnosis diagnose(std::span<const SnapshotPtr> samples, const Thresholds &limit
   };
   for (auto &found : all) {
     auto &finding = found.finding;
-    if (finding.id == FindingId::unknown && std::ranges::all_of(finding.devices, has_problem)) finding.weight = Weight::ok;
+    if (finding.id == FindingId::unknown && std::ranges::all_of(finding.devices, has_problem))
+      finding.weight = Weight::ok;
     add_cost(found.finding, devices);
     diagnosis.findings.push_back(std::move(found.finding));
   }

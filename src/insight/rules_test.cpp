@@ -124,6 +124,38 @@ TEST(Rules, LoadersAtTheirLimitStarveTheGpu) {
   EXPECT_EQ(state_of(signals), FindingId::input_cpu);
 }
 
+TEST(Rules, LoadersThatNobodyHasCountedShowInTheHost) {
+  auto signals = starved(35);
+  signals.jobs[0].cpu_percent = 40;
+  signals.host.cpu_percent = 100 * 2.4 / 16;  // two more cores than the process itself
+  const auto finding = rules::input_cpu(signals, kLimits);
+  ASSERT_TRUE(finding);
+  EXPECT_THAT(finding->text, HasSubstr("other processes keep 2.0 of 16 cores busy"));
+  // It is known that those are not the job's.
+  signals.jobs[0].processes = 1;
+  signals.jobs[0].busy_processes = 0;
+  EXPECT_FALSE(rules::input_cpu(signals, kLimits));
+}
+
+TEST(Rules, AKernelThatWaitsForOtherGpusSpins) {
+  auto signals = at_work();
+  signals.sm = 15;
+  signals.tensor = signals.fp32 = signals.dram = 0;
+  signals.receive_bytes_per_second = 1e6;
+  EXPECT_EQ(state_of(signals), FindingId::spinning);
+  signals.dram = 20;
+  EXPECT_EQ(state_of(signals), FindingId::launch_bound);
+}
+
+TEST(Rules, VideoIsWork) {
+  auto signals = at_work();
+  signals.utilization = signals.active = signals.sm = 0.2;
+  signals.jobs[0].cpu_percent = 2;
+  EXPECT_EQ(state_of(signals), FindingId::hung);
+  signals.video = 70;
+  EXPECT_EQ(state_of(signals), FindingId::healthy);
+}
+
 TEST(Rules, ALittleWaitingIsANote) {
   auto signals = starved(70);
   signals.jobs[0].cpu_percent = 100;
@@ -156,6 +188,7 @@ TEST(Rules, AJobThatWaitsAndReadsIsStarvedByStorage) {
 TEST(Rules, WaitingWithoutACauseIsNotBlamedOnAnybody) {
   auto signals = starved(10);
   signals.jobs[0].cpu_percent = 3;
+  signals.host.cpu_percent = 2;
   EXPECT_EQ(state_of(signals), FindingId::unknown);
   EXPECT_EQ(rules::waiting(signals, kLimits)->weight, Weight::note);
   signals.jobs[0].command = "/usr/bin/python3 -m vllm.entrypoints.openai.api_server";

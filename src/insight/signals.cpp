@@ -66,6 +66,8 @@ Series process_series(SampleSpan samples, const DeviceId &id, std::uint32_t pid,
 // The first that the metrics give.
 Number first_known(Number a, Number b) { return a ? a : b; }
 
+Number greater(Number a, Number b) { return a && b ? std::max(*a, *b) : first_known(a, b); }
+
 std::string text_of(const Process &process, MetricId metric) {
   return process.texts != nullptr ? (*process.texts)[metric].value_or("") : std::string();
 }
@@ -158,8 +160,6 @@ Number share_of_percent(const Series &series) {
   return *mean / 100;
 }
 
-Number greater(Number a, Number b) { return a && b ? std::max(*a, *b) : first_known(a, b); }
-
 void measure_throttling(SampleSpan samples, const DeviceId &id, DeviceSignals &to) {
   const auto series = [&](MetricId metric) { return device_series(samples, id, metric); };
   const auto reasons = series(device_metric("throttle_reasons"));
@@ -212,6 +212,10 @@ void measure_work(SampleSpan samples, const DeviceId &id, DeviceSignals &to) {
   to.integer = mean(device_metric("integer_active_percent"));
   to.dram = mean(device_metric("dram_active_percent"));
   to.controller = mean(device_metric("memory_utilization_percent"));
+  for (const auto engine : {device_metric("encoder_utilization_percent"), device_metric("decoder_utilization_percent"),
+                            device_metric("jpeg_utilization_percent"), device_metric("ofa_utilization_percent")}) {
+    to.video = greater(to.video, mean(engine));
+  }
 }
 
 void measure_links(SampleSpan samples, const DeviceId &id, DeviceSignals &to) {

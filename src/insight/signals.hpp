@@ -56,6 +56,7 @@ struct DeviceSignals {
   // In percent of the time, as means.
   Number utilization{}, active{}, sm{}, tensor{}, tensor_fp64{}, fp64{}, fp32{}, fp16{}, integer{}, dram{},
       controller{};
+  Number video{};     // the busiest of the engines for video and pictures
   Series activity{};  // over time: of the processors, where they tell; else the utilisation
   Number power_watts{}, power_share{},
       power_spread_share{};  // of the limit; spread: from the 10th to the 90th percentile

@@ -17,6 +17,7 @@ struct Thresholds {
   double spin_busy_percent = 70;        // busy most of the time …
   double spin_sm_percent = 5;           // … on nearly no processor …
   double spin_bytes_per_second = 10e6;  // … while nearly nothing comes in: nobody launches anything
+  double video_percent = 20;            // what decodes and encodes need not compute
   double copy_bytes_per_second = 1e9;
   double copy_share = 0.4;  // of the time
   double copy_sm_percent = 50;

@@ -22,6 +22,17 @@ Judgement healthy(const DeviceSignals &signals, const Thresholds &limits) {
   return finding;
 }
 
+Judgement video(const DeviceSignals &signals, const Thresholds &limits) {
+  if (signals.video.value_or(0) < limits.video_percent || signals.jobs.empty()) return std::nullopt;
+  constexpr double kFar = 40;
+  auto finding = finding_of(
+      FindingId::healthy, Weight::ok, signals, sureness(*signals.video, limits.video_percent, kFar),
+      fmt::format("The GPU's video engines work: the busiest {} of the time", percent_words(*signals.video)));
+  finding.estimated = false;
+  add_evidence(finding, {{"video_percent", signals.video}, {"gpu_utilization_percent", signals.utilization}});
+  return finding;
+}
+
 Judgement unknown(const DeviceSignals &signals, const Thresholds &limits) {
   if (signals.lost) return std::nullopt;
   constexpr double kLittle = 0.3;

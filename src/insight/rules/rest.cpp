@@ -15,7 +15,7 @@ bool is_at_rest(const DeviceSignals &signals, const Thresholds &limits) {
   const auto active = signals.active.value_or(0), utilization = signals.utilization.value_or(0);
   const bool known = signals.active || signals.utilization;
   return known && (signals.active ? active : utilization) < limits.at_rest_percent &&
-         utilization < limits.at_rest_percent;
+         utilization < limits.at_rest_percent && signals.video.value_or(0) < limits.at_rest_percent;
 }
 
 bool is_left(const DeviceSignals &signals) {

@@ -13,6 +13,7 @@ constexpr std::array kStateRules{
     Rule{FindingId::unknown, rules::starting},
     Rule{FindingId::memory_held_idle, rules::memory_held_idle},
     Rule{FindingId::hung, rules::hung},
+    Rule{FindingId::healthy, rules::video},
     Rule{FindingId::copy_bound, rules::copy_bound},
     Rule{FindingId::spinning, rules::spinning},
     Rule{FindingId::launch_bound, rules::launch_bound},

@@ -30,6 +30,7 @@ Judgement idle(const DeviceSignals &signals, const Thresholds &limits);
 Judgement starting(const DeviceSignals &signals, const Thresholds &limits);
 Judgement memory_held_idle(const DeviceSignals &signals, const Thresholds &limits);
 Judgement hung(const DeviceSignals &signals, const Thresholds &limits);
+Judgement video(const DeviceSignals &signals, const Thresholds &limits);
 Judgement copy_bound(const DeviceSignals &signals, const Thresholds &limits);
 Judgement spinning(const DeviceSignals &signals, const Thresholds &limits);
 Judgement launch_bound(const DeviceSignals &signals, const Thresholds &limits);

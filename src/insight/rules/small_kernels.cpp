@@ -30,14 +30,22 @@ bool has_small_kernels(const DeviceSignals &signals, const Thresholds &limits) {
   return fill && signals.has_compute_job() && *fill < limits.small_fill && *signals.active >= limits.at_rest_percent;
 }
 
+bool computes_nothing(const DeviceSignals &signals, const Thresholds &limits) {
+  const auto rests = [&](Number pipe) { return pipe && *pipe < limits.at_rest_percent; };
+  return rests(signals.tensor) && rests(signals.fp32) && rests(signals.dram) &&
+         signals.fp64.value_or(0) < limits.at_rest_percent;
+}
+
 }  // namespace
 
 Judgement spinning(const DeviceSignals &signals, const Thresholds &limits) {
   if (!has_small_kernels(signals, limits)) return std::nullopt;
   const bool launches = signals.receive_bytes_per_second.value_or(0) >= limits.spin_bytes_per_second;
-  if (*signals.active < limits.spin_busy_percent || *signals.sm >= limits.spin_sm_percent || launches)
-    return std::nullopt;
-  return small(FindingId::spinning, signals, sureness(*signals.sm, limits.spin_sm_percent, limits.spin_sm_percent),
+  // One that waits for other GPUs takes more processors, and computes nothing on them.
+  const bool computes = *signals.sm >= limits.spin_sm_percent && !computes_nothing(signals, limits);
+  if (*signals.active < limits.spin_busy_percent || computes || launches) return std::nullopt;
+  return small(FindingId::spinning, signals,
+               sureness(*signals.active, limits.spin_busy_percent, 100 - limits.spin_busy_percent),
                fmt::format("The GPU says that it is busy, and {} of its processors are: a kernel spins or waits",
                            percent_words(*signals.sm)));
 }

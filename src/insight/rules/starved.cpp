@@ -25,10 +25,22 @@ bool does_something(const DeviceSignals &signals, const Thresholds &limits) {
   return signals.power_spread_share.value_or(0) >= limits.flat_power_share;
 }
 
+// Cores that others than the process on the GPU keep busy: its loaders, where nobody has counted those.
+Number other_cores(const DeviceSignals &signals) {
+  const auto cpu = signals.job_sum(&JobSignals::cpu_percent);
+  if (signals.job_sum(&JobSignals::processes) || !cpu || !signals.host.cores || !signals.host.cpu_percent)
+    return std::nullopt;
+  return *signals.host.cores * *signals.host.cpu_percent / 100 - *cpu / 100;
+}
+
 bool has_full_core(const DeviceSignals &signals, const Thresholds &limits) {
   const auto busy = signals.job_sum(&JobSignals::busy_processes);
   if (busy && *busy >= limits.busy_processes) return true;
   return signals.cpu_while_waiting().value_or(0) >= limits.cpu_full_share;
+}
+
+bool has_full_core_elsewhere(const DeviceSignals &signals, const Thresholds &limits) {
+  return !has_full_core(signals, limits) && other_cores(signals).value_or(0) >= limits.cpu_full_share;
 }
 
 struct Source {
@@ -51,6 +63,11 @@ Source source_of(const DeviceSignals &signals, const Thresholds &limits) {
   return source;
 }
 
+bool fetches(const Source &source, const Thresholds &limits) {
+  return source.waits || source.read.value_or(0) >= limits.read_bytes_per_second ||
+         source.network.value_or(0) >= limits.network_bytes_per_second;
+}
+
 Finding starved(FindingId id, const DeviceSignals &signals, const Thresholds &limits, double lost, double confidence,
                 std::string text) {
   const auto weight = lost >= limits.starved_lost_share ? Weight::problem : Weight::note;
@@ -68,11 +85,18 @@ Finding starved(FindingId id, const DeviceSignals &signals, const Thresholds &li
 
 Judgement input_cpu(const DeviceSignals &signals, const Thresholds &limits) {
   const auto lost = waiting_share(signals, limits);
-  if (!lost || !has_full_core(signals, limits) || !does_something(signals, limits)) return std::nullopt;
-  constexpr double kFar = 0.4;
-  auto finding = starved(
-      FindingId::input_cpu, signals, limits, *lost, sureness(*lost, limits.waiting_lost_share, kFar),
-      fmt::format("The GPU waits {} of the time for the CPU: {}", percent_words(*lost * 100), cpu_words(signals)));
+  // Somebody's cores are no more than a hint: what is read counts more.
+  const bool elsewhere = has_full_core_elsewhere(signals, limits) && !fetches(source_of(signals, limits), limits);
+  if (!lost || (!has_full_core(signals, limits) && !elsewhere) || !does_something(signals, limits)) return std::nullopt;
+  constexpr double kFar = 0.4, kOther = 0.7;
+  const auto who = elsewhere
+                       ? fmt::format("other processes keep {:.1f} of {:.0f} cores busy, its loaders if it has any",
+                                     *other_cores(signals), *signals.host.cores)
+                       : cpu_words(signals);
+  auto finding = starved(FindingId::input_cpu, signals, limits, *lost,
+                         sureness(*lost, limits.waiting_lost_share, kFar) * (elsewhere ? kOther : 1),
+                         fmt::format("The GPU waits {} of the time for the CPU: {}", percent_words(*lost * 100), who));
+  if (elsewhere) add_evidence(finding, {{"host_other_cores", other_cores(signals), Unit::none}});
   if (finding.estimated) finding.confidence /= 2;
   auto context = context_of(signals);
   context.lost_share = lost;
@@ -86,7 +110,7 @@ Judgement input_io(const DeviceSignals &signals, const Thresholds &limits) {
   const auto source = source_of(signals, limits);
   const bool reads = source.read.value_or(0) >= limits.read_bytes_per_second;
   const bool receives = source.network.value_or(0) >= limits.network_bytes_per_second;
-  if (!reads && !receives && !source.waits) return std::nullopt;
+  if (!fetches(source, limits)) return std::nullopt;
   std::string what = "its tasks wait for a disk";
   if (reads) {
     what = fmt::format("{} {} from storage", source.from_host ? "the machine reads" : "the job reads",
