@@ -14,6 +14,7 @@
 #include "cli/output.hpp"
 #include "cli/smi_arguments.hpp"
 #include "control/setting_words.hpp"
+#include "insight/job_price.hpp"
 #include "pick/choose.hpp"
 #include "pick/cuda_order.hpp"
 #include "sink/sink.hpp"
@@ -254,6 +255,34 @@ void add_pick(OptionList &list, Options &options) {
       "cannot be run, is not there.");
 }
 
+void add_run(OptionList &list, Options &options) {
+  list.text("--html", options.html_to, "the report as one HTML file, with plots").value_name("FILE");
+  list.text("--json", options.json_to, "the report as JSON; -: the standard output, behind the job's own")
+      .value_name("FILE");
+  list.flag("--force", options.force, "overwrite a file that is there and is no report");
+  list.flag("-q,--quiet", options.quiet, "no report on the standard error");
+  list.text("--price", options.price, "of a kWh, with or without the currency: 0.30, \"0.30 EUR\"")
+      .value_name("PRICE")
+      .check([](const std::string &text) {
+        return insight::parse_price(text) ? std::string() : "\"" + text + "\" is not a price: 0.30, \"0.30 EUR\"";
+      });
+  list.duration("--interval", options.run_interval, "time between samples (250ms for half a minute, then 1s)", 10ms);
+  add_machine(list, options);
+  list.flag("--no-agent", options.no_agent, "read the GPUs here, even where an agent does (also: GPULSE_AGENT=off)");
+  list.number("--width", options.width, "columns to use", {"1", "10000"}).value_name("N");
+  const auto colour = list.flag("--color", options.colour, "colours even when not on a terminal");
+  list.flag("--no-color", options.no_colour, "no colours (also: NO_COLOR)").excludes(colour);
+  list.flag("--ascii", options.ascii, "plain ASCII");
+  list.footer(
+      "  gpulse run -- python train.py                           a report on the standard error when it ends\n"
+      "  gpulse run --html report.html --price '0.30 EUR' -- torchrun --nproc-per-node 8 train.py\n"
+      "  gpulse run -q --json report.json -- ./job               for a script\n"
+      "\n"
+      "The job starts at once, has the standard streams to itself, and gets the signals that are sent to gpulse.\n"
+      "Whatever it starts belongs to it, also what it leaves behind in the background.\n"
+      "Exit: the job's own, or 128 and the signal that ended it; 126, 127 it cannot be run, is not there.");
+}
+
 std::string default_config() {
   const auto folder = config_folder();
   return (folder.empty() ? "/etc/gpulse" : folder) + "/config.toml";
@@ -287,6 +316,8 @@ constexpr std::array kCommands{
             },
             run_record},
     Command{"pick", "choose free GPUs without a race, and run a program on them", add_pick, run_pick, true},
+    Command{"run", "run a job, and report what it did with the GPUs: use, memory, energy, findings", add_run, run_run,
+            true},
     Command{"log", "samples into files: TensorBoard, CSV, JSON lines; -- CMD: while it runs",
             [](OptionList &list, Options &options) {
               add_everywhere(list, options);
@@ -329,6 +360,7 @@ constexpr const char *kFooter =
     "  gpulse serve                               the agent: reads once for all of the above\n"
     "  gpulse history --since 12h                 what was, as the agent kept it\n"
     "  gpulse pick -n 2 -- python train.py        on two GPUs that are free\n"
+    "  gpulse run --html report.html -- python train.py   what the job did with them\n"
     "  gpulse explain sm_active_percent           what a number means\n"
     "\n"
     "Exit: 0 good, 1 failure, 2 wrong usage, 3 no GPU found.";
