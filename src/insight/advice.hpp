@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person can do about a finding, in the framework at hand, with the number to try. Pure.
+// What a person can do about a finding, in the framework at hand, with the number to try. The rules call it with what
+// they know of the job; a number that would rest on nothing is left out. Pure; any thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +11,9 @@
 #include "insight/finding.hpp"
 
 namespace gpulse::insight {
+
+// How a job came to run out of GPU memory.
+enum class OutOfMemoryCause : std::uint8_t { unknown, first_step, growth, other_process };
 
 // What is known of the job that a finding is about; none: not known.
 struct AdviceContext {
@@ -22,9 +27,12 @@ struct AdviceContext {
   std::optional<double> stall_seconds{};   // how long a stall takes
   bool writes = false, reads = false;      // the job does, while the GPU waits
   std::int64_t code = 0;                   // of an XID, where it is about one
+  std::optional<std::uint32_t> pid{};      // the process to look at
+  OutOfMemoryCause cause = OutOfMemoryCause::unknown;
+  std::string metric{};  // key of the reading that says that the device is not well, where it is about one
 };
 
-// The first thing to try first; each one sentence. Empty where there is nothing to do.
+// What to try first comes first, how to see that it helped last; each one sentence. Empty where there is nothing to do.
 std::vector<std::string> advice(FindingId id, const AdviceContext &context);
 
 }  // namespace gpulse::insight

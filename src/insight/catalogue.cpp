@@ -3,40 +3,35 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+
+#include "insight/rows/hardware.hpp"
+#include "insight/rows/memory.hpp"
+#include "insight/rows/work.hpp"
 
 namespace gpulse::insight {
 
 namespace {
 
-using enum FindingId;
+// In the order of the ids, whatever file a row lies in.
+constexpr auto kKinds = [] {
+  std::array<FindingKind, kFindingIds> kinds{};
+  const auto place = [&](std::span<const FindingKind> rows) {
+    for (const auto &row : rows) kinds[static_cast<std::size_t>(row.id)] = row;
+  };
+  place(kWorkRows);
+  place(kMemoryRows);
+  place(kHardwareRows);
+  return kinds;
+}();
+static_assert(std::size(kWorkRows) + std::size(kMemoryRows) + std::size(kHardwareRows) == kFindingIds);
+static_assert(std::ranges::none_of(kKinds, &std::string_view::empty, &FindingKind::word), "an id without a row");
 
-constexpr std::array<FindingKind, kFindingIds> kKinds{{
-    {input_cpu, "input-cpu", "starved by preprocessing on the CPU"},
-    {input_io, "input-io", "starved by a disk or the network"},
-    {launch_bound, "launch-bound", "kernels too small to fill the GPU"},
-    {memory_bandwidth, "memory-bandwidth", "limited by the GPU's memory"},
-    {tensor_unused, "tensor-unused", "tensor cores unused"},
-    {wrong_precision, "wrong-precision", "computing in double precision"},
-    {copy_bound, "copy-bound", "copying instead of computing"},
-    {throttled_power, "throttled-power", "held back by the power limit"},
-    {throttled_thermal, "throttled-thermal", "held back by its temperature"},
-    {throttled_hardware, "throttled-hardware", "held back by the hardware"},
-    {memory_leak, "memory-leak", "memory grows until it runs out"},
-    {memory_full, "memory-full", "nearly no GPU memory left"},
-    {out_of_memory, "out-of-memory", "a job ran out of GPU memory"},
-    {memory_headroom, "memory-headroom", "room for a larger batch"},
-    {memory_held_idle, "memory-held-idle", "memory held without work"},
-    {host_memory, "host-memory", "the host's memory is nearly used up"},
-    {spinning, "spinning", "busy without work"},
-    {hung, "hung", "holds the GPU, does nothing"},
-    {periodic_stalls, "periodic-stalls", "work stops again and again"},
-    {imbalance, "imbalance", "some GPUs of the job wait for others"},
-    {link_degraded, "link-degraded", "the PCIe link is slower than it could be"},
-    {health, "health", "the hardware needs attention"},
-    {healthy, "healthy", "the GPU computes"},
-    {idle, "idle", "nobody uses the GPU"},
-    {unknown, "unknown", "the cause cannot be told"},
-}};
+// Keys are in small letters.
+bool same_word(std::string_view typed, std::string_view key) {
+  return std::ranges::equal(typed, key,
+                            [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b; });
+}
 
 }  // namespace
 
@@ -60,6 +55,15 @@ std::string_view word(FindingId id) { return describe(id).word; }
 
 std::optional<FindingId> finding_named(std::string_view word) {
   const auto found = std::ranges::find(kKinds, word, &FindingKind::word);
+  return found == kKinds.end() ? std::nullopt : std::optional(found->id);
+}
+
+std::optional<FindingId> finding_for_topic(std::string_view name) {
+  const auto found = std::ranges::find_if(kKinds, [&](const FindingKind &kind) {
+    const auto aliases = kind.aliases.all();
+    return same_word(name, kind.word) ||
+           std::ranges::any_of(aliases, [&](std::string_view alias) { return same_word(name, alias); });
+  });
   return found == kKinds.end() ? std::nullopt : std::optional(found->id);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "insight/finding.hpp"
+#include "insight/thresholds.hpp"
 
 namespace gpulse::insight {
 
@@ -18,6 +19,15 @@ struct Diagnosis {
 };
 
 // Of samples by time, some seconds to some minutes of them: they are judged as one. A longer time goes to Watch.
-Diagnosis diagnose(std::span<const SnapshotPtr> samples);
+Diagnosis diagnose(std::span<const SnapshotPtr> samples, const Thresholds &limits = {});
+
+// The finding that counts most: of problems the one that costs most GPU time; without one, what the GPUs do, whatever
+// else there is to note.
+FindingId verdict_of(std::span<const Finding> findings);
+// The worst first.
+void sort_findings(std::vector<Finding> &findings);
+
+// By how much the work could be faster at best if the finding were mended, where it costs anything.
+std::optional<double> best_speedup(const Finding &finding);
 
 }  // namespace gpulse::insight

@@ -65,35 +65,13 @@ std::string sentence(OutOfMemoryCause cause, double job, double others, double t
       return fmt::format(
           "The job failed as soon as it had filled {} of {} of GPU memory: its first step is most likely too large.",
           format_bytes(job + others), of_all);
-    case OutOfMemoryCause::later_step:
+    case OutOfMemoryCause::unknown:
       break;
   }
   return fmt::format(
       "The job failed with {} of {} of GPU memory in use: a step that needed more than those before most likely ran "
       "out of memory.",
       format_bytes(job + others), of_all);
-}
-
-std::vector<std::string> what_to_try(OutOfMemoryCause cause) {
-  switch (cause) {
-    case OutOfMemoryCause::other_process:
-      return {"Take a GPU that nobody uses: gpulse pick -- CMD.",
-              "gpulse shows who holds the memory; a forgotten notebook kernel is the usual one."};
-    case OutOfMemoryCause::growth:
-      return {
-          "Look for what is kept from step to step: losses appended with their graph (use .item() or .detach()), "
-          "growing caches, outputs gathered in a list on the GPU.",
-          "Watch gpu_memory_bytes of the process over some steps: it has to stay level once the first are done."};
-    case OutOfMemoryCause::first_step:
-      return {"Halve the batch and accumulate gradients over two of them: the result is the same.",
-              "Then bf16 or fp16, checkpointing of activations, and an optimizer state of 8 bits."};
-    case OutOfMemoryCause::later_step:
-      break;
-  }
-  return {
-      "Find the step that needs more: validation without no_grad, the longest sequences of the data, the last "
-      "layers being unfrozen.",
-      "In PyTorch, PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True helps where memory is only fragmented."};
 }
 
 }  // namespace
@@ -116,7 +94,7 @@ std::optional<OutOfMemoryCause> out_of_memory_cause(const JobEnd &how, const Job
   const double half = value_at(gpu.memory, gpu.first_seconds + life / 2);
   const double late = value_at(gpu.memory, gpu.first_seconds + life * 3 / 4);
   const bool grows = late - half >= kRise * total && job - late >= kRise * total;
-  return life >= kLongEnough && grows ? OutOfMemoryCause::growth : OutOfMemoryCause::later_step;
+  return life >= kLongEnough && grows ? OutOfMemoryCause::growth : OutOfMemoryCause::unknown;
 }
 
 std::optional<Finding> out_of_memory(const JobReport &report) {
@@ -140,7 +118,7 @@ std::optional<Finding> out_of_memory(const JobReport &report) {
                                 {"memory_total_bytes", total, Unit::bytes},
                                 {"gpu_memory_bytes", job, Unit::bytes},
                                 {"exit_code", static_cast<double>(report.how.code)}},
-                   .advice = what_to_try(*cause)};
+                   .advice = advice(FindingId::out_of_memory, {.framework = gpu.framework, .cause = *cause})};
   }
   return std::nullopt;
 }

@@ -3,21 +3,16 @@
 // job ended and by what the memory did until then. Pure.
 #pragma once
 
-#include <cstdint>
 #include <optional>
+#include <string_view>
 
+#include "insight/advice.hpp"
 #include "insight/job_report.hpp"
 
 namespace gpulse::insight {
 
-enum class OutOfMemoryCause : std::uint8_t {
-  other_process,  // holds most of the memory
-  growth,         // more and more, until it was full
-  first_step,     // full as soon as the work began
-  later_step,     // it was well for a while, then one step needed more
-};
-
-// What the memory of one GPU did until the job was last seen there; none: it did not die of that.
+// By what the memory of one GPU did until the job was last seen there. None: it did not die of that; `unknown`: it was
+// well for a while, then one step needed more.
 std::optional<OutOfMemoryCause> out_of_memory_cause(const JobEnd &how, const JobGpu &gpu);
 
 // The finding for a report that is complete otherwise.

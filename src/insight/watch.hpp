@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings while samples come in, live or from a recording of any length: the last minute is judged again every few
-// seconds, and a finding begins and ends only when several judgements agree. One thread.
+// Findings while samples come in, live or from a recording of any length: the last half minute is judged again every
+// few seconds, and a finding begins and ends only when several judgements agree. One thread.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 namespace gpulse::insight {
 
 struct WatchOptions {
-  std::chrono::nanoseconds window = std::chrono::seconds(60);
+  std::chrono::nanoseconds window = std::chrono::seconds(30);
   std::chrono::nanoseconds step = std::chrono::seconds(5);  // between judgements
 };
 
@@ -35,9 +35,20 @@ class Watch {
   std::vector<LastingFinding> take_ended();
 
  private:
+  // Seen once or more, but not long enough to be told; or told, and not seen for a while.
+  struct Candidate {
+    LastingFinding lasting;
+    int seen = 0;    // judgements in a row
+    int missed = 0;  // since it was last seen
+  };
+  void judge();
+  void publish();
+
   WatchOptions options_;
   std::deque<SnapshotPtr> samples_;
   WallTime judged_{};
+  std::uint64_t last_number_ = 0;
+  std::vector<Candidate> candidates_;
   std::vector<LastingFinding> current_, ended_;
 };
 

@@ -54,6 +54,7 @@ constexpr std::array kDeviceColumns{
     Column{"viol_power_ns", device_metric("throttled_power_seconds"), nano},
     Column{"viol_thermal_ns", device_metric("throttled_thermal_seconds"), nano},
     Column{"pcie_replay", device_metric("pcie_replay_total")},
+    Column{"n_procs", device_metric("process_count")},
     Column{"gract", device_metric("graphics_active_percent")},
     Column{"smutil", device_metric("sm_active_percent")},
     Column{"smocc", device_metric("sm_occupancy_percent")},

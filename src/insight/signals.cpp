@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "insight/signals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "insight/notices.hpp"
+#include "metric/format.hpp"
+#include "metric/state_names.hpp"
+
+namespace gpulse::insight {
+
+namespace {
+
+using SampleSpan = std::span<const SnapshotPtr>;
+
+constexpr double kAtWork = 1;          // percent of the time: less is noise
+constexpr double kYoungSeconds = 120;  // a job of this age may still be starting
+constexpr double kShortestSeconds = 2;
+
+double seconds_between(WallTime from, WallTime to) { return Seconds(to - from).count(); }
+
+const Device *find(const Snapshot &sample, const DeviceId &id) {
+  const auto found = std::ranges::find(sample.devices, id, &Device::id);
+  return found == sample.devices.end() ? nullptr : &*found;
+}
+
+template <class Read>
+Series series_of(SampleSpan samples, const Read &read) {
+  Series series;
+  for (const auto &sample : samples) {
+    if (const Reading reading = read(*sample)) {
+      series.add(seconds_between(samples.front()->time, sample->time), reading.value());
+    }
+  }
+  return series;
+}
+
+Series device_series(SampleSpan samples, const DeviceId &id, MetricId metric) {
+  return series_of(samples, [&](const Snapshot &sample) {
+    const auto *device = find(sample, id);
+    return device != nullptr ? device->row[metric] : Reading(Reason::lost);
+  });
+}
+
+Number host_mean(SampleSpan samples, MetricId metric) {
+  return series_of(samples, [&](const Snapshot &sample) { return sample.host[metric]; }).mean();
+}
+
+Number host_last(SampleSpan samples, MetricId metric) {
+  return series_of(samples, [&](const Snapshot &sample) { return sample.host[metric]; }).last();
+}
+
+Series process_series(SampleSpan samples, const DeviceId &id, std::uint32_t pid, MetricId metric) {
+  return series_of(samples, [&](const Snapshot &sample) {
+    for (const auto &process : sample.processes) {
+      if (process.pid == pid && process.device == id) return process.row[metric];
+    }
+    return Reading(Reason::lost);
+  });
+}
+
+// The first that the metrics give.
+Number first_known(Number a, Number b) { return a ? a : b; }
+
+std::string text_of(const Process &process, MetricId metric) {
+  return process.texts != nullptr ? (*process.texts)[metric].value_or("") : std::string();
+}
+
+JobSignals measure_job(SampleSpan samples, const DeviceId &id, const Process &process) {
+  const auto series = [&](MetricId metric) { return process_series(samples, id, process.pid, metric); };
+  const auto mean = [&](MetricId metric) { return series(metric).mean(); };
+  constexpr auto kCompute =
+      static_cast<std::uint8_t>(ProcessType::compute) | static_cast<std::uint8_t>(ProcessType::mps);
+  JobSignals job{
+      .pid = process.pid,
+      .parent = static_cast<std::uint32_t>(process.row[process_metric("parent_pid")].value_or(0)),
+      .name = text_of(process, process_metric("name")),
+      .command = text_of(process, process_metric("command")),
+      .parent_name = text_of(process, process_metric("parent")),
+      .framework = text_of(process, process_metric("framework")),
+      .compute = process.types == 0 || (process.types & kCompute) != 0,
+      .age_seconds = series(process_metric("running_seconds")).first(),
+      .cpu_percent = first_known(mean(process_metric("tree_cpu_percent")), mean(process_metric("cpu_percent"))),
+      .processes = mean(process_metric("tree_processes")),
+      .busy_processes = mean(process_metric("tree_busy_processes")),
+      .read_bytes_per_second = mean(process_metric("tree_read_bytes_per_second")),
+      .write_bytes_per_second = mean(process_metric("tree_write_bytes_per_second")),
+      .disk_wait_percent = mean(process_metric("tree_disk_wait_percent")),
+      .pressure_io_percent = mean(process_metric("cgroup_pressure_io_percent")),
+      .host_memory_bytes = first_known(series(process_metric("tree_memory_bytes")).last(),
+                                       series(process_metric("host_memory_bytes")).last()),
+      .memory = series(process_metric("gpu_memory_bytes"))};
+  const auto &last = samples.back()->processes;
+  job.ended = std::ranges::none_of(
+      last, [&](const Process &other) { return other.pid == process.pid && other.device == id && !other.gone; });
+  return job;
+}
+
+// Those that were on the device; a process that another of them has started is part of that one's job.
+std::vector<JobSignals> measure_jobs(SampleSpan samples, const DeviceId &id) {
+  std::map<std::uint32_t, const Process *> seen;  // as it was last
+  for (const auto &sample : samples) {
+    for (const auto &process : sample->processes) {
+      if (process.device == id) seen[process.pid] = &process;
+    }
+  }
+  std::vector<JobSignals> jobs;
+  for (const auto &[pid, process] : seen) {
+    auto job = measure_job(samples, id, *process);
+    if (job.processes && seen.contains(job.parent)) continue;
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+HostSignals measure_host(SampleSpan samples) {
+  return {.cores = host_last(samples, host_metric("cpu_count")),
+          .cpu_percent = host_mean(samples, host_metric("cpu_percent")),
+          .iowait_percent = host_mean(samples, host_metric("cpu_iowait_percent")),
+          .pressure_io_percent = host_mean(samples, host_metric("pressure_io_percent")),
+          .read_bytes_per_second = host_mean(samples, host_metric("disk_read_bytes_per_second")),
+          .network_bytes_per_second = host_mean(samples, host_metric("network_rx_bytes_per_second")),
+          .memory_bytes = host_last(samples, host_metric("memory_used_bytes")),
+          .memory_total_bytes = host_last(samples, host_metric("memory_total_bytes")),
+          .memory_available_bytes = host_last(samples, host_metric("memory_available_bytes")),
+          .swap_used_bytes = host_last(samples, host_metric("swap_used_bytes")),
+          .swap_total_bytes = host_last(samples, host_metric("swap_total_bytes"))};
+}
+
+// What the lanes carry in one direction, after the encoding.
+Number link_speed(Number generation, Number width) {
+  constexpr double kGiga = 1e9;
+  constexpr std::array kPerLane{0.25, 0.5, 0.985, 1.969, 3.938, 7.563};
+  if (!generation || !width || *generation < 1) return std::nullopt;
+  const auto place = std::min(static_cast<std::size_t>(*generation), kPerLane.size()) - 1;
+  return kPerLane[place] * *width * kGiga;
+}
+
+// How much of the time any of these reasons held the clocks back.
+Number throttled_share(const Series &reasons, std::uint64_t bits) {
+  if (reasons.empty()) return std::nullopt;
+  const auto count =
+      std::ranges::count_if(reasons.values(), [&](double value) { return (set_bits(value) & bits) != 0; });
+  return static_cast<double>(count) / static_cast<double>(reasons.size());
+}
+
+Number share_of_percent(const Series &series) {
+  const auto mean = series.mean();
+  if (!mean) return std::nullopt;
+  return *mean / 100;
+}
+
+Number greater(Number a, Number b) { return a && b ? std::max(*a, *b) : first_known(a, b); }
+
+void measure_throttling(SampleSpan samples, const DeviceId &id, DeviceSignals &to) {
+  const auto series = [&](MetricId metric) { return device_series(samples, id, metric); };
+  const auto reasons = series(device_metric("throttle_reasons"));
+  using state_names::throttle_bit;
+  to.capped_share = greater(throttled_share(reasons, throttle_bit("power cap") | throttle_bit("board limit")),
+                            share_of_percent(series(device_metric("throttled_power_percent"))));
+  to.thermal_share = greater(throttled_share(reasons, throttle_bit("sw thermal") | throttle_bit("hw thermal")),
+                             share_of_percent(series(device_metric("throttled_thermal_percent"))));
+  const auto hardware = throttle_bit("hw slowdown") | throttle_bit("power brake");
+  const auto heat = throttle_bit("hw thermal");
+  if (!reasons.empty()) {
+    // The driver calls heat a slowdown by the hardware, too.
+    const auto count = std::ranges::count_if(reasons.values(), [&](double value) {
+      const auto bits = set_bits(value);
+      return (bits & hardware) != 0 && ((bits & heat) == 0 || (bits & throttle_bit("power brake")) != 0);
+    });
+    to.hardware_share = static_cast<double>(count) / static_cast<double>(reasons.size());
+  }
+}
+
+void measure_power(SampleSpan samples, const DeviceId &id, DeviceSignals &to) {
+  const auto series = [&](MetricId metric) { return device_series(samples, id, metric); };
+  auto power = series(device_metric("power_instant_watts"));
+  if (power.empty()) power = series(device_metric("power_draw_watts"));
+  to.power_watts = power.mean();
+  const auto limit = series(device_metric("power_limit_watts")).last();
+  if (limit && *limit > 0 && !power.empty()) {
+    constexpr double kLow = 0.1, kHigh = 0.9;
+    to.power_share = *power.mean() / *limit;
+    to.power_spread_share = (*power.quantile(kHigh) - *power.quantile(kLow)) / *limit;
+  }
+  const auto clock = series(device_metric("clock_sm_mhz")).mean();
+  const auto highest = series(device_metric("clock_max_sm_mhz")).last();
+  if (clock && highest && *highest > 0) to.clock_share = *clock / *highest;
+}
+
+void measure_work(SampleSpan samples, const DeviceId &id, DeviceSignals &to) {
+  const auto series = [&](MetricId metric) { return device_series(samples, id, metric); };
+  const auto mean = [&](MetricId metric) { return series(metric).mean(); };
+  to.utilization = mean(device_metric("gpu_utilization_percent"));
+  to.active = mean(device_metric("graphics_active_percent"));
+  to.activity = series(device_metric("sm_active_percent"));
+  to.sm = to.activity.mean();
+  if (to.activity.empty()) to.activity = series(device_metric("gpu_utilization_percent"));
+  to.tensor = mean(device_metric("tensor_active_percent"));
+  to.tensor_fp64 = mean(device_metric("tensor_fp64_active_percent"));
+  to.fp64 = mean(device_metric("fp64_active_percent"));
+  to.fp32 = mean(device_metric("fp32_active_percent"));
+  to.fp16 = mean(device_metric("fp16_active_percent"));
+  to.integer = mean(device_metric("integer_active_percent"));
+  to.dram = mean(device_metric("dram_active_percent"));
+  to.controller = mean(device_metric("memory_utilization_percent"));
+}
+
+void measure_links(SampleSpan samples, const DeviceId &id, DeviceSignals &to) {
+  const auto series = [&](MetricId metric) { return device_series(samples, id, metric); };
+  to.receive_bytes_per_second = series(device_metric("pcie_rx_bytes_per_second")).mean();
+  to.send_bytes_per_second = series(device_metric("pcie_tx_bytes_per_second")).mean();
+  // A link that rests has fewer lanes and a lower generation: what it had at its best counts.
+  to.link_generation = series(device_metric("pcie_link_generation")).quantile(1);
+  to.link_width = series(device_metric("pcie_link_width")).quantile(1);
+  to.link_generation_max = series(device_metric("pcie_link_generation_max")).last();
+  to.link_width_max = series(device_metric("pcie_link_width_max")).last();
+  to.link_bytes_per_second = link_speed(to.link_generation, to.link_width);
+}
+
+// Readings beyond their thresholds that are about health, as their rows say.
+void measure_health(SampleSpan samples, const Device &device, DeviceSignals &to) {
+  for (const auto &notice : notices(device)) {
+    const auto &metric = describe(notice.metric);
+    if (notice.kind != NoticeKind::beyond_threshold || metric.group != Group::health) continue;
+    auto &list = notice.severity == Severity::critical ? to.troubles : to.worries;
+    list.push_back({.name = std::string(metric.key), .value = notice.value, .unit = metric.unit});
+  }
+  std::set<std::pair<WallTime, std::int64_t>> seen;
+  for (const auto &sample : samples) {
+    for (const auto &event : sample->events) {
+      const bool within = event.time >= samples.front()->time && event.time <= samples.back()->time;
+      if (event.device != to.uuid || !within || !seen.emplace(event.time, event.code).second) continue;
+      to.events.push_back(event);
+    }
+  }
+}
+
+// The samples after a job has begun to use the device, where the stretch begins before that.
+SampleSpan after_start(SampleSpan samples, const DeviceId &id, bool &starting) {
+  const auto at_work = [&](const SnapshotPtr &sample) {
+    const auto *device = find(*sample, id);
+    if (device == nullptr) return false;
+    const auto &active = device->row[device_metric("graphics_active_percent")];
+    const auto &utilization = device->row[device_metric("gpu_utilization_percent")];
+    return active.value_or(0) >= kAtWork || utilization.value_or(0) >= kAtWork;
+  };
+  const auto youngest = [&] {
+    std::optional<double> age;
+    for (const auto &process : samples.back()->processes) {
+      if (process.device != id) continue;
+      const bool fresh = std::ranges::none_of(samples.front()->processes,
+                                              [&](const Process &other) { return other.pid == process.pid; });
+      const auto &running = process.row[process_metric("running_seconds")];
+      const double now = fresh ? 0 : running ? running.value() : kYoungSeconds;
+      age = std::min(age.value_or(now), now);
+    }
+    return age;
+  }();
+  if (!youngest || *youngest >= kYoungSeconds) return samples;
+  const auto first = std::ranges::find_if(samples, at_work);
+  if (first == samples.end()) {
+    // It has done nothing yet: whether that is a start or the end of all work only time tells.
+    const bool busy_host = std::ranges::any_of(samples.back()->processes, [&](const Process &process) {
+      constexpr double kBusy = 20;
+      return process.device == id && process.row[process_metric("cpu_percent")].value_or(0) >= kBusy;
+    });
+    starting = busy_host;
+    return samples;
+  }
+  const auto rest = samples.subspan(static_cast<std::size_t>(first - samples.begin()));
+  const bool short_rest = seconds_between(rest.front()->time, rest.back()->time) < kShortestSeconds;
+  starting = short_rest && rest.size() < samples.size();
+  return short_rest ? samples : rest;
+}
+
+DeviceSignals measure_device(SampleSpan all, const DeviceId &id) {
+  DeviceSignals signals;
+  signals.id = id;
+  const auto samples = after_start(all, id, signals.starting);
+  const Device *last = nullptr;
+  for (const auto &sample : samples) {
+    if (const auto *device = find(*sample, id)) last = device;
+  }
+  if (last == nullptr) return signals;
+  if (last->identity != nullptr) signals.uuid = last->identity->uuid.str();
+  signals.begin = samples.front()->time;
+  signals.samples = samples.size();
+  signals.seconds = seconds_between(samples.front()->time, samples.back()->time);
+  signals.lost = last->state == DeviceState::lost || last->state == DeviceState::not_responding;
+  const auto &count = last->row[device_metric("process_count")];
+  signals.jobs = measure_jobs(samples, id);
+  signals.knows_processes = !signals.jobs.empty() || (count && count.value() == 0) || count.is(Reason::asleep);
+  measure_work(samples, id, signals);
+  measure_power(samples, id, signals);
+  measure_throttling(samples, id, signals);
+  measure_links(samples, id, signals);
+  measure_health(all, *last, signals);
+  signals.memory = device_series(samples, id, device_metric("memory_used_bytes"));
+  signals.memory_total_bytes = device_series(samples, id, device_metric("memory_total_bytes")).last();
+  signals.host = measure_host(samples);
+  return signals;
+}
+
+}  // namespace
+
+Number DeviceSignals::fill() const {
+  const auto busy = busy_percent();
+  if (!sm || !active || !busy || *busy <= 0) return std::nullopt;
+  return std::min(1.0, *sm / *busy);
+}
+
+Number DeviceSignals::job_sum(Number JobSignals::*of) const {
+  Number sum;
+  for (const auto &job : jobs) {
+    if (job.*of) sum = sum.value_or(0) + *(job.*of);
+  }
+  return sum;
+}
+
+Number DeviceSignals::cpu_while_waiting() const {
+  const auto cpu = job_sum(&JobSignals::cpu_percent);
+  const auto busy = busy_percent();
+  if (!cpu || !busy || *busy >= 100) return std::nullopt;
+  // While kernels run, a core waits for them at full speed.
+  return std::max(0.0, *cpu - *busy) / (100 - *busy);
+}
+
+bool DeviceSignals::has_compute_job() const { return std::ranges::any_of(jobs, &JobSignals::compute); }
+
+std::vector<std::uint32_t> DeviceSignals::pids() const {
+  std::vector<std::uint32_t> pids;
+  for (const auto &job : jobs) pids.push_back(job.pid);
+  return pids;
+}
+
+std::string DeviceSignals::framework() const {
+  for (const auto &job : jobs) {
+    if (!job.framework.empty()) return job.framework;
+  }
+  return {};
+}
+
+std::vector<DeviceSignals> measure(std::span<const SnapshotPtr> samples) {
+  std::set<DeviceId> ids;
+  for (const auto &sample : samples) {
+    for (const auto &device : sample->devices) ids.insert(device.id);
+  }
+  std::vector<DeviceSignals> all;
+  for (const auto &id : ids) {
+    const auto is_part = [&](const DeviceId &other) { return other.instance && other.index == id.index; };
+    if (!id.instance && std::ranges::any_of(ids, is_part)) continue;
+    auto signals = measure_device(samples, id);
+    if (signals.samples > 0) all.push_back(std::move(signals));
+  }
+  return all;
+}
+
+}  // namespace gpulse::insight
