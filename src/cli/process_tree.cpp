@@ -75,6 +75,7 @@ bool ProcessTree::contains(const Process &process) {
     const auto words = Sysroot().read(fmt::format("/proc/{}/environ", process.pid)).value_or("");
     found->second = ('\0' + words).contains('\0' + mark_ + '\0');
   }
+  if (found->second && process.start_ticks != 0) members_.try_emplace(process.pid, process.start_ticks);
   return found->second;
 }
 

@@ -65,11 +65,13 @@ class Observation {
   void add(const Snapshot &sample) {
     const auto now = monotonic_now();
     // Once a second is enough for what /proc tells.
-    if (now >= next_use_) {
+    const bool look = is_over_ || now >= next_use_;
+    if (look && !is_over_) {
       use_ = tree_.use(now);
       next_use_ = now + kCoarse;
     }
-    reporter_.add(sample, [&](const Process &process) { return tree_.contains(process); }, use_);
+    const auto is_ours = [&](const Process &process) { return tree_.contains(process); };
+    reporter_.add(sample, is_ours, look ? std::optional(use_) : std::nullopt);
     if (const auto part = reporter_.part_of(sample)) findings_.add(part);
     any_ = true;
     hangs_ = false;
@@ -77,7 +79,11 @@ class Observation {
     if (sample.devices.empty()) absence_ = Error{absence_words(sample), absence(sample)}.line();
   }
   // The job is over, but its number is still its own.
-  void add_end() { use_ = tree_.use(monotonic_now()), next_use_ = Monotonic::max(); }
+  void add_end() {
+    use_ = tree_.use(monotonic_now());
+    if (use_.processes == 0) use_.memory_bytes = Reason::not_sampled;
+    is_over_ = true;
+  }
 
   // Nothing to compare another sample with, or a driver that would not answer.
   bool is_done() const { return hangs_ || !any_; }
@@ -96,7 +102,7 @@ class Observation {
   insight::JobFindings findings_;
   insight::JobUse use_{};
   Monotonic next_use_{};
-  bool any_ = false, hangs_ = false;
+  bool any_ = false, hangs_ = false, is_over_ = false;
   std::string absence_;
 };
 

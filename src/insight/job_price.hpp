@@ -2,7 +2,9 @@
 // What energy costs. Pure.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -27,7 +29,8 @@ inline std::optional<Price> parse_price(std::string_view text) {
   const auto end = std::min(text.find_first_not_of(kNumber), text.size());
   const auto number = parse_double(text.substr(0, end));
   const Text currency(trim(text.substr(end)));
-  if (!number || *number > kMost || currency.size() > kLongest) return std::nullopt;
+  const bool is_word = currency.str().find_first_of(kNumber) == std::string::npos && !currency.starts_with("-");
+  if (!number || *number > kMost || currency.size() > kLongest || !is_word) return std::nullopt;
   return Price{*number, currency};
 }
 

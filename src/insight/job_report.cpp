@@ -148,17 +148,26 @@ void JobReporter::add_neighbours(const Snapshot &sample, const Device &device, c
   while (neighbours_.size() > kMostNeighbours) neighbours_.erase(std::ranges::min_element(neighbours_, {}, held));
 }
 
+std::optional<double> JobReporter::assumed_memory(Gpu &gpu, const Reading &unexplained) const {
+  // One sample may have the memory of a process that only the next one lists.
+  constexpr int kInARow = 2;
+  if (!gpu.idle_memory_bytes) gpu.idle_memory_bytes = unexplained;
+  if (named_ || !unexplained || !gpu.idle_memory_bytes) return std::nullopt;
+  const double rise = unexplained.value() - gpu.idle_memory_bytes.value();
+  gpu.rises = rise >= kContextBytes ? gpu.rises + 1 : 0;
+  return gpu.rises >= kInARow ? std::optional(rise) : std::nullopt;
+}
+
 void JobReporter::look_at(const Snapshot &sample, const Device &device, const Step &step, const IsOurs &is_ours) {
   auto &gpu = gpu_of(device);
   auto &shown = gpu.shown;
   const auto &row = device.row;
   auto share = share_of(sample, device, is_ours);
-  const auto unexplained = unexplained_memory(sample, device);
-  if (!gpu.idle_memory_bytes) gpu.idle_memory_bytes = unexplained;
-  const double rise = unexplained && gpu.idle_memory_bytes ? unexplained.value() - gpu.idle_memory_bytes.value() : 0;
-  if (!share.present && (!gpu.used || shown.assumed) && rise >= kContextBytes) {
+  named_ = named_ || share.present;
+  const auto rise = assumed_memory(gpu, unexplained_memory(sample, device));
+  if (!share.present && rise) {
     shown.assumed = share.present = true;
-    share.memory = rise;
+    share.memory = *rise;
   }
   gpu.meter.add(step.from, step.to, share.present, row[kEnergy], row[kPower],
                 std::max(kEnergyGrain, report_.interval_seconds));
@@ -194,23 +203,26 @@ void JobReporter::look_at(const Snapshot &sample, const Device &device, const St
   add_neighbours(sample, device, step, is_ours);
 }
 
-void JobReporter::add_host(const Snapshot &sample, const JobUse &use, const Step &step) {
+void JobReporter::add_host(const Snapshot &sample, const std::optional<JobUse> &use, const Step &step) {
   report_.hostname = sample.hostname;
   keep_greatest(report_.host_cores, sample.host[host_metric("cpu_count")]);
   keep_greatest(report_.host_memory_total_bytes, sample.host[host_metric("memory_total_bytes")]);
-  keep_greatest(report_.memory_bytes, use.memory_bytes);
-  report_.processes = std::max(report_.processes, use.processes);
+  if (!use) return;
+  const double from = std::max(used_until_, step.to - longest_step_);
+  used_until_ = step.to;
   const auto add_rate = [&](JobCurve &curve, const Reading &now, const Reading &before) {
-    curve.add(step.from, step.to, rate(now, before, step.seconds()));
+    curve.add(from, step.to, rate(now, before, step.to - from));
   };
-  add_rate(report_.cores, use.cpu_seconds, before_.cpu_seconds);
-  add_rate(report_.read_rate, use.read_bytes, before_.read_bytes);
-  add_rate(report_.write_rate, use.written_bytes, before_.written_bytes);
-  report_.host_memory.add(step.from, step.to, use.memory_bytes);
-  report_.use = before_ = use;
+  add_rate(report_.cores, use->cpu_seconds, before_.cpu_seconds);
+  add_rate(report_.read_rate, use->read_bytes, before_.read_bytes);
+  add_rate(report_.write_rate, use->written_bytes, before_.written_bytes);
+  report_.host_memory.add(from, step.to, use->memory_bytes);
+  if (use->memory_bytes) keep_greatest(report_.memory_bytes, use->memory_bytes);
+  report_.processes = std::max(report_.processes, use->processes);
+  report_.use = before_ = *use;
 }
 
-void JobReporter::add(const Snapshot &sample, const IsOurs &is_ours, const JobUse &use) {
+void JobReporter::add(const Snapshot &sample, const IsOurs &is_ours, const std::optional<JobUse> &use) {
   const auto step = step_to(sample.time);
   if (!step) return;
   ++report_.samples;

@@ -113,7 +113,8 @@ class JobReporter {
   JobReporter(WallTime begin, std::chrono::nanoseconds interval);
 
   // A sample that came while the job ran, or the first one after its end. Those older than the one before are left out.
-  void add(const Snapshot &sample, const IsOurs &is_ours, const JobUse &use);
+  // `use` where it was looked at meanwhile.
+  void add(const Snapshot &sample, const IsOurs &is_ours, const std::optional<JobUse> &use);
   // What the sample says of the job's GPUs, and nothing of others; null as long as it is on none.
   SnapshotPtr part_of(const Snapshot &sample) const;
   // Everything but the findings.
@@ -124,6 +125,7 @@ class JobReporter {
     JobGpu shown;
     bool used = false;
     Reading idle_memory_bytes{};  // before the job was there
+    int rises = 0;                // samples in a row with more than that
     TimeMean utilization{}, activity{}, power{};
     EnergyMeter meter{};
   };
@@ -133,9 +135,11 @@ class JobReporter {
   };
   std::optional<Step> step_to(WallTime time);
   Gpu &gpu_of(const Device &device);
+  // The rise, where the job is assumed to be on a GPU whose processes nobody names.
+  std::optional<double> assumed_memory(Gpu &gpu, const Reading &unexplained) const;
   void look_at(const Snapshot &sample, const Device &device, const Step &step, const IsOurs &is_ours);
   void add_neighbours(const Snapshot &sample, const Device &device, const Step &step, const IsOurs &is_ours);
-  void add_host(const Snapshot &sample, const JobUse &use, const Step &step);
+  void add_host(const Snapshot &sample, const std::optional<JobUse> &use, const Step &step);
 
   JobReport report_;
   double longest_step_;
@@ -143,8 +147,10 @@ class JobReporter {
   std::map<std::string, Gpu> gpus_{};  // by UUID
   std::map<std::pair<std::uint32_t, DeviceId>, JobNeighbour> neighbours_{};
   PhaseTracker phases_{};
+  bool named_ = false;                                       // the driver has named a process of the job
   bool busy_ = false, present_ = false, seen_busy_ = false;  // of the sample at hand
   JobUse before_{};
+  double used_until_ = 0;  // when that was, in seconds from the start
 };
 
 }  // namespace gpulse::insight

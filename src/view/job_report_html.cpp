@@ -27,8 +27,8 @@ constexpr std::string_view kStyle = R"(
 main{max-width:1040px;margin:0 auto;padding:28px 20px 40px}h1{font:600 20px/1.35 ui-monospace,monospace;margin:0 0 6px;overflow-wrap:anywhere}
 h2{font-size:16px;margin:30px 0 10px}p{margin:4px 0}.dim,figcaption,footer{color:var(--dim)}
 .end{display:inline-block;padding:1px 10px;border-radius:99px;font-size:13px;font-weight:600;color:var(--card);background:var(--good);margin-right:8px}.end.bad{background:var(--bad)}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:18px 0}
-.card{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px 14px}.card b{display:block;font-size:21px;font-weight:600;line-height:1.3;white-space:nowrap}.card span{color:var(--dim);font-size:13px}
+.cards{display:flex;flex-wrap:wrap;gap:10px;margin:18px 0}
+.card{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px 14px;flex:1 1 190px}.card b{display:block;font-size:21px;font-weight:600;line-height:1.3;white-space:nowrap}.card span{color:var(--dim);font-size:13px}
 .finding{background:var(--card);border:1px solid var(--line);border-left:4px solid var(--warn);border-radius:8px;padding:12px 16px;margin:10px 0}.finding.problem{border-left-color:var(--bad)}
 .finding h3{margin:0 0 2px;font-size:15px}.finding ul{margin:6px 0 0;padding-left:20px}.finding code{font-size:12.5px;color:var(--dim);margin-right:12px;white-space:nowrap}
 figure{margin:10px 0;background:var(--card);border:1px solid var(--line);border-radius:10px;padding:8px 12px 4px}figcaption{font-size:13px}figcaption b{color:var(--text);margin-right:10px}
