@@ -177,6 +177,9 @@ int run_run(const Options &options) {
   if (options.command.empty()) {
     return fail({"no job is given", "gpulse run [options] -- PROGRAM …"}, kUsage);
   }
+  if (!options.html_to.empty() && options.html_to == options.json_to) {
+    return fail({"--html and --json name the same file"}, kUsage);
+  }
   if (const auto good = ChildCommand::check(options.command); !good) return fail(good.error(), kNotFound);
   if (const auto good = check_files(options); !good) return fail(good.error());
   auto mark = make_mark();

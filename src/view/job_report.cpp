@@ -85,7 +85,7 @@ class Page {
  public:
   explicit Page(const Style &style) : style_(style) {}
 
-  void line(std::vector<term::Span> spans) { out_ += term::line(style_, spans) + "\n"; }
+  void line(const std::vector<term::Span> &spans) { out_ += term::line(style_, spans) + "\n"; }
   void raw(const std::vector<std::string> &lines) {
     for (const auto &line : lines) out_ += line + "\n";
   }
@@ -98,7 +98,7 @@ class Page {
     bool fresh = true;
     for (const auto word : split_words(clean)) {
       if (!fresh && at + 1 + term::width(word) > room) {
-        line(std::move(spans));
+        line(spans);
         spans = {{std::string(static_cast<std::size_t>(indent), ' ')}};
         at = indent;
         fresh = true;
@@ -107,7 +107,7 @@ class Page {
       at += term::width(word) + (fresh ? 0 : 1);
       fresh = false;
     }
-    line(std::move(spans));
+    line(spans);
   }
   void fact(std::string_view name, std::string_view words) {
     if (!words.empty()) paragraph({{fmt::format("{:<9} ", name), Colour::dim}}, words, 10);

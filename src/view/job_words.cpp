@@ -110,9 +110,11 @@ std::string cpu_words(const JobReport &report) {
 
 std::string io_words(const JobReport &report) {
   const auto &[cpu, read, written, memory, processes] = report.use;
-  const auto one = [](const Reading &bytes) { return bytes ? format_bytes(bytes.value()) : reason_text(bytes); };
   if (!read && !written) return "bytes read and written: " + reason_text(read);
-  return fmt::format("{} read from storage, {} written", one(read), one(written));
+  if (!read) return fmt::format("{} written to storage; read: {}", format_bytes(written.value()), reason_text(read));
+  if (!written)
+    return fmt::format("{} read from storage; written: {}", format_bytes(read.value()), reason_text(written));
+  return fmt::format("{} read from storage, {} written", format_bytes(read.value()), format_bytes(written.value()));
 }
 
 std::string neighbour_words(const JobReport &report, std::size_t most) {
