@@ -69,7 +69,7 @@ package: build ## the wheel of the Python package, with the command, in dist/
 	@rm -f dist/*.whl
 	@GPULSE_BUILD=$(BUILT) python3 tools/python_package.py dist
 
-docs: build ## write the generated pages: metric reference and JSON schema
+docs: build ## write the generated pages: metrics, findings and JSON schema
 	@tools/write_generated_pages.sh docs
 
 check: build/check_venv/ready ## formatting, clang-tidy, cppcheck, shellcheck; mypy and pyright for Python

@@ -10,10 +10,15 @@ from harness import ROOT, gpulse
 
 
 @pytest.mark.parametrize(
-    "page, flag", [("docs/metrics.md", "--markdown"), ("docs/schema/gpulse-1.schema.json", "--schema")]
+    "page, arguments",
+    [
+        ("docs/metrics.md", ["--markdown"]),
+        ("docs/findings.md", ["--markdown", "findings"]),
+        ("docs/schema/gpulse-1.schema.json", ["--schema"]),
+    ],
 )
-def test_the_committed_page_is_the_current_one(page: str, flag: str) -> None:
-    assert (ROOT / page).read_text() == gpulse("explain", flag).out, f"{page} is out of date: run make docs"
+def test_the_committed_page_is_the_current_one(page: str, arguments: list[str]) -> None:
+    assert (ROOT / page).read_text() == gpulse("explain", *arguments).out, f"{page} is out of date: run make docs"
 
 
 def test_the_types_of_metrics_for_python_are_the_current_ones() -> None:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/explain.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/text.hpp"
@@ -12,16 +13,23 @@ namespace gpulse::cli {
 
 namespace {
 
+Result<std::string> page_for(const Options &options) {
+  if (options.topic.empty() || options.topic[0] == "metrics") return view::metric_reference();
+  if (options.topic[0] == "findings") return view::finding_reference();
+  return failure(fmt::format("no reference page '{}'", options.topic[0]), "metrics or findings");
+}
+
 Result<std::string> text_for(const Options &options) {
   const auto style = style_of(options, STDOUT_FILENO);
   if (options.schema) return view::json_schema();
-  if (options.markdown) return view::metric_reference();
+  if (options.markdown) return page_for(options);
   if (options.json) {
     std::string out;
     view::write_table_json(out, true);
     return out;
   }
   if (options.all || options.topic.empty()) return view::explain_list(style);
+  if (options.topic[0] == "findings") return view::explain_finding_list(style);
   if (options.topic[0] == "xid") {
     const auto number = options.topic.size() == 2 ? parse_integer<std::int64_t>(options.topic[1]) : std::nullopt;
     if (!number) return failure("which XID?", "gpulse explain xid 79");

@@ -12,9 +12,9 @@
 #include "cli/command_line.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/run_options.hpp"
 #include "cli/smi_arguments.hpp"
 #include "control/setting_words.hpp"
-#include "insight/job_price.hpp"
 #include "pick/choose.hpp"
 #include "pick/cuda_order.hpp"
 #include "sink/sink.hpp"
@@ -204,6 +204,28 @@ void add_history(OptionList &list, Options &options) {
       "Exit: 1 there is no history, or nothing in it of that time.");
 }
 
+void add_diagnose(OptionList &list, Options &options) {
+  list.duration("--for", options.for_time, "watch for so long (30s; nothing where an agent has watched already)", 3s)
+      .command_line_only();
+  list.duration("--since", options.since, "of the agent's history, so far back").command_line_only();
+  list.text("--history", options.history, "the file, instead of that of the agent").value_name("FILE");
+  list.text("--from", options.from, "of a recording, from here on: 30s after its start")
+      .value_name("TIME")
+      .command_line_only();
+  list.text("--to", options.to, "of a recording, up to here").value_name("TIME").command_line_only();
+  list.text("--by", options.by, "one diagnosis for each stretch of a trace with the same label").value_name("phase");
+  add_devices(list, options);
+  list.flag("--json", options.json, "JSON");
+  list.number("--width", options.width, "columns to use", {"1", "10000"}).value_name("N");
+  list.footer(
+      "  gpulse diagnose                                     why the GPUs are not busy, now\n"
+      "  gpulse diagnose --since 8h                          what went wrong last night\n"
+      "  gpulse diagnose --replay night.gpr --from 30s --to 55s --json\n"
+      "\n"
+      "Each finding comes with the numbers it rests on and what to try; gpulse explain FINDING says more.\n"
+      "Exit: 0 also where there are problems; 1 nothing could be judged, 3 no GPU found.");
+}
+
 void add_agent(OptionList &list, Options &options) {
   list.positional("request", options.request, "status, release TIME or resume").value_name("WHAT");
   list.flag("--json", options.json, "status as JSON");
@@ -214,10 +236,11 @@ void add_agent(OptionList &list, Options &options) {
 }
 
 void add_explain(OptionList &list, Options &options) {
-  list.positional("topic", options.topic, "a metric by any of its names, or: xid N").value_name("METRIC|xid N");
-  list.flag("--all", options.all, "every metric, a line each");
-  list.flag("--json", options.json, "the whole table as JSON");
-  list.flag("--markdown", options.markdown, "the reference page");
+  list.positional("topic", options.topic, "a metric by any of its names, a finding, or: xid N")
+      .value_name("METRIC|FINDING|xid N");
+  list.flag("--all", options.all, "every metric and finding, a line each");
+  list.flag("--json", options.json, "the whole tables as JSON");
+  list.flag("--markdown", options.markdown, "the reference page: of metrics, or of findings");
   list.flag("--schema", options.schema, "the JSON Schema of gpulse --json");
   list.flag("--no-color", options.no_colour, "no colours");
   list.flag("--ascii", options.ascii, "plain ASCII");
@@ -256,31 +279,13 @@ void add_pick(OptionList &list, Options &options) {
 }
 
 void add_run(OptionList &list, Options &options) {
-  list.text("--html", options.html_to, "the report as one HTML file, with plots").value_name("FILE");
-  list.text("--json", options.json_to, "the report as JSON; -: the standard output, behind the job's own")
-      .value_name("FILE");
-  list.flag("--force", options.force, "overwrite a file that is there and is no report");
-  list.flag("-q,--quiet", options.quiet, "no report on the standard error");
-  list.text("--price", options.price, "of a kWh, with or without the currency: 0.30, \"0.30 EUR\"")
-      .value_name("PRICE")
-      .check([](const std::string &text) {
-        return insight::parse_price(text) ? std::string() : "\"" + text + "\" is not a price: 0.30, \"0.30 EUR\"";
-      });
-  list.duration("--interval", options.run_interval, "time between samples (250ms for half a minute, then 1s)", 10ms);
+  add_report(list, options);
   add_machine(list, options);
   list.flag("--no-agent", options.no_agent, "read the GPUs here, even where an agent does (also: GPULSE_AGENT=off)");
   list.number("--width", options.width, "columns to use", {"1", "10000"}).value_name("N");
   const auto colour = list.flag("--color", options.colour, "colours even when not on a terminal");
   list.flag("--no-color", options.no_colour, "no colours (also: NO_COLOR)").excludes(colour);
   list.flag("--ascii", options.ascii, "plain ASCII");
-  list.footer(
-      "  gpulse run -- python train.py                           a report on the standard error when it ends\n"
-      "  gpulse run --html report.html --price '0.30 EUR' -- torchrun --nproc-per-node 8 train.py\n"
-      "  gpulse run -q --json report.json -- ./job               for a script\n"
-      "\n"
-      "The job starts at once, has the standard streams to itself, and gets the signals that are sent to gpulse.\n"
-      "Whatever it starts belongs to it, also what it leaves behind in the background.\n"
-      "Exit: the job's own, or 128 and the signal that ended it; 126, 127 it cannot be run, is not there.");
 }
 
 std::string default_config() {
@@ -324,13 +329,19 @@ constexpr std::array kCommands{
               add_log(list, options);
             },
             run_log, true},
+    Command{"diagnose", "why the GPUs are not busy, with the evidence, and what to try",
+            [](OptionList &list, Options &options) {
+              add_everywhere(list, options);
+              add_diagnose(list, options);
+            },
+            run_diagnose},
     Command{"doctor", "why is my GPU not seen, which readings are missing, what gpulse costs", add_everywhere,
             run_doctor},
     Command{"serve", "the agent: reads the GPUs once, for every program of the machine", add_serve, run_serve},
     Command{"history", "what was: plots, who was on which GPU, events; of what the agent kept", add_history,
             run_history},
     Command{"agent", "ask the agent: status, release TIME, resume", add_agent, run_agent},
-    Command{"explain", "what a metric or a driver error means", add_explain, run_explain},
+    Command{"explain", "what a metric, a finding or a driver error means", add_explain, run_explain},
     Command{"set", "change a setting: power limit, clocks, modes; or reset a GPU", add_set, run_set},
 };
 
@@ -359,6 +370,7 @@ constexpr const char *kFooter =
     "  gpulse log --format tensorboard -o runs -- python train.py\n"
     "  gpulse serve                               the agent: reads once for all of the above\n"
     "  gpulse history --since 12h                 what was, as the agent kept it\n"
+    "  gpulse diagnose                            why they are not busy, and what to try\n"
     "  gpulse pick -n 2 -- python train.py        on two GPUs that are free\n"
     "  gpulse run --html report.html -- python train.py   what the job did with them\n"
     "  gpulse explain sm_active_percent           what a number means\n"

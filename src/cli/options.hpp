@@ -70,6 +70,10 @@ struct Options {
   std::string from, to, user, export_to;
   bool jsonl = false, range = false, processes = false, users = false, jobs = false, events = false;
 
+  // gpulse diagnose
+  std::optional<std::chrono::nanoseconds> for_time;
+  std::string by;
+
   // gpulse pick
   std::size_t wanted = 1;
   std::string min_free;
@@ -96,6 +100,7 @@ int run_top(const Options &options);
 int run_record(const Options &options);
 int run_log(const Options &options);
 int run_history(const Options &options);
+int run_diagnose(const Options &options);
 int run_doctor(const Options &options);
 int run_explain(const Options &options);
 int run_serve(const Options &options);

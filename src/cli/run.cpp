@@ -13,6 +13,7 @@
 #include "insight/job_findings.hpp"
 #include "insight/job_price.hpp"
 #include "insight/job_report.hpp"
+#include "insight/review.hpp"
 #include "sink/replaced_file.hpp"
 #include "view/job_report.hpp"
 
@@ -72,7 +73,10 @@ class Observation {
     }
     const auto is_ours = [&](const Process &process) { return tree_.contains(process); };
     reporter_.add(sample, is_ours, look ? std::optional(use_) : std::nullopt);
-    if (const auto part = reporter_.part_of(sample)) findings_.add(part);
+    if (const auto part = reporter_.part_of(sample)) {
+      review_.add(part);
+      is_judged_ = true;
+    }
     any_ = true;
     hangs_ = false;
     for (const auto &device : sample.devices) hangs_ = hangs_ || device.state == DeviceState::not_responding;
@@ -92,14 +96,15 @@ class Observation {
     report.use = use_;
     report.left_running = use_.processes;
     if (!report.gpus_found) report.absence = absence_;
-    findings_.finish(report);
+    insight::finish(report, is_judged_ ? std::optional(review_.end()) : std::nullopt);
     return report;
   }
 
  private:
   ProcessTree tree_;
   insight::JobReporter reporter_;
-  insight::JobFindings findings_;
+  insight::Review review_;
+  bool is_judged_ = false;
   insight::JobUse use_{};
   Monotonic next_use_{};
   bool any_ = false, hangs_ = false, is_over_ = false;

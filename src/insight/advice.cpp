@@ -143,9 +143,8 @@ Lines copy_bound(const Job &job) {
 }
 
 Lines periodic_stalls(const Job &job) {
-  const auto each = job.known.stall_seconds
-                        ? fmt::format(" (each stall takes {})", seconds_words(*job.known.stall_seconds))
-                        : std::string();
+  const auto seconds = sound(job.known.stall_seconds);
+  const auto each = seconds ? fmt::format(" (each stall takes {})", seconds_words(*seconds)) : std::string();
   if (job.known.writes) {
     std::string_view how = "in a thread of its own";
     if (job.framework == pytorch) how = "with torch.distributed.checkpoint.async_save";
@@ -280,6 +279,10 @@ Lines lines_for(FindingId id, const Job &job) {
 
 }  // namespace
 
+std::optional<double> sound(const std::optional<double> &value) {
+  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
+}
+
 std::string in_words(const Job &job, std::string_view of_pytorch, std::string_view neutral) {
   return std::string(job.framework == pytorch ? of_pytorch : neutral);
 }
@@ -292,8 +295,8 @@ std::string seconds_words(double seconds) {
 std::string batch_words(const AdviceContext &known) {
   // Rounded down: a batch that does not fit helps nobody.
   constexpr double kLeast = 1.1;
-  if (!known.batch_factor || !std::isfinite(*known.batch_factor) || *known.batch_factor < kLeast) return {};
-  const double factor = *known.batch_factor;
+  const double factor = sound(known.batch_factor).value_or(0);
+  if (factor < kLeast) return {};
   return factor < 3 ? fmt::format("{:.1f} times", std::floor(factor * 10) / 10)
                     : fmt::format("{:.0f} times", std::floor(factor));
 }
@@ -302,7 +305,7 @@ std::vector<std::string> advice(FindingId id, const AdviceContext &context) {
   auto lines = lines_for(id, {framework_of(context.framework), context});
   const auto &kind = describe(id);
   if (lines.empty() || kind.helped.empty()) return lines;
-  const auto lost = context.lost_share.value_or(0);
+  const auto lost = sound(context.lost_share).value_or(0);
   const bool told = lost >= 0.01 && lost <= 1;
   lines.push_back(told ? fmt::format("{} ({:.0f} % of GPU time is lost now).", kind.helped, lost * 100)
                        : fmt::format("{}.", kind.helped));

@@ -15,18 +15,14 @@ using enum Framework;
 // More than these hardly ever help a job that had no loaders.
 constexpr double kFirstLoaders = 8;
 
-std::optional<double> sound(const std::optional<double> &value) {
-  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
-}
-
-// So many that they keep up, if each of those there are now gives its share. None: nothing to reckon with.
-std::optional<int> loaders_to_keep_up(double now, const std::optional<double> &lost, double most) {
+// So many that they keep up, if each of those there are now gives its share. 0: there are as many as make sense.
+int loaders_to_keep_up(double now, const std::optional<double> &lost, double most) {
   // Not all of the lost time is theirs when nearly all is lost; four times as many is a step that can be judged.
   constexpr double kMostGrowth = 4;
   double wanted = now * 2;
   if (lost && *lost < 1) wanted = std::min(now / (1 - *lost), now * kMostGrowth);
   const double least = now + 1;
-  if (least > most) return std::nullopt;
+  if (least > most) return 0;
   return static_cast<int>(std::ceil(std::clamp(wanted, least, most) - 0.01));
 }
 
@@ -132,11 +128,12 @@ Lines input_io(const Job &job) {
       job.framework == tensorflow
           ? "Read large pieces: TFRecord shards with interleave(num_parallel_calls=tf.data.AUTOTUNE)."
           : "Read large pieces: shards (WebDataset, Parquet, Arrow) instead of one small file per sample.");
-  if (job.framework == tensorflow) {
-    lines.emplace_back(work_ahead(tensorflow));
+  const auto loaders = reading_loaders(job.known);
+  if (job.framework == tensorflow || loaders == 0) {
+    lines.emplace_back(work_ahead(job.framework));
   } else {
     lines.push_back(fmt::format("Keep more reads in flight, if the storage can do more: {}.",
-                                loader_setting(job.framework, reading_loaders(job.known))));
+                                loader_setting(job.framework, loaders)));
   }
   return lines;
 }

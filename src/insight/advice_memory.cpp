@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "insight/advice_parts.hpp"
 
 namespace gpulse::insight {
@@ -134,9 +132,8 @@ Lines memory_held_idle(const Job &job) {
 }
 
 Lines host_memory(const Job &job) {
-  const auto processes = job.known.tree_processes.value_or(0);
-  const auto now =
-      std::isfinite(processes) && processes > 1 ? fmt::format(" (the job has {:.0f} processes)", processes) : "";
+  const auto processes = sound(job.known.tree_processes).value_or(0);
+  const auto now = processes > 1 ? fmt::format(" (the job has {:.0f} processes)", processes) : "";
   Lines lines{
       "Load lazily: map arrays (numpy.load(…, mmap_mode=\"r\"), Arrow) and open files only when they are needed."};
   switch (job.framework) {

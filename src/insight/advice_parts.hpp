@@ -2,6 +2,7 @@
 // What the files of the advice share; nobody else includes it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ struct Job {
 
 using Lines = std::vector<std::string>;
 
+// None where it is no number that a machine could have.
+std::optional<double> sound(const std::optional<double> &value);
 std::string in_words(const Job &job, std::string_view of_pytorch, std::string_view neutral);
 std::string seconds_words(double seconds);
 // "2.8 times"; empty where it is not known or not worth it.

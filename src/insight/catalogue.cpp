@@ -27,10 +27,11 @@ constexpr auto kKinds = [] {
 static_assert(std::size(kWorkRows) + std::size(kMemoryRows) + std::size(kHardwareRows) == kFindingIds);
 static_assert(std::ranges::none_of(kKinds, &std::string_view::empty, &FindingKind::word), "an id without a row");
 
-// Keys are in small letters.
-bool same_word(std::string_view typed, std::string_view key) {
-  return std::ranges::equal(typed, key,
-                            [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b; });
+// As people type it: "OOM", "input_cpu".
+bool same_word(std::string_view typed, std::string_view word) {
+  return std::ranges::equal(typed, word, [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a == '_' ? '-' : a) == b;
+  });
 }
 
 }  // namespace

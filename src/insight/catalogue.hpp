@@ -43,6 +43,6 @@ std::span<const FindingKind> finding_kinds();
 const FindingKind &describe(FindingId id);
 std::string_view word(FindingId id);
 std::optional<FindingId> finding_named(std::string_view word);      // by its word only
-std::optional<FindingId> finding_for_topic(std::string_view name);  // by its word or an alias, in any case
+std::optional<FindingId> finding_for_topic(std::string_view name);  // by its word or an alias, as people type it
 
 }  // namespace gpulse::insight

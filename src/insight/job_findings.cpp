@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <tuple>
 
 #include "insight/out_of_memory.hpp"
@@ -12,12 +11,7 @@ namespace gpulse::insight {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto kShort = 120s;
-constexpr std::size_t kMostSamples = 2000;  // of a short job
 constexpr std::size_t kMostFindings = 64, kMostStretches = 100;
-constexpr std::size_t kMostEnded = 4096;
 
 }  // namespace
 
@@ -55,38 +49,20 @@ void sort_findings(std::vector<JobFinding> &findings) {
   });
 }
 
-void JobFindings::add(const SnapshotPtr &sample) {
-  watch_.add(sample);
-  auto ended = watch_.take_ended();
-  if (ended_.size() < kMostEnded) std::ranges::move(ended, std::back_inserter(ended_));
-  if (!is_short_) return;
-  all_.push_back(sample);
-  if (sample->time - all_.front()->time <= kShort && all_.size() <= kMostSamples) return;
-  is_short_ = false;
-  all_.clear();
-}
-
-void JobFindings::finish(JobReport &report) {
-  const auto take = [&](const Finding &finding) {
-    if (finding.weight != Weight::ok) add_finding(report.findings, finding, report.begin);
-  };
-  if (is_short_ && !all_.empty()) {
-    const auto diagnosis = diagnose(all_);
-    report.verdict = diagnosis.verdict;
-    for (const auto &finding : diagnosis.findings) take(finding);
-  } else {
-    for (const auto &lasting : ended_) take(lasting.finding);
-    for (const auto &lasting : watch_.current()) take(lasting.finding);
+void finish(JobReport &report, const std::optional<Diagnosis> &diagnosis) {
+  if (diagnosis) {
+    report.verdict = diagnosis->verdict;
+    for (const auto &finding : diagnosis->findings) {
+      if (finding.weight != Weight::ok) add_finding(report.findings, finding, report.begin);
+    }
   }
   // Seen more closely here, where the job's end is known.
   if (const auto died = out_of_memory(report)) {
     std::erase_if(report.findings, [](const JobFinding &one) { return one.finding.id == FindingId::out_of_memory; });
     add_finding(report.findings, *died, report.begin);
+    report.verdict = died->id;
   }
   sort_findings(report.findings);
-  if (!report.findings.empty() && report.findings.front().finding.weight == Weight::problem) {
-    report.verdict = report.findings.front().finding.id;
-  }
 }
 
 }  // namespace gpulse::insight

@@ -55,22 +55,22 @@ std::string sentence(OutOfMemoryCause cause, double job, double others, double t
   switch (cause) {
     case OutOfMemoryCause::other_process:
       return fmt::format(
-          "The job failed while others held {} of {} of GPU memory: it most likely ran out of what was left.",
+          "The job failed while others held {} of {} of GPU memory: it most likely ran out of what was left",
           format_bytes(others), of_all);
     case OutOfMemoryCause::growth:
       return fmt::format(
-          "The job's GPU memory grew until {} of {} were used, and it failed: it most likely ran out of memory.",
+          "The job's GPU memory grew until {} of {} were used, and it failed: it most likely ran out of memory",
           format_bytes(job + others), of_all);
     case OutOfMemoryCause::first_step:
       return fmt::format(
-          "The job failed as soon as it had filled {} of {} of GPU memory: its first step is most likely too large.",
+          "The job failed as soon as it had filled {} of {} of GPU memory: its first step is most likely too large",
           format_bytes(job + others), of_all);
     case OutOfMemoryCause::unknown:
       break;
   }
   return fmt::format(
       "The job failed with {} of {} of GPU memory in use: a step that needed more than those before most likely ran "
-      "out of memory.",
+      "out of memory",
       format_bytes(job + others), of_all);
 }
 

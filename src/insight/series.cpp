@@ -50,6 +50,15 @@ std::optional<double> Series::mean() const {
   return mean_of(values_);
 }
 
+std::optional<double> Series::steady_mean() const {
+  constexpr double kTenth = 0.1;
+  if (empty()) return std::nullopt;
+  auto sorted = values_;
+  std::ranges::sort(sorted);
+  const auto dropped = static_cast<std::size_t>(std::ceil(kTenth * static_cast<double>(sorted.size() - 1)));
+  return mean_of(std::span(sorted).first(sorted.size() - dropped));
+}
+
 std::optional<double> Series::first() const { return empty() ? std::nullopt : std::optional(values_.front()); }
 
 std::optional<double> Series::last() const { return empty() ? std::nullopt : std::optional(values_.back()); }

@@ -21,6 +21,8 @@ class Series {
 
   // None of a series without values.
   std::optional<double> mean() const;
+  // Without the greatest tenth, so that one burst does not count for all of the time.
+  std::optional<double> steady_mean() const;
   std::optional<double> first() const;
   std::optional<double> last() const;
   // The value that this share of all values does not exceed.

@@ -19,7 +19,7 @@ using SampleSpan = std::span<const SnapshotPtr>;
 
 constexpr double kAtWork = 1;          // percent of the time: less is noise
 constexpr double kYoungSeconds = 120;  // a job of this age may still be starting
-constexpr double kShortestSeconds = 2;
+constexpr double kShortestSeconds = 2, kWarmSeconds = 8;
 
 double seconds_between(WallTime from, WallTime to) { return Seconds(to - from).count(); }
 
@@ -46,13 +46,13 @@ Series device_series(SampleSpan samples, const DeviceId &id, MetricId metric) {
   });
 }
 
-Number host_mean(SampleSpan samples, MetricId metric) {
-  return series_of(samples, [&](const Snapshot &sample) { return sample.host[metric]; }).mean();
+Series host_series(SampleSpan samples, MetricId metric) {
+  return series_of(samples, [&](const Snapshot &sample) { return sample.host[metric]; });
 }
 
-Number host_last(SampleSpan samples, MetricId metric) {
-  return series_of(samples, [&](const Snapshot &sample) { return sample.host[metric]; }).last();
-}
+Number host_mean(SampleSpan samples, MetricId metric) { return host_series(samples, metric).mean(); }
+
+Number host_last(SampleSpan samples, MetricId metric) { return host_series(samples, metric).last(); }
 
 Series process_series(SampleSpan samples, const DeviceId &id, std::uint32_t pid, MetricId metric) {
   return series_of(samples, [&](const Snapshot &sample) {
@@ -70,11 +70,15 @@ std::string text_of(const Process &process, MetricId metric) {
   return process.texts != nullptr ? (*process.texts)[metric].value_or("") : std::string();
 }
 
+bool computes(const Process &process) {
+  const bool computing = (process.types & static_cast<std::uint8_t>(ProcessType::compute)) != 0;
+  const bool shared = (process.types & static_cast<std::uint8_t>(ProcessType::mps)) != 0;
+  return process.types == 0 || computing || shared;
+}
+
 JobSignals measure_job(SampleSpan samples, const DeviceId &id, const Process &process) {
   const auto series = [&](MetricId metric) { return process_series(samples, id, process.pid, metric); };
   const auto mean = [&](MetricId metric) { return series(metric).mean(); };
-  constexpr auto kCompute =
-      static_cast<std::uint8_t>(ProcessType::compute) | static_cast<std::uint8_t>(ProcessType::mps);
   JobSignals job{
       .pid = process.pid,
       .parent = static_cast<std::uint32_t>(process.row[process_metric("parent_pid")].value_or(0)),
@@ -82,13 +86,13 @@ JobSignals measure_job(SampleSpan samples, const DeviceId &id, const Process &pr
       .command = text_of(process, process_metric("command")),
       .parent_name = text_of(process, process_metric("parent")),
       .framework = text_of(process, process_metric("framework")),
-      .compute = process.types == 0 || (process.types & kCompute) != 0,
+      .compute = computes(process),
       .age_seconds = series(process_metric("running_seconds")).first(),
       .cpu_percent = first_known(mean(process_metric("tree_cpu_percent")), mean(process_metric("cpu_percent"))),
       .processes = mean(process_metric("tree_processes")),
       .busy_processes = mean(process_metric("tree_busy_processes")),
-      .read_bytes_per_second = mean(process_metric("tree_read_bytes_per_second")),
-      .write_bytes_per_second = mean(process_metric("tree_write_bytes_per_second")),
+      .read_bytes_per_second = series(process_metric("tree_read_bytes_per_second")).steady_mean(),
+      .write_bytes_per_second = series(process_metric("tree_write_bytes_per_second")).steady_mean(),
       .disk_wait_percent = mean(process_metric("tree_disk_wait_percent")),
       .pressure_io_percent = mean(process_metric("cgroup_pressure_io_percent")),
       .host_memory_bytes = first_known(series(process_metric("tree_memory_bytes")).last(),
@@ -122,8 +126,8 @@ HostSignals measure_host(SampleSpan samples) {
           .cpu_percent = host_mean(samples, host_metric("cpu_percent")),
           .iowait_percent = host_mean(samples, host_metric("cpu_iowait_percent")),
           .pressure_io_percent = host_mean(samples, host_metric("pressure_io_percent")),
-          .read_bytes_per_second = host_mean(samples, host_metric("disk_read_bytes_per_second")),
-          .network_bytes_per_second = host_mean(samples, host_metric("network_rx_bytes_per_second")),
+          .read_bytes_per_second = host_series(samples, host_metric("disk_read_bytes_per_second")).steady_mean(),
+          .network_bytes_per_second = host_series(samples, host_metric("network_rx_bytes_per_second")).steady_mean(),
           .memory_bytes = host_last(samples, host_metric("memory_used_bytes")),
           .memory_total_bytes = host_last(samples, host_metric("memory_total_bytes")),
           .memory_available_bytes = host_last(samples, host_metric("memory_available_bytes")),
@@ -240,48 +244,106 @@ void measure_health(SampleSpan samples, const Device &device, DeviceSignals &to)
   }
 }
 
+std::set<std::uint32_t> computing_pids(const Snapshot &sample, const DeviceId &id) {
+  std::set<std::uint32_t> pids;
+  for (const auto &process : sample.processes) {
+    if (process.device == id && computes(process)) pids.insert(process.pid);
+  }
+  return pids;
+}
+
+// The last samples in which the same processes compute on the device. Where those have only just come or gone, the ones
+// before: two jobs in one mean say nothing of either.
+SampleSpan of_one_job(SampleSpan samples, const DeviceId &id) {
+  const auto begin_of = [&](std::size_t end) {
+    const auto pids = computing_pids(*samples[end - 1], id);
+    auto begin = end - 1;
+    while (begin > 0 && computing_pids(*samples[begin - 1], id) == pids) --begin;
+    return begin;
+  };
+  const auto begin = begin_of(samples.size());
+  if (begin == 0 || seconds_between(samples[begin]->time, samples.back()->time) >= kShortestSeconds)
+    return samples.subspan(begin);
+  const auto before = begin_of(begin);
+  return samples.subspan(before, begin - before);
+}
+
+// How much of the time kernels or copies ran, in percent.
+double work_of(const Snapshot &sample, const DeviceId &id) {
+  const auto *device = find(sample, id);
+  if (device == nullptr) return 0;
+  return std::max(device->row[device_metric("graphics_active_percent")].value_or(0),
+                  device->row[device_metric("gpu_utilization_percent")].value_or(0));
+}
+
+// When the stretch began the youngest job was this old; none: nobody is there, or it cannot be told.
+Number age_at_begin(SampleSpan samples, const DeviceId &id) {
+  Number youngest;
+  const double length = seconds_between(samples.front()->time, samples.back()->time);
+  for (const auto &process : samples.back()->processes) {
+    const auto &running = process.row[process_metric("running_seconds")];
+    const bool fresh = std::ranges::none_of(samples.front()->processes,
+                                            [&](const Process &other) { return other.pid == process.pid; });
+    if (process.device != id || (!running && !fresh)) continue;
+    const double age = fresh ? 0 : std::max(0.0, running.value() - length);
+    youngest = std::min(youngest.value_or(age), age);
+  }
+  return youngest;
+}
+
+bool computes_on_host(const Snapshot &sample, const DeviceId &id) {
+  constexpr double kBusy = 20;  // percent of a core
+  return std::ranges::any_of(sample.processes, [&](const Process &process) {
+    return process.device == id && process.row[process_metric("cpu_percent")].value_or(0) >= kBusy;
+  });
+}
+
+// A job that has only begun works at its pace when it does half of what it does at the end.
+double working_pace(SampleSpan samples, const DeviceId &id) {
+  constexpr std::size_t kPart = 3;
+  std::vector<double> last;
+  for (const auto &sample : samples.last(samples.size() / kPart)) last.push_back(work_of(*sample, id));
+  if (last.empty()) return kAtWork;
+  std::ranges::sort(last);
+  return std::max(kAtWork, last[last.size() / 2] / 2);
+}
+
 // The samples after a job has begun to use the device, where the stretch begins before that.
 SampleSpan after_start(SampleSpan samples, const DeviceId &id, bool &starting) {
-  const auto at_work = [&](const SnapshotPtr &sample) {
-    const auto *device = find(*sample, id);
-    if (device == nullptr) return false;
-    const auto &active = device->row[device_metric("graphics_active_percent")];
-    const auto &utilization = device->row[device_metric("gpu_utilization_percent")];
-    return active.value_or(0) >= kAtWork || utilization.value_or(0) >= kAtWork;
-  };
-  const auto youngest = [&] {
-    std::optional<double> age;
-    for (const auto &process : samples.back()->processes) {
-      if (process.device != id) continue;
-      const bool fresh = std::ranges::none_of(samples.front()->processes,
-                                              [&](const Process &other) { return other.pid == process.pid; });
-      const auto &running = process.row[process_metric("running_seconds")];
-      const double now = fresh ? 0 : running ? running.value() : kYoungSeconds;
-      age = std::min(age.value_or(now), now);
-    }
-    return age;
-  }();
-  if (!youngest || *youngest >= kYoungSeconds) return samples;
-  const auto first = std::ranges::find_if(samples, at_work);
+  constexpr double kShortRest = 0.3;  // of the stretch: a pause before work, whoever's it is
+  const auto age = age_at_begin(samples, id);
+  const bool young = age && *age < kYoungSeconds;
+  const double pace = young ? working_pace(samples, id) : kAtWork;
+  const auto first = std::ranges::find_if(samples, [&](const auto &sample) { return work_of(*sample, id) >= pace; });
+  if (first == samples.begin()) return samples;
   if (first == samples.end()) {
-    // It has done nothing yet: whether that is a start or the end of all work only time tells.
-    const bool busy_host = std::ranges::any_of(samples.back()->processes, [&](const Process &process) {
-      constexpr double kBusy = 20;
-      return process.device == id && process.row[process_metric("cpu_percent")].value_or(0) >= kBusy;
-    });
-    starting = busy_host;
+    // It has done nothing yet: while it computes, it may be about to begin.
+    starting = young && computes_on_host(*samples.back(), id);
     return samples;
   }
   const auto rest = samples.subspan(static_cast<std::size_t>(first - samples.begin()));
-  const bool short_rest = seconds_between(rest.front()->time, rest.back()->time) < kShortestSeconds;
-  starting = short_rest && rest.size() < samples.size();
-  return short_rest ? samples : rest;
+  const double before = seconds_between(samples.front()->time, rest.front()->time);
+  const double after = seconds_between(rest.front()->time, rest.back()->time);
+  starting = young && after < kWarmSeconds;
+  const bool pause = before <= kShortRest * (before + after);
+  return after >= kShortestSeconds && (young || pause) ? rest : samples;
+}
+
+// The samples since all work has ended, where that is some time ago and the job waits: what was before says nothing of
+// why it stopped.
+SampleSpan since_last_work(SampleSpan samples, const DeviceId &id) {
+  constexpr double kLongSeconds = 10;
+  auto begin = samples.size();
+  while (begin > 0 && work_of(*samples[begin - 1], id) < kAtWork) --begin;
+  if (begin == 0 || begin == samples.size()) return samples;
+  const bool is_long = seconds_between(samples[begin]->time, samples.back()->time) >= kLongSeconds;
+  return is_long && !computes_on_host(*samples.back(), id) ? samples.subspan(begin) : samples;
 }
 
 DeviceSignals measure_device(SampleSpan all, const DeviceId &id) {
   DeviceSignals signals;
   signals.id = id;
-  const auto samples = after_start(all, id, signals.starting);
+  const auto samples = since_last_work(after_start(of_one_job(all, id), id, signals.starting), id);
   const Device *last = nullptr;
   for (const auto &sample : samples) {
     if (const auto *device = find(*sample, id)) last = device;

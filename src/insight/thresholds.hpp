@@ -14,7 +14,7 @@ struct Thresholds {
   double launch_busy_percent = 4;       // small kernels that run for less of the time are not what it waits for
   double launch_cpu_share = 0.8;        // of a core that has nothing to do but launch kernels
   double filled_busy_percent = 40;      // small kernels are a problem from here on, whatever the CPU does
-  double spin_busy_percent = 90;        // busy nearly all of the time …
+  double spin_busy_percent = 70;        // busy most of the time …
   double spin_sm_percent = 5;           // … on nearly no processor …
   double spin_bytes_per_second = 10e6;  // … while nearly nothing comes in: nobody launches anything
   double copy_bytes_per_second = 1e9;
@@ -50,6 +50,7 @@ struct Thresholds {
   double full_share = 0.95;
   double headroom_share = 0.45;  // less than this in use leaves room for a batch twice as large
   double held_bytes = 256e6;     // less is what a context takes
+  double held_seconds = 5;       // a shorter time says nothing
   double host_memory_share = 0.9;
   // Jobs of several GPUs
   double imbalance_percent = 25;

@@ -36,14 +36,16 @@ bool Watch::add(const SnapshotPtr &sample) {
 
 void Watch::judge() {
   const std::vector<SnapshotPtr> samples(samples_.begin(), samples_.end());
-  auto found = diagnose(samples).findings;
+  diagnosis_ = diagnose(samples);
+  auto found = diagnosis_.findings;
   std::erase_if(found, [](const Finding &finding) { return finding.weight == Weight::ok; });
   for (auto &candidate : candidates_) ++candidate.missed;
   for (auto &finding : found) {
-    const auto known = std::ranges::find_if(candidates_, [&](const Candidate &candidate) {
-      return candidate.lasting.finding.id == finding.id && candidate.lasting.finding.devices == finding.devices;
+    const auto found_again = std::ranges::find_if(candidates_, [&](const Candidate &candidate) {
+      const auto &known = candidate.lasting.finding;
+      return known.id == finding.id && known.devices == finding.devices && known.pids == finding.pids;
     });
-    auto &candidate = known != candidates_.end() ? *known : candidates_.emplace_back();
+    auto &candidate = found_again != candidates_.end() ? *found_again : candidates_.emplace_back();
     if (candidate.seen > 0) finding.since = candidate.lasting.finding.since;
     candidate.lasting.finding = std::move(finding);
     ++candidate.seen;

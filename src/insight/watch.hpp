@@ -31,6 +31,8 @@ class Watch {
   bool add(const SnapshotPtr &sample);
   // Those that last, the worst first; those that are well are not among them.
   const std::vector<LastingFinding> &current() const { return current_; }
+  // The last judgement, whatever came of it.
+  const Diagnosis &last() const { return diagnosis_; }
   // Those that ended since this was last asked.
   std::vector<LastingFinding> take_ended();
 
@@ -47,6 +49,7 @@ class Watch {
   WatchOptions options_;
   std::deque<SnapshotPtr> samples_;
   WallTime judged_{};
+  Diagnosis diagnosis_;
   std::uint64_t last_number_ = 0;
   std::vector<Candidate> candidates_;
   std::vector<LastingFinding> current_, ended_;

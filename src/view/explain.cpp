@@ -35,13 +35,15 @@ class Page {
       add({{std::string(static_cast<std::size_t>(indent), ' '), Colour::plain}, {std::move(piece), Colour::plain}});
     }
   }
-  // A name in its column, the text beside it.
-  void fact(std::string_view name, std::string_view text) {
-    const int start = kIndent + kNameColumns;
+  // A name in its column, the text beside it; `lead` stands before the text, which stays clear of it in every line.
+  void fact(std::string_view name, std::string_view text, std::string_view lead = {}) {
+    const int start = kIndent + kNameColumns + static_cast<int>(lead.size());
     std::string left = std::string(kIndent, ' ') + term::pad(name, kNameColumns);
+    std::string before(lead);
     for (auto &piece : term::wrap(text, std::max(1, style_.width - start))) {
-      add({{left, Colour::dim}, {std::move(piece), Colour::plain}});
+      add({{left, Colour::dim}, {before + piece, Colour::plain}});
       left.assign(static_cast<std::size_t>(start), ' ');
+      before.clear();
     }
   }
   void add(const std::vector<Span> &spans) { text_ += term::line(style_, spans) + '\n'; }
@@ -92,22 +94,44 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+// Metrics first: of equally near names they win.
+std::vector<std::string_view> all_topics() {
+  std::vector<std::string_view> topics;
+  for (const auto &metric : kMetrics) topics.push_back(metric.key);
+  for (const auto &kind : insight::finding_kinds()) {
+    topics.push_back(kind.word);
+    for (const auto alias : kind.aliases.all()) topics.push_back(alias);
+  }
+  return topics;
+}
+
+void add_findings(Page &page) {
+  std::size_t widest = 0;
+  for (const auto &kind : insight::finding_kinds()) widest = std::max(widest, kind.word.size());
+  page.add({{"findings", Colour::bold}});
+  for (const auto &kind : insight::finding_kinds()) {
+    page.add({{"  " + term::pad(kind.word, static_cast<int>(widest) + 2), Colour::plain},
+              {std::string(kind.title), Colour::dim}});
+  }
+}
+
 }  // namespace
 
-std::string nearest_key(std::string_view name) {
+std::string nearest_topic(std::string_view name) {
+  const auto topics = all_topics();
   std::string_view best;
   std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
-  for (const auto &metric : kMetrics) {
-    const auto distance = edit_distance(name, metric.key);
+  for (const auto topic : topics) {
+    const auto distance = edit_distance(name, topic);
     if (distance < least) {
       least = distance;
-      best = metric.key;
+      best = topic;
     }
   }
   if (!best.empty()) return std::string(best);
   // Half a name: "power", "tensor".
-  for (const auto &metric : kMetrics) {
-    if (name.size() >= 3 && metric.key.find(name) != std::string_view::npos) return std::string(metric.key);
+  for (const auto topic : topics) {
+    if (name.size() >= 3 && topic.find(name) != std::string_view::npos) return std::string(topic);
   }
   return {};
 }
@@ -130,6 +154,25 @@ std::string explain_metric(const Metric &metric, const Style &style) {
   return page.take();
 }
 
+std::string explain_finding(const insight::FindingKind &kind, const Style &style) {
+  Page page(style);
+  page.title(kind.word, kind.title);
+  page.paragraph(kind.meaning);
+  page.blank();
+  page.fact("told by", kind.told);
+  page.fact("confirm it", kind.confirm);
+  std::string_view name = "what to do";
+  int number = 0;
+  for (const auto step : kind.fix.all()) {
+    page.fact(name, step, fmt::format("{}. ", ++number));
+    name = {};
+  }
+  if (!kind.helped.empty()) page.fact("did it help?", fmt::format("{}.", kind.helped));
+  page.fact("metrics", listed(kind.see_also.all()));
+  if (const auto aliases = kind.aliases.all(); !aliases.empty()) page.fact("also called", listed(aliases));
+  return page.take();
+}
+
 Result<std::string> explain(std::string_view name, const Style &style) {
   std::string text;
   for (const auto &metric : kMetrics) {
@@ -137,8 +180,9 @@ Result<std::string> explain(std::string_view name, const Style &style) {
     text += (text.empty() ? "" : "\n") + explain_metric(metric, style);
   }
   if (!text.empty()) return text;
-  const auto near = nearest_key(name);
-  return failure(fmt::format("no metric '{}'", name),
+  if (const auto finding = insight::finding_for_topic(name)) return explain_finding(insight::describe(*finding), style);
+  const auto near = nearest_topic(name);
+  return failure(fmt::format("no metric or finding '{}'", name),
                  near.empty() ? "`gpulse explain` lists them" : fmt::format("did you mean {}?", near));
 }
 
@@ -168,6 +212,14 @@ std::string explain_list(const Style &style) {
     page.add({{"  " + term::pad(metric.key, static_cast<int>(widest) + 2), Colour::plain},
               {std::string(metric.help), Colour::dim}});
   }
+  page.blank();
+  add_findings(page);
+  return page.take();
+}
+
+std::string explain_finding_list(const Style &style) {
+  Page page(style);
+  add_findings(page);
   return page.take();
 }
 

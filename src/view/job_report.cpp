@@ -10,6 +10,7 @@
 #include "term/table.hpp"
 #include "term/width.hpp"
 #include "view/cell.hpp"
+#include "view/diagnosis.hpp"
 #include "view/job_words.hpp"
 
 namespace gpulse::view {
@@ -124,7 +125,7 @@ void add_energy(Page &page, const JobReport &report, const JobReportOptions &opt
   if (!energy) return;
   const std::string_view dash = options.style.unicode ? "–" : "-";
   auto words = fmt::format("{} ({})", energy_words(energy->joules), bounds_words(*energy, dash));
-  if (options.price) words += fmt::format(", costs {}", cost_words(*options.price, energy->joules));
+  if (options.price) words += fmt::format(", costs {}", price_words(*options.price, energy->joules));
   if (!energy->counted) words += ", added up from the power";
   if (std::ranges::any_of(report.gpus, &JobGpu::shared)) words += "; of the whole GPU, others on it included";
   page.fact("energy", words);
@@ -143,7 +144,8 @@ void add_finding(Page &page, const JobReport &report, const JobFinding &found, c
              {std::string(insight::word(finding.id)), Colour::bold},
              {note.empty() ? "" : "  " + note, Colour::dim}});
   const std::string indent(kIndent, ' ');
-  page.paragraph({{indent}}, finding.text, kIndent);
+  page.paragraph({{indent}}, finding.text + ".", kIndent);
+  if (const auto cost = cost_words(finding); !cost.empty()) page.paragraph({{indent}}, "Costs " + cost + ".", kIndent);
   for (const auto &advice : finding.advice) page.paragraph({{indent + "> ", Colour::accent}}, advice, kIndent + 2);
 }
 

@@ -8,6 +8,7 @@
 #include "insight/catalogue.hpp"
 #include "metric/format.hpp"
 #include "view/cell.hpp"
+#include "view/diagnosis.hpp"
 #include "view/job_report.hpp"
 #include "view/job_report_svg.hpp"
 #include "view/job_words.hpp"
@@ -99,7 +100,7 @@ std::string cards(const JobReport &report, const JobReportOptions &options) {
   out += memory_card(report);
   if (const auto energy = report.energy()) {
     out += card(energy_words(energy->joules), "energy, " + bounds_words(*energy, "–"));
-    if (options.price) out += card(cost_words(*options.price, energy->joules), "for that energy");
+    if (options.price) out += card(price_words(*options.price, energy->joules), "for that energy");
   }
   if (report.use.cpu_seconds && report.seconds() > 0) {
     const auto of_all = report.host_cores ? " of " + plain(report.host_cores.value()) : std::string();
@@ -116,17 +117,11 @@ std::string finding_html(const JobReport &report, const insight::JobFinding &fou
   auto out = fmt::format(R"(<section class="finding {}"><h3>{}</h3><p class="dim">{}{}{}{}{}</p><p>{}</p>)",
                          insight::word(finding.weight), html_escaped(insight::describe(finding.id).title),
                          insight::word(finding.id), where.empty() ? "" : " · ", where, when.empty() ? "" : " · ", when,
-                         html_escaped(finding.text));
-  if (!finding.evidence.empty()) {
-    out += "<p>";
-    for (const auto &fact : finding.evidence) {
-      const auto value = fact.unit == Unit::bytes ? format_bytes(fact.value)
-                                                  : fixed(fact.value, fact.value == std::floor(fact.value) ? 0 : 2);
-      const auto symbol = fact.unit == Unit::bytes ? std::string_view() : gpulse::symbol(fact.unit);
-      out += fmt::format("<code>{} {}{}{}</code> ", html_escaped(fact.name), value, symbol.empty() ? "" : " ", symbol);
-    }
-    out += "</p>";
-  }
+                         html_escaped(finding.text + "."));
+  if (const auto cost = cost_words(finding); !cost.empty()) out += fmt::format("<p>Costs {}.</p>", cost);
+  out += "<p>";
+  for (const auto &fact : evidence_words(finding)) out += fmt::format("<code>{}</code> ", html_escaped(fact));
+  out += "</p>";
   if (!finding.advice.empty()) {
     out += "<ul>";
     for (const auto &advice : finding.advice) out += fmt::format("<li>{}</li>", html_escaped(advice));
@@ -146,8 +141,8 @@ std::string findings_html(const JobReport &report) {
 
 std::string table_html(const JobReport &report) {
   std::string out =
-      "<h2>GPUs</h2><div class=\"wide\"><table><tr><th>GPU</th><th>Name</th><th>Time on it</th><th>Utilisation</th>"
-      "<th>True activity</th><th>0–100 %</th><th>Memory, job</th><th>Memory free at "
+      "<h2>GPUs</h2><div class=\"wide\"><table><tr><th>GPU</th><th>Name</th><th>Time</th><th>Utilisation</th>"
+      "<th>True activity</th><th>0–100 %</th><th>Memory</th><th>Memory free at "
       "least</th><th>Power</th><th>Energy</th></tr>\n";
   for (const auto &gpu : report.gpus) {
     const auto free = gpu.total_memory_bytes && gpu.device_memory_bytes

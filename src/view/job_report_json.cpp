@@ -3,6 +3,7 @@
 
 #include "base/json_writer.hpp"
 #include "insight/catalogue.hpp"
+#include "view/diagnosis.hpp"
 #include "view/job_report.hpp"
 
 namespace gpulse::view {
@@ -130,21 +131,9 @@ void write_host(JsonWriter &json, const JobReport &report) {
   json.end_object();
 }
 
-void write_finding(JsonWriter &json, const insight::JobFinding &found) {
-  const auto &finding = found.finding;
+void write_finding(JsonWriter &json, const JobReport &report, const insight::JobFinding &found) {
   json.begin_object();
-  json.member("id", insight::word(finding.id));
-  json.member("severity", insight::word(finding.weight));
-  json.member("confidence", rounded(finding.confidence));
-  json.member("estimated", finding.estimated);
-  json.key("devices");
-  json.begin_array();
-  for (const auto &id : finding.devices) json.value(text(id));
-  json.end_array();
-  json.key("pids");
-  json.begin_array();
-  for (const auto pid : finding.pids) json.value(pid);
-  json.end_array();
+  write_finding_members(json, found.finding, report.begin);
   json.member("seconds", rounded(found.seconds));
   json.key("stretches");
   json.begin_array();
@@ -154,17 +143,6 @@ void write_finding(JsonWriter &json, const insight::JobFinding &found) {
     json.member("until_seconds", rounded(to));
     json.end_object();
   }
-  json.end_array();
-  json.key("lost_share");
-  finding.lost_share ? json.value(rounded(*finding.lost_share)) : json.null();
-  json.member("text", Text(finding.text).str());
-  json.key("evidence");
-  json.begin_object();
-  for (const auto &fact : finding.evidence) json.member(fact.name, rounded(fact.value));
-  json.end_object();
-  json.key("advice");
-  json.begin_array();
-  for (const auto &advice : finding.advice) json.value(Text(advice).str());
   json.end_array();
   json.end_object();
 }
@@ -212,7 +190,7 @@ std::string job_report_json(const JobReport &report, const JobReportOptions &opt
   report.absence.empty() ? json.null() : json.value(report.absence);
   json.key("verdict");
   report.verdict ? json.value(insight::word(*report.verdict)) : json.null();
-  write_list(json, "findings", report.findings, [&](const auto &finding) { write_finding(json, finding); });
+  write_list(json, "findings", report.findings, [&](const auto &finding) { write_finding(json, report, finding); });
   write_energy(json, report.energy(), options);
   write_list(json, "gpus", report.gpus, [&](const JobGpu &gpu) { write_gpu(json, gpu, options); });
   write_host(json, report);

@@ -19,6 +19,7 @@ namespace {
 
 // In units of the drawing.
 constexpr double kWidth = 900, kHeight = 118, kLeft = 58, kRight = 8, kTop = 8, kBottom = 20;
+constexpr double kWhole = 0.9;  // of the job
 constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - kTop - kBottom;
 
 double x_of(const JobReport &report, double seconds) {
@@ -74,6 +75,8 @@ std::string bands(const JobReport &report, std::optional<DeviceId> device) {
         finding.devices.empty() || (device && std::ranges::find(finding.devices, *device) != finding.devices.end());
     if (!here || finding.weight == insight::Weight::ok) continue;
     for (const auto &[from, to] : found.stretches) {
+      // What is true of the whole time is nothing to point at.
+      if (to - from >= kWhole * report.seconds()) continue;
       const double left = x_of(report, from), width = std::max(x_of(report, to) - left, 1.5);
       out +=
           fmt::format(R"(<rect class="band {}" x="{:.1f}" y="{}" width="{:.1f}" height="{}"><title>{}</title></rect>)",

@@ -62,7 +62,7 @@ insight::JobFinding make_finding() {
                    .confidence = 0.9,
                    .devices = {{3}},
                    .lost_share = 0.65,
-                   .text = "The GPU waits for <its> input.",
+                   .text = "The GPU waits for <its> input",
                    .evidence = {{"tree_busy_processes", 2}},
                    .advice = {"Try 8 workers & see."}};
   found.seconds = 120;
@@ -97,8 +97,8 @@ TEST(TheTextOfAReport, FitsItsWidthAndHasPlainAscii) {
     EXPECT_TRUE(std::ranges::all_of(text, [](char c) { return c >= 0; })) << text;
     for (std::string_view rest = text; !rest.empty();) EXPECT_LE(term::width(next_piece(rest, '\n')), width);
   }
-  EXPECT_THAT(rendered(report),
-              HasSubstr("problem input-cpu  GPU 3, 1:00–3:00\n  The GPU waits for <its> input.\n  > Try 8"));
+  EXPECT_THAT(rendered(report), HasSubstr("problem input-cpu  GPU 3, 1:00–3:00\n  The GPU waits for <its> input.\n  "
+                                          "Costs 65 % of GPU time: mended, at best 2.9 times as fast.\n  > Try 8"));
   EXPECT_THAT(rendered(report), HasSubstr("phases    start-up 1:00, busy 9:00\n"));
 }
 

@@ -10,6 +10,7 @@
 
 #include "metric/format.hpp"
 #include "view/cell.hpp"
+#include "view/diagnosis.hpp"
 
 namespace gpulse::view {
 
@@ -37,7 +38,7 @@ std::string word_of(const std::string &word) {
   const auto is_plain = [&](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || kPlain.contains(c);
   };
-  const auto shown = printable(word);
+  auto shown = printable(word);
   if (!word.empty() && std::ranges::all_of(word, is_plain)) return shown;
   return "'" + shown + "'";
 }
@@ -69,7 +70,7 @@ std::string bounds_words(const insight::JobEnergy &energy, std::string_view dash
   return fmt::format("{}{}{} {}", digits(energy.least / factor), dash, digits(energy.most / factor), unit);
 }
 
-std::string cost_words(const insight::Price &price, double joules) {
+std::string price_words(const insight::Price &price, double joules) {
   const double cost = price.of(joules);
   const auto number = fixed(cost, cost < 1 ? 4 : 2);
   return price.currency.empty() ? number : fmt::format("{} {}", number, price.currency);
@@ -126,6 +127,14 @@ std::string neighbour_words(const JobReport &report, std::size_t most) {
     if (other.memory_bytes) words += fmt::format(" ({})", format_bytes(other.memory_bytes.value()));
   }
   if (report.neighbour_count > most) words += fmt::format(" and {} more", report.neighbour_count - most);
+  return words;
+}
+
+std::vector<std::string> evidence_words(const insight::Finding &finding) {
+  std::vector<std::string> words;
+  for (const auto &fact : finding.evidence) {
+    if (!fact.name.starts_with("lost_")) words.push_back(fact_words(fact));
+  }
   return words;
 }
 

@@ -188,10 +188,11 @@ TEST(EverySnapshot, HasCleanLinesAsGpustat) {
   }
 }
 
-TEST(EveryMetric, IsExplainedInAnyWidth) {
+TEST(EveryMetricAndFinding, IsExplainedInAnyWidth) {
   for (const int width : {1, 2, 7, 20, 79, 80, 300}) {
     const term::Style style{.width = width};
     for (const auto &metric : kMetrics) expect_sound(explain_metric(metric, style), style);
+    for (const auto &kind : insight::finding_kinds()) expect_sound(explain_finding(kind, style), style);
     expect_sound(explain_list(style), style);
   }
 }

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "base/json_writer.hpp"
+#include "insight/catalogue.hpp"
 #include "metric/table.hpp"
 #include "view/json_indent.hpp"
 
@@ -64,6 +66,13 @@ void write_optional(JsonWriter &json, std::string_view key, std::string_view tex
   text.empty() ? json.null() : json.value(text);
 }
 
+void write_texts(JsonWriter &json, std::string_view key, std::span<const std::string_view> texts) {
+  json.key(key);
+  json.begin_array();
+  for (const auto text : texts) json.value(text);
+  json.end_array();
+}
+
 void write_metric(JsonWriter &json, const Metric &metric) {
   json.begin_object();
   json.member("key", metric.key);
@@ -83,12 +92,52 @@ void write_metric(JsonWriter &json, const Metric &metric) {
   write_optional(json, "prometheus", is_text(metric) ? std::string() : prometheus_name(metric));
   write_threshold(json, "warn", metric.warn);
   write_threshold(json, "bad", metric.bad);
-  json.key("words");
-  json.begin_array();
-  for (const auto name : metric.words) json.value(name);
-  json.end_array();
+  write_texts(json, "words", metric.words);
   json.member("rank", static_cast<int>(metric.rank));
   json.end_object();
+}
+
+void write_finding(JsonWriter &json, const insight::FindingKind &kind) {
+  json.begin_object();
+  json.member("id", kind.word);
+  json.member("title", kind.title);
+  write_texts(json, "aliases", kind.aliases.all());
+  json.member("meaning", kind.meaning);
+  json.member("told", kind.told);
+  json.member("confirm", kind.confirm);
+  write_texts(json, "fix", kind.fix.all());
+  write_optional(json, "helped", kind.helped);
+  write_texts(json, "see_also", kind.see_also.all());
+  json.end_object();
+}
+
+std::string capitalised(std::string_view text) {
+  std::string result(text);
+  if (!result.empty() && result[0] >= 'a' && result[0] <= 'z') result[0] = static_cast<char>(result[0] - ('a' - 'A'));
+  return result;
+}
+
+// A list of words as code: "`oom`, `leak`".
+std::string as_code(std::span<const std::string_view> words) {
+  std::string text;
+  for (const auto name : words) text += fmt::format("{}`{}`", text.empty() ? "" : ", ", name);
+  return text;
+}
+
+std::string section_of(const insight::FindingKind &kind) {
+  std::string text = fmt::format("\n## {}\n\n**{}.** {}\n", kind.word, capitalised(kind.title), kind.meaning);
+  text += fmt::format("\n**How it is told.** {}\n\n**To confirm it.** {}\n", kind.told, kind.confirm);
+  if (const auto steps = kind.fix.all(); !steps.empty()) {
+    text += "\n**What to do.**\n\n";
+    int number = 0;
+    for (const auto step : steps) text += fmt::format("{}. {}\n", ++number, step);
+    text += fmt::format("\n**Did it help?** {}.\n", kind.helped);
+  }
+  text += fmt::format("\n[Metrics](metrics.md): {}.", as_code(kind.see_also.all()));
+  if (const auto aliases = kind.aliases.all(); !aliases.empty()) {
+    text += fmt::format(" `gpulse explain` also takes {}.", as_code(aliases));
+  }
+  return text + '\n';
 }
 
 }  // namespace
@@ -103,13 +152,28 @@ std::string metric_reference() {
       const auto title = word(scope) == word(group) || scope == Scope::self
                              ? std::string(word(group))
                              : fmt::format("{}: {}", word(scope), word(group));
-      page += fmt::format("\n## {}{}\n\n", static_cast<char>(title[0] - ('a' - 'A')), title.substr(1));
+      page += fmt::format("\n## {}\n\n", capitalised(title));
       page += "| key | value | meaning | speaks of | Prometheus, nvidia-smi |\n|---|---|---|---|---|\n";
       for_each_metric(scope, [&](MetricId, const Metric &metric) {
         if (metric.group == group) page += row_of(metric);
       });
     }
   }
+  return page;
+}
+
+std::string finding_reference() {
+  std::string page =
+      "# Findings\n\n"
+      "What gpulse can find out about a stretch of time; `gpulse explain FINDING` says the same in the terminal. A "
+      "finding "
+      "is a `problem`, a `note` or `ok`; views are silent about what is ok. Where a GPU does not tell how active its "
+      "processors are, the rules use what there is, and the finding says \"estimated\".\n\n"
+      "| finding | in short |\n|---|---|\n";
+  for (const auto &kind : insight::finding_kinds()) {
+    page += fmt::format("| [{}](#{}) | {} |\n", kind.word, kind.word, cell(kind.title));
+  }
+  for (const auto &kind : insight::finding_kinds()) page += section_of(kind);
   return page;
 }
 
@@ -121,6 +185,10 @@ void write_table_json(std::string &out, bool pretty) {
   json.key("metrics");
   json.begin_array();
   for (const auto &metric : kMetrics) write_metric(json, metric);
+  json.end_array();
+  json.key("findings");
+  json.begin_array();
+  for (const auto &kind : insight::finding_kinds()) write_finding(json, kind);
   json.end_array();
   json.end_object();
   out += pretty ? indent_json(compact) : compact;

@@ -86,12 +86,28 @@ TEST(Explain, TellsOfEveryScopeThatHasTheName) {
 }
 
 TEST(Explain, NamesTheNearestOnATypo) {
-  EXPECT_EQ(nearest_key("power_drwa_watts"), "power_draw_watts");
-  EXPECT_EQ(nearest_key("sm_activ_percent"), "sm_active_percent");
-  EXPECT_EQ(nearest_key("throttle"), "throttle_reasons");
-  EXPECT_EQ(nearest_key("zzzzzzzzzzzzzz"), "");
+  EXPECT_EQ(nearest_topic("power_drwa_watts"), "power_draw_watts");
+  EXPECT_EQ(nearest_topic("sm_activ_percent"), "sm_active_percent");
+  EXPECT_EQ(nearest_topic("throttle"), "throttle_reasons");
+  EXPECT_EQ(nearest_topic("zzzzzzzzzzzzzz"), "");
   EXPECT_EQ(explain("power_drw_watts", {}).error().line(),
-            "no metric 'power_drw_watts': did you mean power_draw_watts?");
+            "no metric or finding 'power_drw_watts': did you mean power_draw_watts?");
+}
+
+TEST(Explain, SaysWhatAFindingMeans) {
+  const auto text = explain("oom", {.width = 80});
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, ::testing::StartsWith("out-of-memory  a job ran out of GPU memory\n"));
+  EXPECT_THAT(*text, HasSubstr("\n  told by       The job ended"));
+  EXPECT_THAT(*text, HasSubstr("\n  what to do    1. First step too big"));
+  EXPECT_THAT(*text, HasSubstr("\n                2. Growth: see `gpulse explain memory-leak`.\n"));
+  EXPECT_THAT(*text, HasSubstr("\n  also called   oom\n"));
+  EXPECT_EQ(*explain("OOM", {}), *explain("out-of-memory", {}));
+  const auto calm = explain("healthy", {});
+  ASSERT_TRUE(calm);
+  EXPECT_THAT(*calm, ::testing::Not(HasSubstr("what to do"))) << "there is nothing to mend";
+  EXPECT_EQ(explain("lunch-bound", {}).error().line(),
+            "no metric or finding 'lunch-bound': did you mean launch-bound?");
 }
 
 TEST(Explain, KnowsDriverErrors) {

@@ -98,11 +98,10 @@ inline constexpr FindingKind kHardwareRows[] = {
      .confirm =
          "`gpulse explain xid N` for an XID, `dmesg | grep -i xid` for the driver's words; a diagnosis program of the "
          "vendor (`dcgmi diag -r 3`) tests the board.",
-     .fix =
-         {"Take the GPU out of work when it can be spared.",
-          "Repairs that are pending take effect at a reset: `gpulse set reset -i N` with nobody on the GPU, or a "
-          "restart of the machine.",
-          "If the repair has failed or errors come again, have the board replaced."},
+     .fix = {"Take the GPU out of work when it can be spared.",
+             "Repairs that are pending take effect at a reset: `gpulse set reset -i N` with nobody on the GPU, or a "
+             "restart of the machine.",
+             "If the repair has failed or errors come again, have the board replaced."},
      .helped = "`gpulse` again after the reset: no pending repair and no new errors",
      .see_also = {"xid_last", "recovery_action", "remapped_rows_pending", "remapped_rows_failure",
                   "ecc_uncorrected_volatile_total"}},

@@ -113,7 +113,7 @@ inline constexpr FindingKind kMemoryRows[] = {
      .confirm =
          "`free -h`, and `dmesg | grep -i oom` for processes that were killed; `gpulse top` shows the job's memory.",
      .fix =
-         {"Load lazily: open files in __getitem__, map arrays (numpy.load(…, mmap_mode=\"r\"), Arrow) instead of "
+         {"Load lazily: open files in `__getitem__`, map arrays (numpy.load(…, mmap_mode=\"r\"), Arrow) instead of "
           "reading "
           "all at the start.",
           "Use fewer loader processes or a smaller prefetch_factor: each has its own batches, and its own copy of what "

@@ -17,8 +17,8 @@ inline constexpr FindingKind kWorkRows[] = {
          "change nothing; a faster input would.",
      .told =
          "While kernels run they fill the GPU, but for much of the time none runs, and the processes of the job use "
-         "whole cores meanwhile. Without the job's processes in sight, a saw-tooth of activity with an unknown cause "
-         "is all that can be told.",
+         "whole cores meanwhile. Where the job's processes cannot be seen, the load of the host has to do, with less "
+         "confidence; without either the cause stays unknown.",
      .confirm =
          "Feed the same batch again and again, without the loader: if the steps get much faster, the input is the "
          "bottleneck. `py-spy top --pid PID` on a loader shows which transform takes the time.",

@@ -16,7 +16,7 @@ Judgement memory_bandwidth(const DeviceSignals &signals, const Thresholds &limit
   if (!busy || signals.busy_percent().value_or(0) < limits.working_sm_percent) return std::nullopt;
   const bool saturated = *busy >= (guess ? limits.controller_percent : limits.dram_percent);
   const double pipes = std::max({signals.tensor.value_or(0), signals.fp64.value_or(0), signals.fp32.value_or(0),
-                                 signals.fp16.value_or(0), signals.integer.value_or(0)});
+                                 signals.fp16.value_or(0)});  // the integer units work out addresses
   // Accesses all over the memory are slow long before its bandwidth is used up.
   const bool scattered = !guess && *busy >= limits.dram_waiting_percent && signals.tensor && signals.fp32 &&
                          signals.sm.value_or(0) >= limits.working_sm_percent && pipes < limits.idle_pipe_percent;

@@ -111,7 +111,8 @@ Judgement memory_headroom(const DeviceSignals &signals, const Thresholds &limits
   const auto used = signals.memory.quantile(1);
   if (!used || *used <= 0 || !signals.memory_total_bytes || takes_all_memory(signals)) return std::nullopt;
   // A batch can grow only where a job works, and only its own memory grows with it.
-  if (signals.busy_percent().value_or(0) < limits.working_sm_percent || !signals.has_compute_job()) return std::nullopt;
+  const auto work = signals.sm ? signals.sm : signals.utilization;
+  if (work.value_or(0) < limits.working_sm_percent || !signals.has_compute_job()) return std::nullopt;
   if (*used >= limits.headroom_share * *signals.memory_total_bytes || memory_leak(signals, limits)) return std::nullopt;
   constexpr double kSafe = 0.9, kMost = 64, kSure = 0.7;
   const double factor = std::min(kMost, std::floor(kSafe * *signals.memory_total_bytes / *used));

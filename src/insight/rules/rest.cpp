@@ -38,14 +38,25 @@ bool job_works(const DeviceSignals &signals, const Thresholds &limits) {
          signals.job_sum(&JobSignals::write_bytes_per_second).value_or(0) >= limits.read_bytes_per_second;
 }
 
+// For how long somebody was seen to hold it.
+double held_seconds(const DeviceSignals &signals) {
+  double most = 0;
+  for (const auto &job : signals.jobs) {
+    const auto times = job.memory.times();
+    if (!times.empty()) most = std::max(most, times.back() - times.front());
+  }
+  return most;
+}
+
 std::string holds(const DeviceSignals &signals) {
   return fmt::format("holds {} and has run nothing for {}", size_words(held_bytes(signals)),
-                     duration_words(signals.seconds));
+                     duration_words(held_seconds(signals)));
 }
 
 bool is_held(const DeviceSignals &signals, const Thresholds &limits) {
   return is_at_rest(signals, limits) && !signals.starting && signals.has_compute_job() && !is_left(signals) &&
-         held_bytes(signals) >= limits.held_bytes && !job_works(signals, limits);
+         held_bytes(signals) >= limits.held_bytes && held_seconds(signals) >= limits.held_seconds &&
+         !job_works(signals, limits);
 }
 
 Finding held(FindingId id, Weight weight, const DeviceSignals &signals, const char *so) {
