@@ -20,7 +20,7 @@ constexpr auto kProcessUtilization = process_metric("gpu_utilization_percent");
 
 // Less than any job takes that computes something: the driver alone needs more for it.
 constexpr double kContextBytes = 96.0 * (1U << 20U);
-constexpr double kBusyPercent = 5, kActivePercent = 2;
+constexpr double kBusyPercent = 10, kActivePercent = 5;
 constexpr double kEnergyGrain = 1;  // seconds: no source reads the counter more often
 constexpr std::size_t kMostNeighbours = 64;
 
@@ -69,11 +69,9 @@ std::string text_of(const Process &process, MetricId id) {
 }
 
 bool is_busy(const Device &device) {
-  const auto &utilization = device.row[kUtilization];
-  const auto &activity = device.row[kActivity];
-  // Where neither is told, holding it has to do.
-  if (!utilization && !activity) return true;
-  return utilization.value_or(0) >= kBusyPercent || activity.value_or(0) >= kActivePercent;
+  if (const auto &utilization = device.row[kUtilization]) return utilization.value() >= kBusyPercent;
+  // Where nothing is told, holding it has to do.
+  return device.row[kActivity].value_or(kActivePercent) >= kActivePercent;
 }
 
 Reading rate(const Reading &now, const Reading &before, double seconds) {

@@ -142,8 +142,7 @@ std::string findings_html(const JobReport &report) {
 std::string table_html(const JobReport &report) {
   std::string out =
       "<h2>GPUs</h2><div class=\"wide\"><table><tr><th>GPU</th><th>Name</th><th>Time</th><th>Utilisation</th>"
-      "<th>True activity</th><th>0–100 %</th><th>Memory</th><th>Memory free at "
-      "least</th><th>Power</th><th>Energy</th></tr>\n";
+      "<th>True activity</th><th>0–100 %</th><th>Memory</th><th>Free</th><th>Power</th><th>Energy</th></tr>\n";
   for (const auto &gpu : report.gpus) {
     const auto free = gpu.total_memory_bytes && gpu.device_memory_bytes
                           ? Reading(gpu.total_memory_bytes.value() - gpu.device_memory_bytes.value())
