@@ -44,11 +44,13 @@ double tick_seconds(double all) {
 std::string time_axis(const JobReport &report) {
   std::string out;
   const double all = report.seconds(), step = tick_seconds(all);
-  for (double at = 0; at <= all; at += step) {
+  const auto ticks = static_cast<int>(all / step);
+  for (int tick = 0; tick <= ticks; ++tick) {
+    const double at = tick * step;
     const double x = x_of(report, at);
     out +=
         fmt::format(R"(<line class="grid" x1="{0:.1f}" y1="{1}" x2="{0:.1f}" y2="{2}"/>)", x, kTop, kTop + kPlotHeight);
-    const auto *anchor = x > kWidth - 40 ? "end" : at == 0 ? "start" : "middle";
+    const auto *anchor = x > kWidth - 40 ? "end" : tick == 0 ? "start" : "middle";
     out += fmt::format(R"(<text x="{:.1f}" y="{}" text-anchor="{}">{}</text>)", x, kHeight - 5, anchor,
                        short_duration(at));
   }
