@@ -379,6 +379,10 @@ def table_of_arguments(word: bytes) -> list[list[Any]]:
         ["pick", word],
         ["pick", "--min-free", word],
         ["pick", "--max-util", word],
+        ["run", word],
+        ["run", "--", nowhere],
+        ["run", "--price", word, "--", "true"],
+        ["run", "--html", nowhere, "--", "true"],
     ]
     smi: list[list[Any]] = [
         [word],

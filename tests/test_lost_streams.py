@@ -40,6 +40,8 @@ COMMANDS: list[list[str]] = [
     ["log", "-o", "{folder}/new.csv", "--count", "2", "--interval", "50ms"],
     ["log", "--format", "tensorboard", "-o", "{folder}/runs", "--interval", "50ms", "--", "true"],
     ["log", "--format", "prometheus", "-o", "{folder}/new.prom", "--count", "2", "--interval", "50ms"],
+    ["run", "--html", "{folder}/report.html", "--", "true"],
+    ["run", "--json", "-", "--", "true"],
     ["smi"],
     ["smi", "-L"],
     ["smi", "-q", "-x"],

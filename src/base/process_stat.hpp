@@ -11,8 +11,9 @@ namespace gpulse {
 struct ProcessStat {
   std::string_view name;
   char state = '?';
-  std::uint32_t parent = 0;     // 0: none, or outside of our pid namespace
-  std::uint64_t cpu_ticks = 0;  // user and system
+  std::uint32_t parent = 0;              // 0: none, or outside of our pid namespace
+  std::uint64_t cpu_ticks = 0;           // user and system
+  std::uint64_t children_cpu_ticks = 0;  // of those that ended and were waited for, and theirs
   int nice = 0;
   std::uint64_t threads = 0;
   std::uint64_t start_ticks = 0;  // since boot

@@ -22,6 +22,7 @@ TEST(ParseProcessStat, FieldsAfterTheLastBracket) {
     EXPECT_EQ(stat->state, 'S');
     EXPECT_EQ(stat->parent, 417U);
     EXPECT_EQ(stat->cpu_ticks, 1300U);
+    EXPECT_EQ(stat->children_cpu_ticks, 18U);
     EXPECT_EQ(stat->nice, -5);
     EXPECT_EQ(stat->threads, 8U);
     EXPECT_EQ(stat->start_ticks, 150000U);

@@ -112,11 +112,12 @@ Result<void> ChildCommand::start(std::span<const std::string> words, std::stop_s
   return {};
 }
 
-int ChildCommand::wait() {
+CommandEnd ChildCommand::wait() {
   constexpr int kBySignal = 128;
   siginfo_t info{};
-  if (!wait_for_end(command_->pid, info)) return kCannotRun;
-  return info.si_code == CLD_EXITED ? info.si_status : kBySignal + info.si_status;
+  if (!wait_for_end(command_->pid, info)) return {.code = kCannotRun};
+  if (info.si_code == CLD_EXITED) return {.code = info.si_status};
+  return {.code = kBySignal + info.si_status, .signal = info.si_status};
 }
 
 }  // namespace gpulse::cli

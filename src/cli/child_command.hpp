@@ -19,6 +19,12 @@ namespace gpulse::cli {
 // As shells have them.
 inline constexpr int kCannotRun = 126, kNotFound = 127;
 
+// By a signal: the code is 128 and the signal.
+struct CommandEnd {
+  int code = 0;
+  int signal = 0;  // 0: none
+};
+
 class ChildCommand {
  public:
   // From here on signals ask for a stop until the command runs, and are its business then. To be called before any
@@ -34,8 +40,8 @@ class ChildCommand {
   Result<void> start(std::span<const std::string> words, std::stop_source on_end);
   // Of the command that was started.
   pid_t pid() const { return command_->pid; }
-  // Waits until it is over; its exit code, or 128 and the signal that ended it.
-  int wait();
+  // Waits until it is over.
+  CommandEnd wait();
 
  private:
   // Held while it is being started: a signal that comes meanwhile is for the command.

@@ -4,16 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <thread>
 #include <utility>
 
 #include "base/process_handle.hpp"
-#include "base/process_stat.hpp"
-#include "base/sysroot.hpp"
 #include "cli/child_command.hpp"
 #include "cli/output.hpp"
+#include "cli/process_tree.hpp"
 #include "cli/session.hpp"
 #include "metric/format.hpp"
 #include "model/select.hpp"
@@ -72,19 +70,6 @@ Result<sink::SinkOptions> sink_options(const Options &options) {
   return to;
 }
 
-// From outside, so that it is true of processes that use no GPU, too.
-bool descends_from(std::uint32_t pid, std::uint32_t ancestor) {
-  constexpr int kMostGenerations = 64;
-  std::string text;
-  for (int i = 0; i < kMostGenerations && pid > 1; ++i) {
-    if (pid == ancestor) return true;
-    if (!Sysroot().read_piece(text, fmt::format("/proc/{}/stat", pid))) return false;
-    const auto stat = parse_process_stat(text);
-    pid = stat ? stat->parent : 0;
-  }
-  return false;
-}
-
 // The devices that the process and those that it started are on.
 std::vector<const Device *> devices_of(const Snapshot &snapshot, std::uint32_t pid) {
   std::vector<const Device *> found;
@@ -96,31 +81,6 @@ std::vector<const Device *> devices_of(const Snapshot &snapshot, std::uint32_t p
   }
   return found;
 }
-
-// Those of the processes that a process has started, and itself. Asked again and again, so that what was found out is
-// kept: one of them stays one when its parent ends and the kernel gives it another.
-class ProcessTree {
- public:
-  explicit ProcessTree(std::uint32_t root) : root_(root) {}
-
-  bool contains(const Process &process) {
-    constexpr std::size_t kMost = 100'000;
-    if (process.foreign) return false;
-    if (known_.size() > kMost) known_.clear();
-    const auto [found, fresh] = known_.try_emplace({process.pid, process.start_ticks});
-    if (fresh) found->second = descends_from(process.pid, root_);
-    return found->second;
-  }
-  Snapshot part_of(const Snapshot &snapshot) {
-    Snapshot part = snapshot;
-    std::erase_if(part.processes, [&](const Process &process) { return !contains(process); });
-    return part;
-  }
-
- private:
-  std::uint32_t root_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, bool> known_;
-};
 
 // The devices that the environment lets a command see, if it hides any.
 void choose_visible_devices(const Snapshot &snapshot, sink::SinkOptions &to) {
@@ -250,7 +210,7 @@ int log_all(const Options &options, feed::Feed &feed, const SnapshotPtr &first, 
   const auto followed = take(first) ? feed.follow(stop.get_token(), take) : Result<void>{};
   const auto ended = log.end();
   // The command goes on without us where the log cannot.
-  const int code = child != nullptr ? child->wait() : kGood;
+  const int code = child != nullptr ? child->wait().code : kGood;
   if (!ended || !followed) {
     const int failed = fail(ended ? followed.error() : ended.error());
     return child != nullptr ? code : failed;

@@ -12,6 +12,7 @@
 #include "cli/command_line.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/run_options.hpp"
 #include "cli/smi_arguments.hpp"
 #include "control/setting_words.hpp"
 #include "pick/choose.hpp"
@@ -277,6 +278,16 @@ void add_pick(OptionList &list, Options &options) {
       "cannot be run, is not there.");
 }
 
+void add_run(OptionList &list, Options &options) {
+  add_report(list, options);
+  add_machine(list, options);
+  list.flag("--no-agent", options.no_agent, "read the GPUs here, even where an agent does (also: GPULSE_AGENT=off)");
+  list.number("--width", options.width, "columns to use", {"1", "10000"}).value_name("N");
+  const auto colour = list.flag("--color", options.colour, "colours even when not on a terminal");
+  list.flag("--no-color", options.no_colour, "no colours (also: NO_COLOR)").excludes(colour);
+  list.flag("--ascii", options.ascii, "plain ASCII");
+}
+
 std::string default_config() {
   const auto folder = config_folder();
   return (folder.empty() ? "/etc/gpulse" : folder) + "/config.toml";
@@ -310,6 +321,8 @@ constexpr std::array kCommands{
             },
             run_record},
     Command{"pick", "choose free GPUs without a race, and run a program on them", add_pick, run_pick, true},
+    Command{"run", "run a job, and report what it did with the GPUs: use, memory, energy, findings", add_run, run_run,
+            true},
     Command{"log", "samples into files: TensorBoard, CSV, JSON lines; -- CMD: while it runs",
             [](OptionList &list, Options &options) {
               add_everywhere(list, options);
@@ -359,6 +372,7 @@ constexpr const char *kFooter =
     "  gpulse history --since 12h                 what was, as the agent kept it\n"
     "  gpulse diagnose                            why they are not busy, and what to try\n"
     "  gpulse pick -n 2 -- python train.py        on two GPUs that are free\n"
+    "  gpulse run --html report.html -- python train.py   what the job did with them\n"
     "  gpulse explain sm_active_percent           what a number means\n"
     "\n"
     "Exit: 0 good, 1 failure, 2 wrong usage, 3 no GPU found.";

@@ -80,6 +80,11 @@ struct Options {
   std::optional<double> max_util;
   std::optional<std::chrono::nanoseconds> wait;
 
+  // gpulse run
+  std::string json_to, html_to, price;
+  std::optional<std::chrono::nanoseconds> run_interval;  // none: fine at first, then coarser
+  bool quiet = false;
+
   // gpulse explain
   std::vector<std::string> topic;
   bool all = false, markdown = false, schema = false;
@@ -102,6 +107,7 @@ int run_serve(const Options &options);
 int run_agent(const Options &options);
 int run_set(const Options &options);
 int run_pick(const Options &options);
+int run_run(const Options &options);
 // For other processes of ours: the UUIDs in CUDA's order.
 int run_cuda_order();
 // What is in a log of nvidia-smi, as JSON, a line per moment; "-" is the standard input.

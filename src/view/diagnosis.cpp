@@ -127,8 +127,7 @@ std::string cost_words(const Finding &finding) {
   return words;
 }
 
-void write_finding_json(JsonWriter &json, const Finding &finding, WallTime origin) {
-  json.begin_object();
+void write_finding_members(JsonWriter &json, const Finding &finding, WallTime origin) {
   json.member("id", insight::word(finding.id));
   json.member("severity", insight::word(finding.weight));
   json.member("confidence", rounded_to(finding.confidence, 2));
@@ -159,6 +158,11 @@ void write_finding_json(JsonWriter &json, const Finding &finding, WallTime origi
   for (const auto &advice : finding.advice) json.value(advice);
   json.end_array();
   json.member("explain", fmt::format("gpulse explain {}", insight::word(finding.id)));
+}
+
+void write_finding_json(JsonWriter &json, const Finding &finding, WallTime origin) {
+  json.begin_object();
+  write_finding_members(json, finding, origin);
   json.end_object();
 }
 

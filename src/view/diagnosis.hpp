@@ -17,7 +17,8 @@ struct DiagnosisPart {
   insight::Diagnosis diagnosis{};
 };
 
-// An object for each finding; `origin` as in a part.
+// What stands in the object of a finding, and the object; `origin` as in a part.
+void write_finding_members(JsonWriter &json, const insight::Finding &finding, WallTime origin);
 void write_finding_json(JsonWriter &json, const insight::Finding &finding, WallTime origin);
 void write_diagnosis_json(JsonWriter &json, const DiagnosisPart &part);
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line of `gpulse run` says of its report. Main thread.
+#pragma once
+
+#include "cli/command_line.hpp"
+#include "cli/options.hpp"
+
+namespace gpulse::cli {
+
+void add_report(OptionList &list, Options &options);
+
+}  // namespace gpulse::cli
