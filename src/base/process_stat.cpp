@@ -10,10 +10,10 @@ namespace gpulse {
 
 std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   // Counted from the state, which is field 3 in proc(5).
-  constexpr std::size_t kParent = 1, kUserTime = 11, kSystemTime = 12, kNice = 16, kThreads = 17, kStart = 19,
-                        kResident = 21;
-  constexpr std::uint64_t kUsed = 1U << kParent | 1U << kUserTime | 1U << kSystemTime | 1U << kNice | 1U << kThreads |
-                                  1U << kStart | 1U << kResident;
+  constexpr std::size_t kParent = 1, kUserTime = 11, kSystemTime = 12, kChildrenUser = 13, kChildrenSystem = 14,
+                        kNice = 16, kThreads = 17, kStart = 19, kResident = 21;
+  constexpr std::uint64_t kUsed = 1U << kParent | 1U << kUserTime | 1U << kSystemTime | 1U << kChildrenUser |
+                                  1U << kChildrenSystem | 1U << kNice | 1U << kThreads | 1U << kStart | 1U << kResident;
   const auto open = text.find('(');
   // The name may hold brackets and line ends itself: nothing after the last bracket does.
   const auto *last = static_cast<const char *>(::memrchr(text.data(), ')', text.size()));
@@ -38,11 +38,21 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   };
   stat.parent = static_cast<std::uint32_t>(count(kParent));
   stat.cpu_ticks = count(kUserTime) + count(kSystemTime);
+  stat.children_cpu_ticks = count(kChildrenUser) + count(kChildrenSystem);
   stat.nice = static_cast<int>(fields[kNice]);
   stat.threads = count(kThreads);
   stat.start_ticks = count(kStart);
   stat.resident_pages = count(kResident);
+  stat.rest = rest;
   return stat;
+}
+
+std::optional<std::uint64_t> disk_wait_ticks(const ProcessStat &stat) {
+  // Field 42 in proc(5); `rest` begins with field 25.
+  constexpr int kBefore = 42 - 25;
+  auto rest = stat.rest;
+  for (int i = 0; i < kBefore; ++i) next_word(rest);
+  return parse_integer<std::uint64_t>(next_word(rest));
 }
 
 }  // namespace gpulse
