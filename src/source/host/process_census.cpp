@@ -22,12 +22,19 @@ constexpr std::size_t kMost = 1U << 18U;
 
 using Folder = std::unique_ptr<DIR, int (*)(DIR *)>;
 
-// The next pid in an open /proc, in rising order; none: that was the last.
-std::optional<std::uint32_t> next_pid(DIR *folder) {
-  while (const dirent *entry = ::readdir(folder)) {
-    if (const auto pid = parse_integer<std::uint32_t>(&entry->d_name[0])) return pid;
+struct Listed {
+  std::uint32_t pid = 0;
+  long place = 0;  // in the list
+};
+
+// The next in an open /proc, in rising order; none: that was the last.
+std::optional<Listed> next_process(DIR *folder) {
+  for (;;) {
+    const auto place = ::telldir(folder);
+    const dirent *entry = ::readdir(folder);
+    if (entry == nullptr) return std::nullopt;
+    if (const auto pid = parse_integer<std::uint32_t>(&entry->d_name[0])) return Listed{*pid, place};
   }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -65,16 +72,13 @@ void ProcessCensus::list_all(std::optional<std::uint32_t> last, bool read_again,
   if (!folder) return;
   ++lists_;
   listed_all_ = now;
-  behind_last_.reset();
+  at_last_.reset();
   if (read_again) known_.clear();
-  while (const auto pid = next_pid(folder.get())) {
-    if (last && *pid <= *last) behind_last_ = ::telldir(folder.get());
-    auto known = known_.find(*pid);
-    if (known == known_.end()) {
-      if (!add(*pid)) continue;
-      known = known_.find(*pid);
-    }
-    known->second.listed = lists_;
+  while (const auto listed = next_process(folder.get())) {
+    const auto pid = listed->pid;
+    if (last && pid <= *last) at_last_ = listed->place;
+    if (!known_.contains(pid) && !add(pid)) continue;
+    known_[pid].listed = lists_;
   }
   std::erase_if(known_, [&](const auto &one) { return one.second.listed != lists_; });
   children_.clear();
@@ -84,12 +88,13 @@ void ProcessCensus::list_all(std::optional<std::uint32_t> last, bool read_again,
 void ProcessCensus::list_new(std::uint32_t after, std::uint32_t last) {
   const Folder folder(::opendir(root_.path("/proc").c_str()), &::closedir);
   if (!folder) return;
-  if (behind_last_) ::seekdir(folder.get(), *behind_last_);
-  while (const auto pid = next_pid(folder.get())) {
-    if (*pid > last) break;
-    behind_last_ = ::telldir(folder.get());
-    if (*pid <= after || !add(*pid)) continue;
-    children_[known_[*pid].parent].push_back(*pid);
+  // The place of one that was there, not the one behind it: that is where the next one was then.
+  if (at_last_) ::seekdir(folder.get(), *at_last_);
+  while (const auto listed = next_process(folder.get())) {
+    const auto pid = listed->pid;
+    if (pid > last) break;
+    at_last_ = listed->place;
+    if (pid > after && add(pid)) children_[known_[pid].parent].push_back(pid);
   }
 }
 

@@ -52,7 +52,7 @@ class ProcessCensus {
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> children_;  // also of those that are gone
   KeptFile loadavg_;
   std::optional<std::uint32_t> last_pid_;  // none: the kernel did not tell
-  std::optional<long> behind_last_;        // where the list of /proc goes on with younger ones
+  std::optional<long> at_last_;            // the place of that process in the list of /proc, or of the one before
   std::optional<Monotonic> updated_;
   std::optional<Monotonic> listed_all_;
   std::uint64_t lists_ = 0;
