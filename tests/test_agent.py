@@ -67,6 +67,12 @@ KEYS = {
     "xid_total": "only who listens to the driver's events for a while can count them",
     "running_seconds": LATER,
     "cpu_percent": "measured over time",
+    "tree_cpu_percent": "measured over time",
+    "tree_read_bytes_per_second": "measured over time, by each reader for itself",
+    "tree_write_bytes_per_second": "measured over time, by each reader for itself",
+    "cgroup_pressure_cpu_percent": "measured over time",
+    "cgroup_pressure_io_percent": "measured over time",
+    "cgroup_pressure_memory_percent": "measured over time",
     "for_seconds": "how long the one who tells it has known of it",
     "self": "the agent's own cost, not that of the reader",
 }

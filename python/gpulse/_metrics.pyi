@@ -687,6 +687,39 @@ class ProcessMetrics:
     def threads(self) -> Optional[float]:
         """Threads of the process."""
     @property
+    def tree_processes(self) -> Optional[float]:
+        """Processes of the job."""
+    @property
+    def tree_cpu_percent(self) -> Optional[float]:
+        """Processor time of the host that the job used."""
+    @property
+    def tree_busy_processes(self) -> Optional[float]:
+        """Processes of the job that use a whole core."""
+    @property
+    def tree_memory_bytes(self) -> Optional[float]:
+        """Host memory the job holds."""
+    @property
+    def tree_read_bytes_per_second(self) -> Optional[float]:
+        """Bytes per second the job has read from storage."""
+    @property
+    def tree_write_bytes_per_second(self) -> Optional[float]:
+        """Bytes per second the job wrote to storage."""
+    @property
+    def tree_disk_wait_percent(self) -> Optional[float]:
+        """Time the job's tasks waited for a disk."""
+    @property
+    def tree_idle_percent(self) -> Optional[float]:
+        """Share of the job's processes that waited for nothing that the machine does."""
+    @property
+    def cgroup_pressure_cpu_percent(self) -> Optional[float]:
+        """Time in which some task of the control group waited for a processor."""
+    @property
+    def cgroup_pressure_io_percent(self) -> Optional[float]:
+        """Time in which some task of the control group waited for a disk."""
+    @property
+    def cgroup_pressure_memory_percent(self) -> Optional[float]:
+        """Time in which some task of the control group waited for memory."""
+    @property
     def user(self) -> Optional[str]:
         """Who runs the process."""
     @property
@@ -710,6 +743,9 @@ class ProcessMetrics:
     @property
     def parent(self) -> Optional[str]:
         """Name of the process that started the process."""
+    @property
+    def framework(self) -> Optional[str]:
+        """Framework that the process runs on."""
 
 class HostMetrics:
     @property

@@ -43,7 +43,16 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   stat.threads = count(kThreads);
   stat.start_ticks = count(kStart);
   stat.resident_pages = count(kResident);
+  stat.rest = rest;
   return stat;
+}
+
+std::optional<std::uint64_t> disk_wait_ticks(const ProcessStat &stat) {
+  // Field 42 in proc(5); `rest` begins with field 25.
+  constexpr int kBefore = 42 - 25;
+  auto rest = stat.rest;
+  for (int i = 0; i < kBefore; ++i) next_word(rest);
+  return parse_integer<std::uint64_t>(next_word(rest));
 }
 
 }  // namespace gpulse

@@ -37,6 +37,16 @@ TEST(ParseProcessStat, AZombieWithThreadsIsNotOver) {
   EXPECT_TRUE(parse_process_stat("1 (x) X 1 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 9 0 7 0 0\n")->is_over());
 }
 
+TEST(ParseProcessStat, TheTimeWaitedForDisksIsFarBack) {
+  // A line of Linux 6.18, with 77 in the place of delayacct_blkio_ticks.
+  const auto stat = parse_process_stat(
+      "16 (cat) R 1 1 1 0 -1 4194560 80 0 0 0 3 4 0 0 20 0 1 0 11690 2772992 349 18446744073709551615 1 2 3 0 0 0 0 0 "
+      "0 0 0 0 17 1 0 0 77 8 9 4 5 6 7 8 9 10 0\n");
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(disk_wait_ticks(*stat), 77U);
+  EXPECT_EQ(disk_wait_ticks(*parse_process_stat(stat_line("an old kernel"))), std::nullopt);
+}
+
 TEST(ParseProcessStat, RefusesNonsense) {
   for (const auto *bad : {"", "1", "1 (a", "1 a)", "1 )a( S", "1 (a)", "1 (a) S 1 2 3", "1 (a) SS 1",
                           "1 (a) S 1 1 1 0 -1 0 0 0 0 0 x 5 0 0 20 0 9 0 7 0 0\n"}) {

@@ -170,7 +170,7 @@ Result<SnapshotPtr> AgentFeed::take(const std::stop_token &stop) {
   }
   // The processes of a recording are not ours, whatever their pids.
   if (taken->snapshot->origin.empty()) {
-    if (!view_) view_.emplace();
+    if (!view_) view_.emplace(options_.only);
     if (!processes_) processes_.emplace(options_);
     view_->complete(*taken->snapshot, segment_->layout().pid_namespace);
     processes_->add(*taken->snapshot, stop);

@@ -18,7 +18,8 @@ constexpr auto kUser = process_metric("user");
 
 }  // namespace
 
-OwnView::OwnView() : table_(Sysroot{}), pid_namespace_(share::pid_namespace()) {
+OwnView::OwnView(const std::optional<MetricSet> &only)
+    : table_(Sysroot{}, host::Audience::self, only), pid_namespace_(share::pid_namespace()) {
   if (::geteuid() != 0) user_ = user_name(::geteuid()).value_or("");
 }
 
@@ -52,7 +53,7 @@ void OwnView::complete(Process &process, bool same_namespace, Monotonic now) {
   }
   const auto user = process.texts != nullptr ? (*process.texts)[kUser] : TextReading(Reason::no_permission);
   if (!user && user.reason() == Reason::no_permission) return table_.look_up(process, now, true);
-  if (!user_ || (user && user.value() == *user_)) table_.add_private(process);
+  if (!user_ || (user && user.value() == *user_)) table_.add_private(process, now);
 }
 
 }  // namespace gpulse::feed

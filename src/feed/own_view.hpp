@@ -10,7 +10,8 @@ namespace gpulse::feed {
 
 class OwnView {
  public:
-  OwnView();
+  // `only`: what is looked for; without it, everything.
+  explicit OwnView(const std::optional<MetricSet> &only);
 
   // `pid_namespace`: that of the agent.
   void complete(Snapshot &snapshot, std::uint64_t pid_namespace);

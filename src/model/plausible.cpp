@@ -52,6 +52,7 @@ constexpr Range range_of(const MetricKey &metric) {
   const bool of_process = metric.scope == Scope::process || metric.scope == Scope::self;
   if (metric.role == Role::fan && metric.unit == Unit::percent) return {0, 200};  // beyond its nominal speed
   if (metric.key == "cpu_percent" && of_process) return {0, 1e7};                 // 100 for each core
+  if (metric.key == "tree_cpu_percent" || metric.key == "tree_disk_wait_percent") return {0, 1e7};
   if (metric.scope == Scope::device && metric.unit == Unit::bytes) return {0, kMostGpuMemory};
   if (metric.kind == Kind::state) return {0, 1000};
   // The niceness of a process; -1 where there is no such thing as a NUMA node.

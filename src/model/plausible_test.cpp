@@ -23,6 +23,8 @@ TEST(Plausible, WhatHardwareHas) {
   EXPECT_TRUE(is_plausible(host_metric("memory_total_bytes"), 163840 * kGib));
   EXPECT_TRUE(is_plausible(process_metric("cpu_percent"), 76800));  // all of 768 cores
   EXPECT_TRUE(is_plausible(self_metric("cpu_percent"), 140));
+  EXPECT_TRUE(is_plausible(process_metric("tree_cpu_percent"), 6400));
+  EXPECT_TRUE(is_plausible(process_metric("tree_disk_wait_percent"), 1600));
   EXPECT_TRUE(is_plausible(process_metric("nice"), -20));
   EXPECT_TRUE(is_plausible(device_metric("numa_node"), -1));
   EXPECT_TRUE(is_plausible(device_metric("xid_last"), 154));

@@ -60,7 +60,7 @@ Sampler::Sampler(std::vector<std::shared_ptr<Source>> sources, const Sysroot &ro
       wants_self_(!options.only || options.only->contains_any(Scope::self)),
       hostname_(read_hostname(root)),
       processes_(std::make_shared<host::ProcessTable>(
-          root, options.for_everybody ? host::Audience::everybody : host::Audience::self)) {
+          root, options.for_everybody ? host::Audience::everybody : host::Audience::self, options.only)) {
   const auto events = std::make_shared<sysfs::DeviceEvents>(root);
   for (auto &source : sources) runners_.emplace_back(std::move(source), processes_, options, events);
   reports_.resize(runners_.size());

@@ -241,13 +241,16 @@ TEST_F(AHistoryPage, ListsEventsAndProcessesForPrograms) {
             "2026-11-16T01:00:00.000Z,3,GPU-00000003-0000,xid,79,\"a, b\"\n"
             "2026-11-16T01:00:00.000Z,,,power,0,battery\n");
   page_.processes = {use_of(4711, "ann", 50, 120)};
-  EXPECT_EQ(history_processes_json(page_),
-            R"({"id":"3","uuid":"GPU-00000003-0000","pid":4711,"type":"compute","user":"ann","name":"python3",)"
-            R"("program":null,"command":"train.py","container":null,"pod":null,"job":null,"parent":null,)"
-            R"("first":"2026-11-16T00:00:00.000Z","last":"2026-11-16T01:05:00.000Z","seconds":120,"gpu_seconds":60,)"
-            R"("gpu_memory_bytes":10737418240,"gpu_memory_bytes_max":12884901888,"gpu_utilization_percent":50,)"
-            R"("cpu_percent":101,"host_memory_bytes":13529146982.4})"
-            "\n");
+  EXPECT_EQ(
+      history_processes_json(page_),
+      R"({"id":"3","uuid":"GPU-00000003-0000","pid":4711,"type":"compute","user":"ann","name":"python3",)"
+      R"("program":null,"command":"train.py","container":null,"pod":null,"job":null,"parent":null,"framework":null,)"
+      R"("first":"2026-11-16T00:00:00.000Z","last":"2026-11-16T01:05:00.000Z","seconds":120,"gpu_seconds":60,)"
+      R"("gpu_memory_bytes":10737418240,"gpu_memory_bytes_max":12884901888,"gpu_utilization_percent":50,)"
+      R"("cpu_percent":101,"host_memory_bytes":13529146982.4,)"
+      R"("tree_cpu_percent":null,"tree_read_bytes_per_second":null,"tree_write_bytes_per_second":null,)"
+      R"("tree_disk_wait_percent":null})"
+      "\n");
 }
 
 }  // namespace

@@ -103,11 +103,13 @@ inline constexpr Metric kProcessRows[] = {
     // The job of the process: itself and all that it has started.
     {.key = "tree_processes", .scope = Scope::process, .group = Group::process, .label = "PROCS",
      .help = "Processes of the job",
-     .meaning = "The process and all that it has started, and those in turn: data loaders, compilers, helpers."},
+     .meaning = "The process and all that it has started, and those in turn: data loaders, compilers, helpers. One "
+                "whose parent has ended stays part of it. Read once a second at most, like all of the job's numbers."},
     {.key = "tree_cpu_percent", .scope = Scope::process, .unit = Unit::percent, .window = Window::since_last,
      .kept = Kept::fold, .group = Group::process, .label = "JOB CPU%",
      .help = "Processor time of the host that the job used",
-     .meaning = "All processes of the job together; 100 is one core fully used."},
+     .meaning = "All processes of the job together; 100 is one core fully used. Those that came and went in between are "
+                "part of it once their parent has waited for them."},
     {.key = "tree_busy_processes", .scope = Scope::process, .window = Window::since_last, .group = Group::process,
      .label = "BUSY",
      .help = "Processes of the job that use a whole core",
@@ -120,19 +122,21 @@ inline constexpr Metric kProcessRows[] = {
      .window = Window::since_last, .kept = Kept::fold, .group = Group::process, .label = "JOB READ",
      .help = "Bytes per second the job has read from storage",
      .meaning = "What all processes of the job had fetched from disks and network file systems; what the kernel still "
-                "had in memory is not part of it. Only the owner and root may know."},
+                "had in memory is not part of it. Only the owner and root may know: the agent does not tell, so each reader "
+                "looks at the jobs of its own user, and the agent's history has none of it."},
     {.key = "tree_write_bytes_per_second", .scope = Scope::process, .unit = Unit::bytes_per_second,
      .window = Window::since_last, .kept = Kept::fold, .group = Group::process, .label = "JOB WRITE",
      .help = "Bytes per second the job wrote to storage",
-     .meaning = "What all processes of the job sent to disks and network file systems. Only the owner and root may "
-                "know."},
+     .meaning = "What all processes of the job sent to disks and network file systems, or will once the kernel gets to "
+                "it. Only the owner and root may know, as of what it reads."},
     {.key = "tree_disk_wait_percent", .scope = Scope::process, .unit = Unit::percent, .precision = 1,
      .window = Window::since_last, .kept = Kept::fold, .group = Group::process, .label = "DISK WAIT%",
      .help = "Time the job's tasks waited for a disk",
-     .meaning = "100 is one task that waits all the time. By the kernel's count of such delays where it keeps one, else "
-                "the tasks that were in uninterruptible sleep when looked at."},
+     .meaning = "100 is one task that waits all the time. By the kernel's count of such delays where it keeps one "
+                "(kernel.task_delayacct), else the tasks that were in uninterruptible sleep at the last five looks. Of "
+                "processes with more than 32 threads only the first one is looked at."},
     {.key = "tree_idle_percent", .scope = Scope::process, .unit = Unit::percent, .precision = 1,
-     .window = Window::since_last, .group = Group::process, .label = "REST%",
+     .group = Group::process, .label = "REST%",
      .help = "Share of the job's processes that waited for nothing that the machine does",
      .meaning = "Processes of the job that neither ran nor waited for a disk when looked at: they sleep, or wait for "
                 "one another, for the GPU or for the network."},
@@ -148,11 +152,6 @@ inline constexpr Metric kProcessRows[] = {
      .window = Window::driver_average, .group = Group::process, .label = "GROUP MEM",
      .help = "Time in which some task of the control group waited for memory",
      .meaning = "Mean over ten seconds, of the control group that the process is in: its container, job or session."},
-    {.key = "framework", .scope = Scope::process, .kind = Kind::text, .window = Window::fixed,
-     .group = Group::process, .label = "FRAMEWORK",
-     .help = "Framework that the process runs on",
-     .meaning = "PyTorch, TensorFlow, JAX, vLLM and others, told by the libraries that the process has loaded. Only "
-                "the owner and root may know."},
     {.key = "user", .scope = Scope::process, .kind = Kind::text, .window = Window::fixed, .group = Group::process,
      .label = "USER",
      .help = "Who runs the process",
@@ -192,6 +191,11 @@ inline constexpr Metric kProcessRows[] = {
      .label = "PARENT",
      .help = "Name of the process that started the process",
      .meaning = "Short name of the parent process: a shell, a launcher, a batch system.", .role = Role::parent_name},
+    {.key = "framework", .scope = Scope::process, .kind = Kind::text, .window = Window::fixed,
+     .group = Group::process, .label = "FRAMEWORK",
+     .help = "Framework that the process runs on",
+     .meaning = "PyTorch, TensorFlow, JAX, vLLM and others, told by the libraries that the process has loaded. Only "
+                "the owner and root may know: the agent does not tell, so each reader looks for itself."},
 };
 // clang-format on
 

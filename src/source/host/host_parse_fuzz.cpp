@@ -9,6 +9,7 @@
 
 #include "base/process_stat.hpp"
 #include "base/text.hpp"
+#include "source/host/framework.hpp"
 #include "source/host/parse.hpp"
 #include "source/host/process_text.hpp"
 
@@ -50,7 +51,13 @@ void fuzz_machine(std::string_view text) {
 }
 
 void fuzz_process(std::string_view text) {
-  if (const auto stat = gpulse::parse_process_stat(text)) require(stat->name.size() < text.size());
+  if (const auto stat = gpulse::parse_process_stat(text)) {
+    require(stat->name.size() < text.size());
+    gpulse::disk_wait_ticks(*stat);
+  }
+  parse_process_io(text);
+  if (const auto group = parse_unified_cgroup(text)) require(group->starts_with('/') && !group->contains("/../"));
+  find_framework(text);
   parse_status_user(text);
   require(parse_status_inner_pids(text).size() <= 32);
   parse_command(text);

@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "source/api/errno_reason.hpp"
 #include "source/host/parse.hpp"
+#include "source/host/process_clock.hpp"
 
 namespace gpulse::host {
 
@@ -42,6 +43,9 @@ constexpr auto kContainer = process_metric("container");
 constexpr auto kPod = process_metric("pod");
 constexpr auto kJob = process_metric("job");
 constexpr auto kParent = process_metric("parent");
+constexpr auto kFramework = process_metric("framework");
+constexpr auto kTreeRead = process_metric("tree_read_bytes_per_second");
+constexpr auto kTreeWrite = process_metric("tree_write_bytes_per_second");
 
 std::shared_ptr<const TextRow> all_texts(Reason reason) {
   return std::make_shared<const TextRow>(Scope::process, TextReading(reason));
@@ -55,43 +59,11 @@ std::shared_ptr<const TextRow> only_name(const TextRow &texts, const std::string
   return named;
 }
 
-double ticks_per_second() {
-  static const auto kTicks = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
-  return kTicks;
-}
-
-std::chrono::nanoseconds from_ticks(std::uint64_t ticks) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(static_cast<double>(ticks) / ticks_per_second()));
-}
-
-double page_bytes() {
-  static const auto kBytes = static_cast<double>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
-  return kBytes;
-}
-
-// The clock of a process's CPU time. /proc/PID/stat has it too, in ticks and at ten times the cost.
-std::optional<clockid_t> cpu_clock(std::uint32_t pid) {
-  clockid_t clock{};
-  if (::clock_getcpuclockid(static_cast<pid_t>(pid), &clock) != 0) return std::nullopt;
-  return clock;
-}
-
-std::optional<std::chrono::nanoseconds> time_of(clockid_t clock) {
-  timespec time{};
-  if (::clock_gettime(clock, &time) != 0) return std::nullopt;
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
 // The same as /proc/uptime, without reading a file.
 std::optional<double> seconds_since_boot() {
   const auto time = time_of(CLOCK_BOOTTIME);
   if (!time) return std::nullopt;
   return Seconds(*time).count();
-}
-
-// Whether the pids in /proc are the ones that system calls take: /proc may be of another pid namespace.
-bool is_own_proc(const Sysroot &root) {
-  return root.is_machine() && root.read_link("/proc/self") == std::to_string(::getpid());
 }
 
 // The number of the initial pid namespace, to which a driver's pids belong, is fixed in the kernel.
@@ -172,12 +144,15 @@ struct ProcessTable::Entry {
   }
 };
 
-ProcessTable::ProcessTable(Sysroot root, Audience audience)
+ProcessTable::ProcessTable(Sysroot root, Audience audience, const std::optional<MetricSet> &only)
     : root_(std::move(root)),
       audience_(audience),
       sees_host_pids_(is_first_pid_namespace(root_)),
       has_clocks_(is_own_proc(root_)),
-      users_(root_) {}
+      wants_framework_(!only || only->contains(kFramework)),
+      frameworks_(root_),
+      users_(root_),
+      trees_(root_, only, audience == Audience::self) {}
 
 ProcessTable::~ProcessTable() = default;
 
@@ -191,6 +166,11 @@ bool ProcessTable::is_hidden_from_others(Monotonic now) {
 }
 
 void ProcessTable::look_up(Process &process, Monotonic now, bool own_namespace, const std::string &name) {
+  look_up_numbers(process, now, own_namespace, name);
+  if (wants_framework_ && audience_ == Audience::self) frameworks_.add_to(process, now);
+}
+
+void ProcessTable::look_up_numbers(Process &process, Monotonic now, bool own_namespace, const std::string &name) {
   const bool foreign = !sees_host_pids_ && !own_namespace;
   const std::lock_guard lock(mutex_);
   if (foreign || (audience_ == Audience::everybody && is_hidden_from_others(now))) {
@@ -199,6 +179,7 @@ void ProcessTable::look_up(Process &process, Monotonic now, bool own_namespace, 
     stranger.texts = kForeign;
     stranger.set_numbers(Reason::no_permission);
     stranger.answer(process);
+    trees_.refuse(process.row, Reason::no_permission);
     process.foreign = foreign;
     if (foreign && !name.empty()) process.texts = only_name(*process.texts, name);
     return;
@@ -211,11 +192,23 @@ void ProcessTable::look_up(Process &process, Monotonic now, bool own_namespace, 
     entry->refreshed = now;
   }
   entry->answer(process);
+  // The parent is a number wherever its files could be read.
+  if (entry->parent_pid) {
+    trees_.fill(process.row, process.pid, process.start_ticks, now);
+  } else {
+    trees_.refuse(process.row, entry->parent_pid.reason());
+  }
   if (!name.empty() && process.texts && !(*process.texts)[kName]) process.texts = only_name(*process.texts, name);
 }
 
-void ProcessTable::add_private(Process &process) {
+void ProcessTable::add_private(Process &process, Monotonic now) {
+  if (wants_framework_) frameworks_.add_to(process, now);
   const std::lock_guard lock(mutex_);
+  if (process.start_ticks != 0 && !process.gone) {
+    Row own(Scope::process);
+    trees_.fill(own, process.pid, process.start_ticks, now);
+    for (const auto id : {kTreeRead, kTreeWrite}) process.row[id] = own[id];
+  }
   const auto folder = fmt::format("/proc/{}", process.pid);
   if (process.texts == nullptr || !root_.read_into(text_, folder + "/environ", kMaxEnvironment)) return;
   if (parse_environment_job(text_).empty()) return;
@@ -234,6 +227,8 @@ bool ProcessTable::has_started(std::uint32_t pid, std::uint64_t start_ticks) {
 void ProcessTable::forget_unseen(Monotonic since) {
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [&](const auto &known) { return known.second->seen < since; });
+  trees_.forget_unseen(since);
+  frameworks_.forget_unseen(since);
 }
 
 void ProcessTable::refresh(Entry &entry, std::uint32_t pid, Monotonic now) {
@@ -342,6 +337,7 @@ void ProcessTable::read_texts(Entry &entry, std::uint32_t pid, const ProcessStat
   (*texts)[kCommand] = std::move(command);
   read_placement(folder, *texts);
   (*texts)[kParent] = read_name(stat.parent);
+  (*texts)[kFramework] = audience_ == Audience::self ? Reason::not_sampled : Reason::no_permission;
   entry.parent = stat.parent;
   entry.texts = std::move(texts);
 }

@@ -13,8 +13,11 @@
 #include "base/clock.hpp"
 #include "base/process_stat.hpp"
 #include "base/sysroot.hpp"
+#include "metric/set.hpp"
 #include "model/snapshot.hpp"
+#include "source/host/framework.hpp"
 #include "source/host/process_text.hpp"
+#include "source/host/process_trees.hpp"
 #include "source/host/users.hpp"
 
 namespace gpulse::host {
@@ -25,17 +28,19 @@ enum class Audience : std::uint8_t { self, everybody };
 
 class ProcessTable {
  public:
-  explicit ProcessTable(Sysroot root, Audience audience = Audience::self);
+  // `only`: what is wanted of jobs and frameworks, which cost more than the rest; without it, everything.
+  explicit ProcessTable(Sysroot root, Audience audience = Audience::self, const std::optional<MetricSet> &only = {});
   ~ProcessTable();
 
   // Fills the process's texts, the flags `foreign` and `gone`, its start and inner pids, and the host's part of its row
-  // (CPU, memory, age, parent, niceness, threads). CPU is the use since the previous look-up; look-ups less than 20 ms
-  // apart give the same answer. `own_namespace`: the pid was found in our /proc, not given by a driver. `name`: what
-  // the driver calls it, for processes that /proc does not show.
+  // (CPU, memory, age, parent, niceness, threads, and its job's). CPU is the use since the previous look-up; look-ups
+  // less than 20 ms apart give the same answer. `own_namespace`: the pid was found in our /proc, not given by a driver.
+  // `name`: what the driver calls it, for processes that /proc does not show.
   void look_up(Process &process, Monotonic now, bool own_namespace = false, const std::string &name = {});
 
-  // Adds what an answer for everybody leaves out and we may see: a job that is told in the process's environment.
-  void add_private(Process &process);
+  // Adds what an answer for everybody leaves out and we may see: a job that is told in the process's environment, what
+  // the process and all that it has started read and write, the framework.
+  void add_private(Process &process, Monotonic now);
   // Whether the process of this pid in our /proc has started then.
   bool has_started(std::uint32_t pid, std::uint64_t start_ticks);
 
@@ -58,14 +63,18 @@ class ProcessTable {
   TextReading read_status(Entry &entry, const std::string &folder);
   void read_placement(const std::string &folder, TextRow &texts);
   bool is_hidden_from_others(Monotonic now);
+  void look_up_numbers(Process &process, Monotonic now, bool own_namespace, const std::string &name);
 
   Sysroot root_;
   Audience audience_;
   bool sees_host_pids_;
-  bool has_clocks_;   // a pid of /proc can be given to clock_gettime()
+  bool has_clocks_;  // a pid of /proc can be given to clock_gettime()
+  bool wants_framework_;
+  Frameworks frameworks_;
   std::mutex mutex_;  // guards everything below
   std::unordered_map<std::uint32_t, std::unique_ptr<Entry>> entries_;
   Users users_;
+  ProcessTrees trees_;
   std::optional<double> uptime_seconds_;
   std::optional<Monotonic> uptime_at_;
   bool hidden_ = false;

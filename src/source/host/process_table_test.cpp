@@ -304,7 +304,7 @@ TEST_F(ProcessTableTest, ForEverybodyTheEnvironmentIsLeftAlone) {
   EXPECT_EQ(told(process, "user"), "ann");
   EXPECT_EQ(told(process, "command").substr(0, 16), "python3 train.py");
   // Its owner may look for himself.
-  table.add_private(process);
+  table.add_private(process, now);
   EXPECT_EQ(told(process, "job"), "77");
 }
 

@@ -139,6 +139,18 @@ std::optional<std::uint64_t> parse_resident_pages(std::string_view text) {
   return parse_integer<std::uint64_t>(next_word(text));
 }
 
+std::optional<ProcessIo> parse_process_io(std::string_view text) {
+  std::optional<std::uint64_t> read, written;
+  while (!text.empty() && (!read || !written)) {
+    auto line = next_piece(text, '\n');
+    const auto name = next_word(line);
+    if (name == "read_bytes:") read = parse_integer<std::uint64_t>(next_word(line));
+    if (name == "write_bytes:") written = parse_integer<std::uint64_t>(next_word(line));
+  }
+  if (!read || !written) return std::nullopt;
+  return ProcessIo{.read_bytes = *read, .written_bytes = *written};
+}
+
 std::string parse_command(std::string_view text) {
   // printable() turns every NUL into a space.
   return std::string(trim(printable(text)));
@@ -203,6 +215,21 @@ Placement parse_cgroup(std::string_view text) {
   // The service around a container belongs to the container engine.
   if (!all.container.empty() || !all.pod.empty()) all.unit = {};
   return all;
+}
+
+std::optional<std::string_view> parse_unified_cgroup(std::string_view text) {
+  constexpr std::string_view kUnified = "0::/";
+  // A process that was moved to a group that is gone now.
+  constexpr std::string_view kGone = " (deleted)";
+  while (!text.empty()) {
+    auto line = next_piece(text, '\n');
+    if (!line.starts_with(kUnified)) continue;
+    line.remove_prefix(kUnified.size() - 1);
+    // "/../pod": beyond the root of our namespace.
+    if (line.contains("/../") || line.ends_with("/..") || line.ends_with(kGone)) return std::nullopt;
+    return line;
+  }
+  return std::nullopt;
 }
 
 std::string parse_environment_job(std::string_view text) {

@@ -16,6 +16,14 @@ namespace gpulse::host {
 // The second number of /proc/PID/statm.
 std::optional<std::uint64_t> parse_resident_pages(std::string_view text);
 
+// What a process has moved from and to storage, and its children that have ended and that it has waited for.
+struct ProcessIo {
+  std::uint64_t read_bytes = 0;
+  std::uint64_t written_bytes = 0;
+};
+// /proc/PID/io.
+std::optional<ProcessIo> parse_process_io(std::string_view text);
+
 // /proc/PID/cmdline with spaces between the arguments; empty for kernel threads.
 std::string parse_command(std::string_view text);
 // The arguments themselves; none for kernel threads.
@@ -37,6 +45,9 @@ struct Placement {
   Text unit;       // systemd service, or scope with a name, where there is no container
 };
 Placement parse_cgroup(std::string_view text);
+// The path of the one control group of version 2 in /proc/PID/cgroup, below where those are mounted. None: there is no
+// such group, or it lies outside of what we see.
+std::optional<std::string_view> parse_unified_cgroup(std::string_view text);
 
 // Number of the Slurm job in /proc/PID/environ, empty if there is none.
 std::string parse_environment_job(std::string_view text);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/host/process_clock.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/clock.hpp"
+
+namespace gpulse::host {
+
+double ticks_per_second() {
+  static const auto kTicks = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  return kTicks;
+}
+
+std::chrono::nanoseconds from_ticks(std::uint64_t ticks) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(static_cast<double>(ticks) / ticks_per_second()));
+}
+
+double page_bytes() {
+  static const auto kBytes = static_cast<double>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
+  return kBytes;
+}
+
+std::optional<clockid_t> cpu_clock(std::uint32_t pid) {
+  clockid_t clock{};
+  if (::clock_getcpuclockid(static_cast<pid_t>(pid), &clock) != 0) return std::nullopt;
+  return clock;
+}
+
+std::optional<std::chrono::nanoseconds> time_of(clockid_t clock) {
+  timespec time{};
+  if (::clock_gettime(clock, &time) != 0) return std::nullopt;
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+bool is_own_proc(const Sysroot &root) {
+  return root.is_machine() && root.read_link("/proc/self") == std::to_string(::getpid());
+}
+
+}  // namespace gpulse::host
