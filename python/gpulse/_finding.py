@@ -63,7 +63,7 @@ def _finding(handle: int, index: int) -> Finding:
     facts = zip(told.facts[: told.fact_count], told.values[: told.fact_count])
     return Finding(
         id=told.id.decode(),
-        severity=_SEVERITIES[told.severity],
+        severity=_SEVERITIES[int(told.severity)],
         confidence=told.confidence,
         estimated=bool(told.estimated),
         devices=[one.decode() for one in told.devices[: told.device_count]],
