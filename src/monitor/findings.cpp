@@ -9,9 +9,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kShortest = 3s;    // less is not judged
-constexpr auto kLongest = 120s;   // more is not kept
-constexpr auto kClosest = 190ms;  // the rules need no more than five samples a second
+constexpr auto kShortest = 3s;   // less is not judged
+constexpr auto kLongest = 120s;  // more is not kept
+
+// The rules need no more than five samples a second, and what they cost grows with the devices.
+std::chrono::nanoseconds closest(const Snapshot &sample) {
+  constexpr std::size_t kMany = 16;
+  return 190ms * std::max<std::size_t>(1, sample.devices.size() / kMany);
+}
 
 insight::WatchOptions options_for(std::chrono::nanoseconds interval) {
   constexpr int kFewest = 10;  // samples in a window
@@ -48,7 +53,7 @@ void Findings::add(const SnapshotPtr &sample) {
     const std::lock_guard lock(mutex_);
     // Somebody has set the clock back: what was before has no place any more.
     if (!samples_.empty() && sample->time < samples_.back()->time) samples_.clear();
-    if (!samples_.empty() && sample->time - samples_.back()->time < kClosest) return;
+    if (!samples_.empty() && sample->time - samples_.back()->time < closest(*sample)) return;
     samples_.push_back(sample);
     while (sample->time - samples_.front()->time > kLongest) samples_.pop_front();
   }

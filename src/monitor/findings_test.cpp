@@ -86,6 +86,17 @@ TEST(Findings, FastSamplesCostNoMoreThanFiveASecond) {
   EXPECT_LE(findings.current()->samples, 5U * 20U + 1);
 }
 
+TEST(Findings, ManyDevicesAreJudgedByFewerSamples) {
+  Findings findings(100ms);
+  for (auto at = 0ms; at < 60s; at += 100ms) {
+    auto snapshot = std::make_shared<Snapshot>(*make_hung(kStart + at));
+    for (std::uint32_t i = 1; i < 128; ++i) snapshot->devices.push_back(make_device(i, "GPU-" + std::to_string(i)));
+    findings.add(snapshot);
+  }
+  EXPECT_NE(find(findings.current(), FindingId::hung), nullptr);
+  EXPECT_LT(findings.current()->samples, 30U);
+}
+
 TEST(Findings, AStretchIsJudgedByItself) {
   Findings findings(1s);
   EXPECT_FALSE(findings.judge(30s));

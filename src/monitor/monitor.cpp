@@ -189,9 +189,14 @@ void Monitor::follow(feed::Feed &feed, const std::stop_token &stop) {
   due_ = monotonic_now();
   first_ = true;
   while (wait_for_turn(stop) && !must_read_more()) {
-    const std::lock_guard lock(sampling_);
-    turns_.fetch_add(1, std::memory_order_relaxed);
-    if (!take_turn(feed, stop)) return;
+    SamplePtr sample;
+    {
+      const std::lock_guard lock(sampling_);
+      turns_.fetch_add(1, std::memory_order_relaxed);
+      sample = take_turn(feed, stop);
+    }
+    if (!sample) return;
+    watch(feed, sample->snapshot);  // which calls no driver: a fork need not wait for it
   }
 }
 
@@ -204,17 +209,17 @@ bool Monitor::wait_for_turn(const std::stop_token &stop) {
   return !stop.stop_requested();
 }
 
-// False: there are no more samples.
-bool Monitor::take_turn(feed::Feed &feed, const std::stop_token &stop) {
+// Empty: there are no more samples.
+SamplePtr Monitor::take_turn(feed::Feed &feed, const std::stop_token &stop) {
   const bool in_turn = first_ || monotonic_now() >= due_;
   const auto begun = monotonic_now();
   const auto snapshot = in_turn ? feed.next(stop) : feed.again(stop);
   if (!snapshot) {
     withdraw(snapshot.error().line());
-    return false;
+    return {};
   }
-  if (*snapshot == nullptr) return false;
-  const auto sample = publish(*snapshot, feed.is_from_agent(), begun);
+  if (*snapshot == nullptr) return {};
+  auto sample = publish(*snapshot, feed.is_from_agent(), begun);
   {
     const auto now = monotonic_now();
     const std::lock_guard lock(mutex_);
@@ -231,8 +236,7 @@ bool Monitor::take_turn(feed::Feed &feed, const std::stop_token &stop) {
   }
   // A slow disk holds up nobody who waits for the sample.
   sinks_.write(sample);
-  watch(feed, *snapshot);
-  return true;
+  return sample;
 }
 
 void Monitor::watch(feed::Feed &feed, const SnapshotPtr &snapshot) {

@@ -116,7 +116,7 @@ class Monitor {
   void run(const std::stop_token &stop);
   void open_and_follow(const std::stop_token &stop);
   void follow(feed::Feed &feed, const std::stop_token &stop);
-  bool take_turn(feed::Feed &feed, const std::stop_token &stop);
+  SamplePtr take_turn(feed::Feed &feed, const std::stop_token &stop);
   bool wait_for_turn(const std::stop_token &stop);
   SamplePtr publish(const SnapshotPtr &snapshot, bool from_agent, Monotonic begun);
   void add_to_regions(const std::vector<std::weak_ptr<Region>> &regions, const Sample &sample);
