@@ -97,6 +97,15 @@ def test_a_wrong_include_is_found(tmp_path: Path) -> None:
     ]
 
 
+def test_what_the_rules_look_at_is_among_what_is_read_for_them() -> None:
+    """Else a program that reads nothing but what is asked for would get other findings."""
+    named = re.compile(r'(?:device|process|host)_metric\("\w+"\)')
+    read = set(named.findall((ROOT / "src" / "insight" / "needs.cpp").read_text()))
+    looked_at = set(named.findall((ROOT / "src" / "insight" / "signals.cpp").read_text()))
+    assert len(looked_at) > 40
+    assert looked_at - read == set()
+
+
 def test_every_file_carries_its_licence() -> None:
     for path in sources("."):
         assert path.read_text().startswith("// SPDX-License-Identifier: Apache-2.0\n"), path

@@ -25,8 +25,9 @@
  *
  * Threads: every function may be called from any thread, unless its comment says otherwise. A sample never changes.
  * Fork: a monitor and its regions do not live on in a forked child. Functions that are given one there answer
- * GPULSE_FORKED, NULL, -1 or "" and do nothing else; the child may open its own monitor. Samples, tables and views stay
- * good. A lease is the parent's alone, unless it was taken with pass_on: a child that frees it takes nothing away.
+ * GPULSE_FORKED, NULL, -1 or "" and do nothing else; the child may open its own monitor. Samples, tables, findings and
+ * views stay good. A lease is the parent's alone, unless it was taken with pass_on: a child that frees it takes nothing
+ * away.
  * Signals: none is delivered to the threads of the library. Exit: a monitor that was never closed ends before the
  * program's destructors run.
  * Strings are UTF-8 without control characters, and live as long as what they were asked of.
@@ -56,6 +57,7 @@ typedef struct gpulse_monitor gpulse_monitor; /* samples in the background */
 typedef struct gpulse_sample gpulse_sample;   /* what the machine looked like at one moment */
 typedef struct gpulse_region gpulse_region;   /* a stretch of a program: what it took */
 typedef struct gpulse_table gpulse_table;     /* readings of the past, in columns */
+typedef struct gpulse_findings gpulse_findings; /* why the devices are not busy, the worst first */
 typedef struct gpulse_view gpulse_view;       /* which devices a process gets to see */
 typedef struct gpulse_lease gpulse_lease;     /* devices that are this process's own */
 
@@ -113,6 +115,7 @@ GPULSE_API size_t gpulse_words(int32_t metric, double value, char *text, size_t 
 enum {
   GPULSE_NO_AGENT = 1u,   /* read the drivers, also where an agent runs */
   GPULSE_ONLY_AGENT = 2u, /* fail where no agent runs: for helper processes that should not read the drivers too */
+  GPULSE_FINDINGS = 4u,   /* watch for findings from the start, not from the first question on */
 };
 
 typedef struct gpulse_options {
@@ -274,6 +277,60 @@ typedef struct gpulse_region_use {
 } gpulse_region_use;
 /* What the region took of the device with this UUID, so far or until its end. What cannot be told is NaN. */
 GPULSE_API gpulse_status gpulse_region_get(const gpulse_region *region, const char *uuid, gpulse_region_use *use);
+
+/* ---- Findings: why the devices are not busy, and what to do ---- */
+
+/* Problems and notes that last: they begin and end only when several judgements agree, so that they do not flicker. The
+ * monitor's thread judges the last half minute every five seconds; this only fetches what it has found. It begins with
+ * the first call, which makes the monitor read what the rules need besides its own metrics, or with GPULSE_FINDINGS. The
+ * first findings come 15 seconds later, or at once where an agent runs. Who never asks pays nothing for it. */
+GPULSE_API gpulse_status gpulse_get_findings(gpulse_monitor *monitor, gpulse_findings **findings);
+/* The last `seconds`, 3 to 120, judged as one: also what is well, such as "healthy" and "idle". Takes some milliseconds
+ * on the calling thread. The first call begins to watch, as above; GPULSE_TIMEOUT: less than 3 seconds were seen. */
+GPULSE_API gpulse_status gpulse_diagnose(gpulse_monitor *monitor, double seconds, gpulse_findings **findings);
+/* The list never changes, and may outlive its monitor. */
+GPULSE_API void gpulse_findings_free(gpulse_findings *findings);
+
+typedef struct gpulse_findings_info {
+  size_t size;
+  uint32_t count;
+  uint32_t samples;    /* that were judged; 0: too few were seen yet to say anything, not even that all is well */
+  int64_t begin;       /* of the samples that were judged, nanoseconds since 1970 */
+  int64_t end;
+  const char *verdict; /* the id of what counts most: the worst problem; where there is none, what the devices do */
+} gpulse_findings_info;
+GPULSE_API gpulse_status gpulse_get_findings_info(const gpulse_findings *findings, gpulse_findings_info *info);
+
+typedef enum gpulse_severity {
+  GPULSE_WELL = 0,    /* nothing to mend; only gpulse_diagnose() tells of it */
+  GPULSE_NOTE = 1,    /* worth knowing */
+  GPULSE_PROBLEM = 2, /* costs GPU time, or will end badly */
+} gpulse_severity;
+typedef struct gpulse_finding {
+  size_t size;
+  uint64_t number;   /* stays the same while it lasts, and is never used again by its monitor; 0: of gpulse_diagnose() */
+  const char *id;    /* "input-cpu", "launch-bound", "hung", ...: `gpulse explain ID` has more */
+  gpulse_severity severity;
+  int32_t estimated; /* 1: the device does not tell what would be needed to be sure */
+  double confidence; /* from 0 to 1 */
+  double lost_share; /* of GPU time, from 0 to 1; NaN: it costs none, or how much cannot be told */
+  int64_t since;     /* it was seen from ... */
+  int64_t until;     /* ... until, nanoseconds since 1970 */
+  const char *text;  /* one sentence */
+  /* Lists live as long as the findings do. */
+  uint32_t device_count;
+  uint32_t pid_count;
+  uint32_t fact_count;
+  uint32_t advice_count;
+  const char *const *devices; /* "0", "0:1" */
+  const char *const *uuids;   /* of the same devices; "" where it is not known */
+  const uint32_t *pids;       /* of the processes that it is about */
+  const char *const *facts;   /* what it rests on: the key of a metric, or a name that ends in its unit, ... */
+  const double *values;       /* ... and the number of each */
+  const char *const *advice;  /* what to try, the first first */
+} gpulse_finding;
+/* The worst first. */
+GPULSE_API gpulse_status gpulse_get_finding(const gpulse_findings *findings, uint32_t index, gpulse_finding *finding);
 
 /* ---- Which devices a process gets to see ---- */
 

@@ -20,6 +20,10 @@
 //     const auto lease = gpulse::pick();                    // held until it is destroyed or the process ends
 //     lease.apply();                                        // sets CUDA_VISIBLE_DEVICES and the like
 //
+// Why the GPUs are not busy, once it has watched for a while:
+//
+//     for (const auto &finding : monitor.findings().all) std::cout << finding.id << ": " << finding.text << '\n';
+//
 // A reading is a number or a reason: a `Value` is like std::optional<double> and can say why it is empty.
 //
 // Errors: what cannot be done throws gpulse::Error, whose what() is one sentence. What is merely not there (no sample
@@ -28,7 +32,7 @@
 //
 // Lifetime: a Sample, and each Device and Process of one, keeps what it shows alive, also after the monitor has gone.
 // Strings are std::string_view into the sample: they live as long as any copy of it. A Region may outlive its monitor,
-// a Subscription may not. What visible() and pick() give holds copies.
+// a Subscription may not. What visible(), pick() and findings() give holds copies.
 //
 // Threads: one object may be used by many threads as long as nobody moves or destroys it meanwhile.
 // Fork: a monitor belongs to the process that opened it. In a forked child latest() is empty, the others throw an Error
@@ -37,6 +41,7 @@
 #ifndef GPULSE_HPP
 #define GPULSE_HPP
 
+#include "findings.hpp"
 #include "gpulse.h"
 #include "monitor.hpp"
 #include "pick.hpp"

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "findings.hpp"
 #include "gpulse.h"
 #include "sample.hpp"
 
@@ -26,6 +27,7 @@ struct Options {
   std::string metrics{};    // keys with commas; empty or "default": what a status page shows; "all": everything
   bool agent = true;        // take the samples of the machine's agent, where there is one
   bool only_agent = false;  // fail where there is none: for helper processes that should not read the drivers too
+  bool findings = false;    // watch for findings from the start, not from the first question on
 };
 
 namespace detail {
@@ -46,6 +48,7 @@ inline gpulse_options options_of(const Options &given) {
   options.metrics = or_null(given.metrics);
   if (!given.agent) options.flags |= static_cast<std::uint32_t>(GPULSE_NO_AGENT);
   if (given.only_agent) options.flags |= static_cast<std::uint32_t>(GPULSE_ONLY_AGENT);
+  if (given.findings) options.flags |= static_cast<std::uint32_t>(GPULSE_FINDINGS);
   return options;
 }
 
@@ -271,6 +274,21 @@ class Monitor {
     gpulse_table *table = nullptr;
     detail::check(gpulse_history(handle_.get(), &options, &table));
     return Table(table);
+  }
+
+  // Problems and notes that last, the worst first. The first call begins to watch, unless Options::findings did.
+  Findings findings() {
+    gpulse_findings *handle = nullptr;
+    detail::check(gpulse_get_findings(handle_.get(), &handle));
+    return detail::findings_of(handle);
+  }
+  // The last so many seconds judged as one, also what is well. Empty: less than 3 seconds were seen.
+  std::optional<Findings> diagnose(Seconds last = Seconds(30)) {
+    gpulse_findings *handle = nullptr;
+    const auto status = gpulse_diagnose(handle_.get(), last.count(), &handle);
+    if (status == GPULSE_TIMEOUT) return std::nullopt;
+    detail::check(status);
+    return detail::findings_of(handle);
   }
 
   // What it costs: gpulse.h has a line on each figure.

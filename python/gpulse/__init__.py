@@ -8,6 +8,7 @@
 
     with gpulse.Monitor(interval=1.0) as monitor: ...          # samples in the background
     with gpulse.region("forward"): ...                          # what a stretch of code takes
+    print(*gpulse.diagnose("10s"), sep="\\n")                   # why the GPUs are not busy
     gpulse.pick(2, min_free="20GiB", wait="10m").apply()        # GPUs for this process alone
 
 A reading is a number or None; `device.reason("fan_speed_percent")` says why there is none. Nothing is loaded, started
@@ -26,8 +27,9 @@ from ._errors import (
     UnknownDevice,
     UnknownMetric,
 )
+from ._finding import Finding
 from ._library import Metric, library, metrics
-from ._monitor import Monitor, Stats
+from ._monitor import Monitor, Stats, diagnose
 from ._pick import Lease, LeasedDevice, grab_gpus, pick
 from ._region import Region, gpu_util, print_gpu_utilization, region
 from ._report import Report, ReportRow, report
@@ -51,6 +53,7 @@ __all__ = [
     "Csv",
     "Device",
     "DeviceUse",
+    "Finding",
     "GpulseError",
     "Host",
     "Ignored",
@@ -80,6 +83,7 @@ __all__ = [
     "Visible",
     "device",
     "devices",
+    "diagnose",
     "gpu_util",
     "grab_gpus",
     "metrics",

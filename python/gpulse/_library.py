@@ -22,7 +22,7 @@ ABI = 1
 OK, FAILED, INVALID, CLOSED, FORKED, TIMEOUT, NO_GPU = range(7)
 DEVICE, PROCESS, HOST = range(3)
 GAUGE, COUNTER, STATE, SET, TEXT = range(5)
-NO_AGENT, ONLY_AGENT = 1, 2
+NO_AGENT, ONLY_AGENT, FINDINGS = 1, 2, 4
 TIME_COLUMN, INTEGER_COLUMN, NUMBER_COLUMN, STRING_COLUMN = range(4)
 
 
@@ -74,6 +74,20 @@ class HistoryOptions(ctypes.Structure):
 class ColumnInfo(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("type", c_int), ("values", c_void_p),
                 ("validity", POINTER(c_uint8))]  # fmt: skip
+
+
+class FindingsInfo(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("count", c_uint32), ("samples", c_uint32), ("begin", c_int64), ("end", c_int64),
+                ("verdict", c_char_p)]  # fmt: skip
+
+
+class Finding(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("number", c_uint64), ("id", c_char_p), ("severity", c_int), ("estimated", c_int32),
+                ("confidence", c_double), ("lost_share", c_double), ("since", c_int64), ("until", c_int64),
+                ("text", c_char_p), ("device_count", c_uint32), ("pid_count", c_uint32), ("fact_count", c_uint32),
+                ("advice_count", c_uint32), ("devices", POINTER(c_char_p)), ("uuids", POINTER(c_char_p)),
+                ("pids", POINTER(c_uint32)), ("facts", POINTER(c_char_p)), ("values", POINTER(c_double)),
+                ("advice", POINTER(c_char_p))]  # fmt: skip
 
 
 class VisibleOptions(ctypes.Structure):
@@ -138,6 +152,10 @@ _FAST: dict[str, tuple[Any, list[Any]]] = {
     "region_end": (None, [c_void_p]),
     "region_free": (None, [c_void_p]),
     "region_get": (c_int, [c_void_p, c_char_p, POINTER(RegionUse)]),
+    "get_findings": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "findings_free": (None, [c_void_p]),
+    "get_findings_info": (c_int, [c_void_p, POINTER(FindingsInfo)]),
+    "get_finding": (c_int, [c_void_p, c_uint32, POINTER(Finding)]),
     "view_free": (None, [c_void_p]),
     "get_view": (c_int, [c_void_p, POINTER(ViewInfo)]),
     "view_device": (c_int32, [c_void_p, c_uint32]),
@@ -163,6 +181,7 @@ _SLOW: dict[str, tuple[Any, list[Any]]] = {
     "refresh": (c_int, [c_void_p, c_double, POINTER(c_void_p)]),
     "get_stats": (c_int, [c_void_p, POINTER(Stats)]),
     "json": (c_char_p, [c_void_p]),
+    "diagnose": (c_int, [c_void_p, c_double, POINTER(c_void_p)]),
     "add_sink": (c_int, [c_void_p, POINTER(SinkOptions)]),
     "visible": (c_int, [c_void_p, POINTER(VisibleOptions), POINTER(c_void_p)]),
     "pick": (c_int, [POINTER(PickOptions), POINTER(c_void_p)]),

@@ -23,6 +23,7 @@ from typing import Optional, Union
 
 from . import _library
 from ._errors import MonitorClosed, MonitorForked, NoSample
+from ._finding import Finding, take_findings
 from ._library import library, make_options, raise_for
 from ._sample import Sample
 from ._table import Table
@@ -73,7 +74,8 @@ class Monitor:
 
     `devices`: "visible" (those that CUDA, HIP or Level Zero would give this process, in its order), "all", or a list of
     selectors. `metrics`: keys, or "all"; by default what a status page shows. `history`: how much of the past is kept.
-    `agent`: False reads the drivers even where an agent runs. It starts with the first use, or with start().
+    `agent`: False reads the drivers even where an agent runs. `findings`: True watches for findings from the start, not
+    only from the first call of findings() on. It starts with the first use, or with start().
     """
 
     def __init__(
@@ -86,13 +88,14 @@ class Monitor:
         sinks: Iterable[object] = (),
         callback: Optional[Callable[[Sample], object]] = None,
         agent: bool = True,
+        findings: bool = False,
     ) -> None:
         self._devices = devices
         self._sinks = tuple(sinks)
         self._keys = _with_fields(metrics, self._sinks)
         self._interval = seconds_of(interval)
         self._history = seconds_of(history)
-        self._flags = 0 if agent else _library.NO_AGENT
+        self._flags = (0 if agent else _library.NO_AGENT) | (_library.FINDINGS if findings else 0)
         self._lock = threading.Lock()
         self._handle: Optional[int] = None
         # Bound once: these stand in training loops.
@@ -293,6 +296,33 @@ class Monitor:
         raise_for(library().history(handle, ctypes.byref(options), ctypes.byref(table)))
         return Table(int(table.value or 0))
 
+    def findings(self) -> list[Finding]:
+        """Why the GPUs are not busy, and what to do: problems and notes that last, the worst first.
+
+            for finding in monitor.findings():
+                print(finding, *finding.advice, sep="\\n  ")
+
+        It waits for nothing: the monitor's own thread judges the last half minute every five seconds. That begins with the
+        first call, or with Monitor(findings=True), and the first findings come 15 seconds later; at once where an agent
+        runs. An empty list before that does not mean that all is well.
+        """
+        with self._lock:
+            handle = self._begin()
+        found = ctypes.c_void_p()
+        raise_for(library().get_findings(handle, ctypes.byref(found)))
+        return take_findings(int(found.value or 0), self._shown_devices())
+
+    def diagnose(self, seconds: Union[float, str] = 30.0) -> list[Finding]:
+        """The last 3 to 120 seconds judged as one: also what is well, such as "healthy" and "idle".
+
+        NoSample where less than 3 seconds were seen, counted as for findings(). gpulse.diagnose() does the waiting too.
+        """
+        with self._lock:
+            handle = self._begin()
+        found = ctypes.c_void_p()
+        raise_for(library().diagnose(handle, seconds_of(seconds), ctypes.byref(found)))
+        return take_findings(int(found.value or 0), self._shown_devices())
+
     def stats(self) -> Stats:
         """What the monitor has done and cost."""
         with self._lock:
@@ -331,6 +361,29 @@ class Monitor:
     def __repr__(self) -> str:
         state = "closed" if self._closed else "running" if self._handle is not None else "not started"
         return f"<gpulse.Monitor every {self._interval:g} s, {state}>"
+
+
+def diagnose(
+    seconds: Union[float, str] = 30.0, *, devices: DeviceChoice = "visible", agent: bool = True
+) -> list[Finding]:
+    """Watches for so long, 3 to 120 seconds, and tells what the GPUs did and why they were not busy, the worst first.
+
+        for finding in gpulse.diagnose("10s"):
+            print(finding)
+    """
+    wanted = seconds_of(seconds)
+    if not 3 <= wanted <= 120:
+        raise ValueError(f"{seconds!r} cannot be judged as one: 3 to 120 seconds")
+    interval = 0.5
+    with Monitor(devices, interval=interval, history=0, agent=agent, findings=True) as monitor:
+        sample = monitor.wait()
+        # One more than is needed: the newest may not be among those that are judged yet.
+        until = sample.monotonic + wanted + interval
+        while sample.device_count > 0 and sample.monotonic < until:
+            sample = monitor.wait(sample.number)
+        if sample.device_count == 0:
+            return []
+        return monitor.diagnose(wanted)
 
 
 def _with_fields(metrics: Union[None, str, Iterable[str]], sinks: Iterable[object]) -> Optional[str]:

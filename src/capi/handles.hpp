@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gpulse/gpulse.h>
 #include "base/result.hpp"
@@ -29,6 +30,16 @@ struct gpulse_region {
 
 struct gpulse_table {
   std::shared_ptr<const gpulse::monitor::Table> table;
+};
+
+// With what C programs want to have as arrays of pointers.
+struct gpulse_findings {
+  struct Arrays {
+    std::vector<const char *> devices{}, uuids{}, facts{}, advice{};
+    std::vector<double> values{};
+  };
+  gpulse::monitor::FindingListPtr list;
+  std::vector<Arrays> arrays{};  // of each finding
 };
 
 namespace gpulse::capi {

@@ -72,8 +72,9 @@ Result<monitor::Options> parse_options(const gpulse_options *given) {
     return failure(fmt::format("an interval of {} s makes no sense", options.interval), "0.01 to 86400 seconds");
   if (!(options.history >= 0 && options.history <= kMostHistory))
     return failure(fmt::format("a history of {} s makes no sense", options.history), "0 to 604800 seconds");
-  if ((options.flags & ~std::uint32_t{GPULSE_NO_AGENT | GPULSE_ONLY_AGENT}) != 0)
-    return failure(fmt::format("no flags {:#x}", options.flags), "GPULSE_NO_AGENT and GPULSE_ONLY_AGENT are all");
+  if ((options.flags & ~std::uint32_t{GPULSE_NO_AGENT | GPULSE_ONLY_AGENT | GPULSE_FINDINGS}) != 0)
+    return failure(fmt::format("no flags {:#x}", options.flags),
+                   "GPULSE_NO_AGENT, GPULSE_ONLY_AGENT and GPULSE_FINDINGS are all");
   const bool no_agent = (options.flags & GPULSE_NO_AGENT) != 0;
   const bool only_agent = (options.flags & GPULSE_ONLY_AGENT) != 0;
   if (no_agent && only_agent) return failure("both without an agent and with nothing but one");
@@ -83,7 +84,8 @@ Result<monitor::Options> parse_options(const gpulse_options *given) {
   return monitor::Options{.interval = nanoseconds_of(options.interval),
                           .history = nanoseconds_of(options.history),
                           .metrics = *metrics,
-                          .agent = !no_agent};
+                          .agent = !no_agent,
+                          .findings = (options.flags & GPULSE_FINDINGS) != 0};
 }
 
 }  // namespace gpulse::capi

@@ -11,6 +11,7 @@
 #include "base/signals_blocked.hpp"
 #include "base/sysroot.hpp"
 #include "base/text.hpp"
+#include "insight/needs.hpp"
 #include "model/select.hpp"
 #include "share/segment.hpp"
 
@@ -84,6 +85,7 @@ MetricSet default_metrics() {
 feed::Options feed_options(const Options &options) {
   auto only = options.metrics;
   only.add(region_needs());
+  if (options.findings) only.add(insight::needs_of_findings());
   return {.interval = options.interval, .only = only, .instances = true, .agent = options.agent};
 }
 
@@ -129,9 +131,11 @@ Result<std::size_t> find_device(const Sample &sample, std::string_view selector)
 Monitor::Monitor(const Options &options, OpenFeed open_feed)
     : options_(options),
       open_feed_(std::move(open_feed)),
-      reading_(continuous(feed_options(options))),
-      past_(options.history, feed_options(options).only.value_or(MetricSet{})) {
+      past_(options.history, feed_options(options).only.value_or(MetricSet{})),
+      findings_(options.interval),
+      reading_(continuous(feed_options(options))) {
   const SignalsBlocked blocked;
+  if (options.findings) findings_.begin();
   thread_ = std::jthread([this](const std::stop_token &stop) { run(stop); });
 }
 
@@ -152,7 +156,7 @@ void Monitor::run(const std::stop_token &stop) {
     } catch (const std::exception &problem) {
       withdraw(problem.what());
     }
-  } while (sleep_until(monotonic_now() + kTryAgain, stop));
+  } while (must_read_more() || sleep_until(monotonic_now() + kTryAgain, stop));
   sinks_.close();
   const std::lock_guard lock(mutex_);
   ended_ = true;
@@ -160,6 +164,10 @@ void Monitor::run(const std::stop_token &stop) {
 }
 
 void Monitor::open_and_follow(const std::stop_token &stop) {
+  if (findings_.has_begun()) {
+    reading_.only->add(insight::needs_of_findings());
+    reads_for_findings_ = true;
+  }
   auto opened = open_feed_(reading_, stop);
   if (!opened) return withdraw(opened.error().line());
   // It may take a while to close: not with the mutex held.
@@ -180,33 +188,38 @@ void Monitor::open_and_follow(const std::stop_token &stop) {
 void Monitor::follow(feed::Feed &feed, const std::stop_token &stop) {
   due_ = monotonic_now();
   first_ = true;
-  while (wait_for_turn(stop)) {
-    const std::lock_guard lock(sampling_);
-    turns_.fetch_add(1, std::memory_order_relaxed);
-    if (!take_turn(feed, stop)) return;
+  while (wait_for_turn(stop) && !must_read_more()) {
+    SamplePtr sample;
+    {
+      const std::lock_guard lock(sampling_);
+      turns_.fetch_add(1, std::memory_order_relaxed);
+      sample = take_turn(feed, stop);
+    }
+    if (!sample) return;
+    watch(feed, sample->snapshot);  // which calls no driver: a fork need not wait for it
   }
 }
 
 // False: a stop was asked for.
 bool Monitor::wait_for_turn(const std::stop_token &stop) {
   std::unique_lock lock(mutex_);
-  asked_.wait_until(lock, stop, due_, [&] { return asks_ > served_; });
+  asked_.wait_until(lock, stop, due_, [&] { return asks_ > served_ || must_read_more(); });
   asked_for_ = asks_;
   asked_at_ = last_ask_;
   return !stop.stop_requested();
 }
 
-// False: there are no more samples.
-bool Monitor::take_turn(feed::Feed &feed, const std::stop_token &stop) {
+// Empty: there are no more samples.
+SamplePtr Monitor::take_turn(feed::Feed &feed, const std::stop_token &stop) {
   const bool in_turn = first_ || monotonic_now() >= due_;
   const auto begun = monotonic_now();
   const auto snapshot = in_turn ? feed.next(stop) : feed.again(stop);
   if (!snapshot) {
     withdraw(snapshot.error().line());
-    return false;
+    return {};
   }
-  if (*snapshot == nullptr) return false;
-  const auto sample = publish(*snapshot, feed.is_from_agent(), begun);
+  if (*snapshot == nullptr) return {};
+  auto sample = publish(*snapshot, feed.is_from_agent(), begun);
   {
     const auto now = monotonic_now();
     const std::lock_guard lock(mutex_);
@@ -223,7 +236,18 @@ bool Monitor::take_turn(feed::Feed &feed, const std::stop_token &stop) {
   }
   // A slow disk holds up nobody who waits for the sample.
   sinks_.write(sample);
-  return true;
+  return sample;
+}
+
+void Monitor::watch(feed::Feed &feed, const SnapshotPtr &snapshot) {
+  if (!findings_.has_begun()) return;
+  if (!std::exchange(watching_, true)) {
+    // An agent has watched before us.
+    for (const auto &sample : feed.past()) {
+      if (sample->time < snapshot->time) findings_.add(sample);
+    }
+  }
+  findings_.add(snapshot);
 }
 
 SamplePtr Monitor::publish(const SnapshotPtr &snapshot, bool from_agent, Monotonic begun) {
@@ -272,6 +296,7 @@ void Monitor::add_to_regions(const std::vector<std::weak_ptr<Region>> &regions, 
 
 // Nobody is shown what may be long gone.
 void Monitor::withdraw(std::string problem) {
+  findings_.withdraw();
   const std::lock_guard lock(mutex_);
   problem_ = std::move(problem);
   newest_.publish({});
@@ -319,6 +344,19 @@ std::shared_ptr<Region> Monitor::begin_region(std::string name) {
   }
   regions_.push_back(region);
   return region;
+}
+
+FindingListPtr Monitor::findings() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (findings_.begin()) asked_.notify_all();
+  }
+  return findings_.current();
+}
+
+Result<FindingListPtr> Monitor::diagnose(std::chrono::nanoseconds last) {
+  findings();
+  return findings_.judge(last);
 }
 
 Stats Monitor::stats() const {

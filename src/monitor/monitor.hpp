@@ -24,6 +24,7 @@
 #include "base/result.hpp"
 #include "feed/feed.hpp"
 #include "monitor/attached_sinks.hpp"
+#include "monitor/findings.hpp"
 #include "monitor/fork_guard.hpp"
 #include "monitor/newest.hpp"
 #include "monitor/past.hpp"
@@ -36,6 +37,7 @@ struct Options {
   std::chrono::nanoseconds history = std::chrono::minutes(15);
   MetricSet metrics{};
   bool agent = true;
+  bool findings = false;  // judge from the first sample on, not from the first question
 };
 
 // What a program wants to know that names nothing: what a view has a place for.
@@ -95,6 +97,11 @@ class Monitor {
   Table history(const Past::Question &question) const { return past_.table(question); }
   Stats stats() const;
 
+  // What is to be said of the GPUs. The first of these begins to watch, unless the options do: it reads what that
+  // takes.
+  FindingListPtr findings();
+  Result<FindingListPtr> diagnose(std::chrono::nanoseconds last);
+
   // Where every further sample is written to, too.
   AttachedSinks &sinks() { return sinks_; }
   const AttachedSinks &sinks() const { return sinks_; }
@@ -109,23 +116,28 @@ class Monitor {
   void run(const std::stop_token &stop);
   void open_and_follow(const std::stop_token &stop);
   void follow(feed::Feed &feed, const std::stop_token &stop);
-  bool take_turn(feed::Feed &feed, const std::stop_token &stop);
+  SamplePtr take_turn(feed::Feed &feed, const std::stop_token &stop);
   bool wait_for_turn(const std::stop_token &stop);
   SamplePtr publish(const SnapshotPtr &snapshot, bool from_agent, Monotonic begun);
   void add_to_regions(const std::vector<std::weak_ptr<Region>> &regions, const Sample &sample);
   void withdraw(std::string problem);
+  bool must_read_more() const { return findings_.has_begun() && !reads_for_findings_; }
+  void watch(feed::Feed &feed, const SnapshotPtr &snapshot);
   Waited wait_until(std::unique_lock<std::mutex> &lock, Monotonic until, const auto &is_there) const;
   void wait_for_end(Monotonic until) const;
 
   const Options options_;
   const OpenFeed open_feed_;
-  const feed::Options reading_;  // made on the thread of the program, whose environment it looks at
   Newest newest_;
   AttachedSinks sinks_;
   Past past_;
+  Findings findings_;
   std::atomic<std::int64_t> step_{-1};
 
   // Of the monitor's thread alone.
+  feed::Options reading_;  // made on the thread of the program, whose environment it looks at
+  bool reads_for_findings_ = false;
+  bool watching_ = false;
   Monotonic due_{};
   bool first_ = true;
   std::uint64_t asked_for_ = 0;  // as asks_ and last_ask_ were when the sample was begun

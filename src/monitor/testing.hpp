@@ -57,6 +57,22 @@ inline SamplePtr make_sample(std::chrono::nanoseconds at, std::vector<Device> de
   return SamplePtr(sample.release());
 }
 
+// A GPU that somebody holds without using it, so long after the clock's zero.
+inline SnapshotPtr make_hung(std::chrono::nanoseconds at, const std::string &uuid = "GPU-0") {
+  constexpr double kHeld = 20e9;
+  auto device = make_device(0, uuid);
+  for (const auto metric : {kUtilization, kActivity, device_metric("graphics_active_percent")})
+    device.row[metric] = 0.0;
+  device.row[kProcessCount] = 1.0;
+  device.row[kMemoryUsed] = kHeld;
+  device.row[kMemoryTotal] = 4 * kHeld;
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->time = WallTime(at);
+  snapshot->devices = {std::move(device)};
+  snapshot->processes = {make_process(4711, 0, kHeld)};
+  return snapshot;
+}
+
 // What the feed of a monitor reads.
 class FakeMachine {
  public:
@@ -67,6 +83,7 @@ class FakeMachine {
     bool from_agent = false;
     std::chrono::nanoseconds age{0};  // of what the feed hands on: an agent's sample was taken a while ago
     std::vector<std::string> uuids{"GPU-0"};
+    std::vector<SnapshotPtr> past{};  // that an agent took
   };
 
   void change(const auto &how) {
@@ -110,6 +127,7 @@ class FakeFeed final : public feed::Feed {
     if (state.fails) return failure("the cable is out");
     return machine_.sample();
   }
+  std::vector<SnapshotPtr> past() override { return machine_.state().past; }
   bool is_from_agent() const override { return from_agent_; }
 
  private:
