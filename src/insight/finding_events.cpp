@@ -13,10 +13,6 @@ namespace gpulse::insight {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-// Samples that come faster say no more about half a minute, and each is held for that long.
-constexpr auto kOften = 900ms;
 constexpr std::size_t kKeptEvents = 64;
 
 Text uuid_of(const DeviceId &id, const Snapshot &sample) {
@@ -74,9 +70,6 @@ Event FindingEvents::ended(const LastingFinding &lasting, WallTime time) {
 
 std::vector<Event> FindingEvents::judge(const SnapshotPtr &sample) {
   std::vector<Event> events;
-  const auto gap = sample->time - last_;
-  if (gap >= 0ns && gap < kOften) return events;
-  last_ = sample->time;
   watch_.add(sample);
   for (const auto &lasting : watch_.take_ended()) events.push_back(ended(lasting, sample->time));
   for (const auto &lasting : watch_.current()) {
@@ -85,7 +78,7 @@ std::vector<Event> FindingEvents::judge(const SnapshotPtr &sample) {
   return events;
 }
 
-SnapshotPtr FindingEvents::add(const SnapshotPtr &sample, std::vector<Event> news) {
+SnapshotPtr AddedEvents::add(const SnapshotPtr &sample, std::vector<Event> news) {
   any_ = any_ || !news.empty();
   if (!any_) {
     given_ = all_ = sample->events;
