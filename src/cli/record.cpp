@@ -6,6 +6,7 @@
 #include "cli/session.hpp"
 #include "metric/format.hpp"
 #include "record/recording_writer.hpp"
+#include "serve/finding_thread.hpp"
 
 namespace gpulse::cli {
 
@@ -50,8 +51,11 @@ int run_record(const Options &options) {
   if (!writer) return stop.stop_requested() ? nothing() : fail(writer.error());
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   Result<void> written;
+  serve::FindingThread findings;
   const auto write = [&](const SnapshotPtr &sample) {
-    written = writer->write(*sample);
+    // An agent has put its own into its samples, and a recording is copied as it is.
+    const bool judged = feed.is_live() && !feed.is_from_agent();
+    written = writer->write(judged ? *findings.add(sample) : *sample);
     if (!written) return false;
     if (terminal) {
       tell(

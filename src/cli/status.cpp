@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "cli/output.hpp"
 #include "cli/session.hpp"
+#include "insight/watch.hpp"
 #include "model/select.hpp"
 #include "view/csv.hpp"
 #include "view/json.hpp"
@@ -11,6 +15,69 @@
 namespace gpulse::cli {
 
 namespace {
+
+using Findings = std::vector<insight::Finding>;
+
+// What is wrong with the time before the sample that is shown, where there is one: an agent's past minute, or what the
+// command has seen itself.
+class PastJudge {
+ public:
+  PastJudge(feed::Feed &feed, bool watch) : feed_(feed), watches_(watch) {}
+
+  // Null: there is nothing to judge.
+  const Findings *judge(const SnapshotPtr &sample) { return watches_ ? watch(sample) : look_back(sample); }
+
+ private:
+  const Findings *look_back(const SnapshotPtr &sample) {
+    constexpr auto kShortest = std::chrono::seconds(3);
+    auto samples = past_until(*sample);
+    samples.push_back(sample);
+    if (sample->time - samples.front()->time < kShortest) return nullptr;
+    return keep(insight::diagnose(samples).findings);
+  }
+
+  const Findings *watch(const SnapshotPtr &sample) {
+    if (!std::exchange(begun_, true)) {
+      for (const auto &earlier : past_until(*sample)) watch_.add(earlier);
+    }
+    watch_.add(sample);
+    if (watch_.last().samples == 0) return nullptr;
+    Findings all;
+    for (const auto &lasting : watch_.current()) all.push_back(lasting.finding);
+    return keep(std::move(all));
+  }
+
+  std::vector<SnapshotPtr> past_until(const Snapshot &sample) {
+    auto samples = feed_.past();
+    std::erase_if(samples, [&](const SnapshotPtr &one) { return one->time >= sample.time; });
+    return samples;
+  }
+
+  // Views are silent about what is well.
+  const Findings *keep(Findings all) {
+    std::erase_if(all, [](const insight::Finding &finding) { return finding.weight == insight::Weight::ok; });
+    findings_ = std::move(all);
+    return &findings_;
+  }
+
+  feed::Feed &feed_;
+  bool watches_;
+  bool begun_ = false;
+  insight::Watch watch_;
+  Findings findings_;
+};
+
+// Of the devices that are shown.
+Findings of_devices(const Findings &all, const Snapshot &shown) {
+  Findings chosen;
+  for (const auto &finding : all) {
+    const auto is_shown = [&](const DeviceId &id) {
+      return std::ranges::find(shown.devices, id, &Device::id) != shown.devices.end();
+    };
+    if (std::ranges::any_of(finding.devices, is_shown)) chosen.push_back(finding);
+  }
+  return chosen;
+}
 
 class StatusWriter {
  public:
@@ -32,18 +99,23 @@ class StatusWriter {
   std::optional<MetricSet> needs() const {
     if (fields_) return view::needs_of_json(*fields_);
     if (options_.json || (options_.fast && options_.fields.empty())) return std::nullopt;
+    // What is watched is judged too, and that takes more than what is shown.
+    if (options_.watch && shows_findings()) return std::nullopt;
     return options_.csv ? view::needs_of_csv(columns_) : view::needs_of_status();
   }
+
+  // Nobody pays for what was not asked for.
+  bool shows_findings() const { return !options_.csv && !fields_; }
 
   bool on_screen() const { return options_.watch && !options_.json && !options_.csv && terminal_; }
 
   // Until the next call.
-  std::string_view render(const Snapshot &snapshot) {
+  std::string_view render(const Snapshot &snapshot, const Findings *findings) {
     auto &out = text_;
     out.clear();
     if (options_.json) {
       const bool pretty = terminal_ && !options_.watch;
-      view::write_json(snapshot, out, pretty, fields_ ? &*fields_ : nullptr, &memory_);
+      view::write_json(snapshot, out, pretty, fields_ ? &*fields_ : nullptr, &memory_, std::nullopt, findings);
       if (!pretty) out += '\n';
     } else if (options_.csv) {
       if (first_) view::write_csv_header(columns_, out);
@@ -51,8 +123,9 @@ class StatusWriter {
     } else {
       const auto style = style_of(options_, STDOUT_FILENO);
       if (!first_ && !on_screen()) out += '\n';
-      out += view::render_status(snapshot,
-                                 {.style = style, .height = on_screen() ? term::terminal_rows(STDOUT_FILENO) : 0});
+      out += view::render_status(
+          snapshot,
+          {.style = style, .height = on_screen() ? term::terminal_rows(STDOUT_FILENO) : 0, .findings = findings});
     }
     first_ = false;
     return out;
@@ -105,6 +178,7 @@ int run_status(const Options &options) {
   if (*first == nullptr) return kGood;
   int code = kGood;
   std::uint64_t shown = 0;
+  PastJudge judge(feed, options.watch);
   // False: it was the last.
   const auto show = [&](const SnapshotPtr &sample) {
     SnapshotPtr other;  // in place of the sample
@@ -117,7 +191,13 @@ int run_status(const Options &options) {
       if (!part) return code = fail(part.error(), kUsage), false;
       other = std::move(*part);
     }
-    const auto text = writer->render(other != nullptr ? *other : *sample);
+    const auto *findings = writer->shows_findings() ? judge.judge(sample) : nullptr;
+    Findings chosen;
+    if (findings != nullptr && other != nullptr) {
+      chosen = of_devices(*findings, *other);
+      findings = &chosen;
+    }
+    const auto text = writer->render(other != nullptr ? *other : *sample, findings);
     if (auto written = screen.draw(text); !written) return code = fail(written.error()), false;
     ++shown;
     return options.watch && (!options.count || shown < *options.count);

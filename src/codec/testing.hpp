@@ -240,7 +240,7 @@ class RandomMachine : RandomValues {
           std::vector<SourceStatus>(below(3), {text(), text(), text(), static_cast<std::uint32_t>(below(9))});
     if (one_in(5))
       now_.events.push_back(
-          {now_.time, text(), static_cast<EventKind>(random_() % 15), static_cast<std::int64_t>(random_()), text()});
+          {now_.time, text(), static_cast<EventKind>(random_() % 17), static_cast<std::int64_t>(random_()), text()});
     if (now_.events.size() > 6) now_.events = std::vector(now_.events.begin() + 2, now_.events.end());
     return now_;
   }

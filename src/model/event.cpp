@@ -29,6 +29,8 @@ constexpr std::array kRows{
     KindRow{EventKind::throttle_ended, "throttle ended"},
     KindRow{EventKind::process, "process"},
     KindRow{EventKind::phase, "phase"},
+    KindRow{EventKind::finding, "finding", Severity::warning},
+    KindRow{EventKind::finding_ended, "finding ended"},
 };
 
 constexpr bool rows_are_in_order() {

@@ -31,6 +31,8 @@ enum class EventKind : std::uint8_t {
   throttle_ended,
   process,  // came or went; the code is its pid
   phase,    // of a labelled recording
+  finding,  // something is found to be wrong from now on; the code is its number, the same at its end
+  finding_ended,
 };
 
 // As JSON and recordings write it: "xid", "throttle ended", …

@@ -241,8 +241,9 @@ bool Agent::publish(const SnapshotPtr &snapshot, bool released, const ServiceMan
     details_.release({});
     return false;
   }
-  if (history_) history_->add(snapshot, interval);
-  const auto published = publisher_.publish(released ? released_words(*snapshot, rest) : snapshot, interval);
+  const auto told = findings_.add(snapshot);
+  if (history_) history_->add(told, interval);
+  const auto published = publisher_.publish(released ? released_words(*told, rest) : told, interval);
   const std::lock_guard lock(mutex_);
   overdue_ = monotonic_now() + interval + kOverdue;
   segment_bytes_ = publisher_.bytes();

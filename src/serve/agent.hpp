@@ -14,6 +14,7 @@
 #include "history/writer.hpp"
 #include "serve/demand.hpp"
 #include "serve/details_reader.hpp"
+#include "serve/finding_thread.hpp"
 #include "serve/socket_server.hpp"
 #include "share/place.hpp"
 #include "share/segment.hpp"
@@ -82,6 +83,7 @@ class Agent {
   std::unique_ptr<history::Writer> history_;  // null: nothing is kept; ends last, because the disk may take its time
   share::Publisher publisher_;
   DetailsReader details_;
+  FindingThread findings_;
 
   std::mutex mutex_;  // guards everything below
   Limits limits_;

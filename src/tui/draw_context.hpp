@@ -29,7 +29,7 @@ struct Look {
 
 // A place on the screen that reacts to the mouse.
 struct Hit {
-  enum class Kind : std::uint8_t { device, process, column, key, item, tab, panel };
+  enum class Kind : std::uint8_t { device, process, column, key, item, tab, panel, finding };
   term::Rect where;
   Kind kind;
   std::size_t value =

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "tui/details_page.hpp"
+#include "tui/finding_list.hpp"
 #include "tui/help_page.hpp"
 #include "tui/key_names.hpp"
 #include "tui/list_commands.hpp"
@@ -93,6 +94,7 @@ constexpr std::array kScreen{
     Binding{"3", "show or hide the processes", [](Session &s) { s.settings.toggle(Panel::processes); }},
     Binding{"4", "show or hide the host", [](Session &s) { s.settings.toggle(Panel::host); }},
     Binding{"5", "show or hide the events", [](Session &s) { s.settings.toggle(Panel::events); }},
+    Binding{"D", "what is wrong: evidence, and what to try", open_findings, InDetails::closes},
     Binding{"b", "the next GPU: its plots, its processes marked", [](Session &s) { choose_device(s, 1); }},
     Binding{"B", "the GPU before", [](Session &s) { choose_device(s, -1); }},
     Binding{"a", "as many lines per GPU as there is room for",

@@ -19,6 +19,8 @@ constexpr int kProcessesAtLeast = 4;
 // Plots are shown only if this many lines of processes fit as well.
 constexpr int kProcessesBesidePlots = 8;
 constexpr int kMostEventRows = 6;
+// What is wrong: one line on a small screen, some more on others.
+constexpr int kRowsWithFindings = 14, kRowsWithMoreFindings = 24, kMostFindingRows = 3;
 // Share of the remaining lines that plots get when the processes could use all of them.
 constexpr double kPlotShare = 0.5;
 
@@ -136,6 +138,11 @@ Layout lay_out(term::Size size, const Settings &settings, const PanelNeeds &need
   int top = 0;
   int bottom = std::max(0, size.rows);
   if (size.rows >= kRowsWithHeader) layout.header = {0, top++, size.columns, 1};
+  if (size.rows >= kRowsWithFindings && needs.findings > 0) {
+    const int most = size.rows >= kRowsWithMoreFindings ? kMostFindingRows : 1;
+    layout.findings = {0, top, size.columns, std::min(needs.findings, most)};
+    top += layout.findings.rows;
+  }
   if (size.rows >= kRowsWithFooter) layout.footer = {0, --bottom, size.columns, 1};
   Planner planner(settings, needs, bottom - top, layout.boxed);
   const auto heights = planner.plan(layout.two_lines);

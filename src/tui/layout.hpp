@@ -16,6 +16,7 @@ struct PanelNeeds {
   int host = 1;
   int processes = 1;  // lines of all processes, with the heading
   int events = 0;
+  int findings = 0;
   std::size_t charts = 0;
 };
 
@@ -27,7 +28,7 @@ struct PlacedPanel {
 struct Layout {
   bool boxed = false;
   bool two_lines = false;  // per device
-  term::Rect header{}, footer{};
+  term::Rect header{}, findings{}, footer{};
   std::vector<PlacedPanel> panels;
 };
 

@@ -100,6 +100,8 @@ void MainPage::click(const MouseEvent &mouse, const Hit &hit, Session &session) 
     }
     case Hit::Kind::key:
       return key_bar()[hit.value].run(session);
+    case Hit::Kind::finding:
+      return open_findings(session);
     case Hit::Kind::item:
     case Hit::Kind::tab:
     case Hit::Kind::panel:
@@ -118,6 +120,7 @@ void MainPage::draw(const Area &area, const Look &look, Session &session) {
   want_plots(session, plots ? plot_keys(*session.snapshot, session.settings) : std::vector<PlotKey>{},
              plots ? chart_samples(session.size.columns, session.settings, look.unicode()) : 0);
   if (!layout.header.empty()) draw_header(area.part(layout.header), look, session);
+  if (!layout.findings.empty()) draw_findings(area.part(layout.findings), look, session);
   const auto context = make_context(session, panel_look);
   for (const auto &[panel, where] : layout.panels) {
     const auto part = area.part(where);

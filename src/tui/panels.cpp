@@ -61,6 +61,7 @@ PanelNeeds panel_needs(const Session &session) {
           .host = host_panel_rows(snapshot, std::max(1, session.size.columns - 2)),
           .processes = 1 + std::max(1, static_cast<int>(processes)),
           .events = static_cast<int>(std::min<std::size_t>(session.events.size(), 100)),
+          .findings = static_cast<int>(std::min<std::size_t>(shown_findings(session).size(), 100)),
           .charts = plot_count(snapshot, session.settings)};
 }
 

@@ -13,7 +13,8 @@ Session::Session(AppOptions given, feed::Timeline &timeline)
       settings(options.settings),
       playback(timeline,
                {.replay = options.replay, .speed = options.speed, .start = options.start, .paused = options.paused},
-               [this](std::uint64_t number) { return show(number); }) {
+               [this](std::uint64_t number) { return show(number); }),
+      findings(options.watch) {
   if (auto filter = Query::parse(options.filter)) processes.filter = std::move(*filter);
 }
 
@@ -50,6 +51,7 @@ bool Session::show(std::uint64_t number) {
   if (options.replay || newest) {
     note_events(events, next || !options.replay ? snapshot.get() : nullptr, **sample);
   }
+  findings.show(timeline, number, *sample);
   snapshot = std::move(*sample);
   if (!options.devices.empty()) {
     auto part = select_devices(snapshot, options.devices);

@@ -12,6 +12,7 @@
 #include "tui/component.hpp"
 #include "tui/draw_context.hpp"
 #include "tui/event_log.hpp"
+#include "tui/finding_list.hpp"
 #include "tui/playback.hpp"
 #include "tui/plot_history.hpp"
 #include "tui/process_table.hpp"
@@ -31,6 +32,7 @@ struct AppOptions {
   std::uint64_t start = 0;  // first sample of a recording to show
   bool paused = false;      // it is not played until the user says so
   Seconds interval{1};
+  insight::WatchOptions watch{};  // how what is shown is judged
 };
 
 // Where the user is in the list of devices.
@@ -72,6 +74,7 @@ struct Session {
   Playback playback;
   PlotHistory history;
   EventLog events;
+  FindingList findings;
   ProcessTable processes;
   DeviceCursor devices;
   std::size_t setup_tab = 0;  // where setup was left

@@ -10,6 +10,7 @@
 #include "insight/catalogue.hpp"
 #include "metric/format.hpp"
 #include "term/width.hpp"
+#include "view/finding_cells.hpp"
 
 namespace gpulse::view {
 
@@ -26,24 +27,6 @@ double rounded_to(double value, double digits) {
 }
 
 double seconds_from(WallTime origin, WallTime time) { return rounded_to(Seconds(time - origin).count(), 3); }
-
-Colour colour_of(Weight weight) {
-  switch (weight) {
-    case Weight::ok:
-      return Colour::good;
-    case Weight::note:
-      return Colour::warn;
-    case Weight::problem:
-      break;
-  }
-  return Colour::bad;
-}
-
-std::vector<std::string> ids_of(const Finding &finding) {
-  std::vector<std::string> ids;
-  for (const auto &id : finding.devices) ids.push_back(text(id));
-  return ids;
-}
 
 double fact_of(const Finding &finding, std::string_view name) {
   const auto found = std::ranges::find(finding.evidence, name, &insight::Fact::name);
@@ -73,7 +56,7 @@ class Lines {
 };
 
 std::string who(const Finding &finding) {
-  auto words = fmt::format("GPU {}", fmt::join(ids_of(finding), ", "));
+  auto words = devices_words(finding);
   if (!finding.pids.empty()) {
     words += fmt::format(", process{} {}", finding.pids.size() == 1 ? "" : "es", fmt::join(finding.pids, ", "));
   }
@@ -127,19 +110,20 @@ std::string cost_words(const Finding &finding) {
   return words;
 }
 
-void write_finding_members(JsonWriter &json, const Finding &finding, WallTime origin) {
+void write_finding_members(JsonWriter &json, const Finding &finding, WallTime origin, bool clock) {
   json.member("id", insight::word(finding.id));
   json.member("severity", insight::word(finding.weight));
   json.member("confidence", rounded_to(finding.confidence, 2));
   json.member("estimated", finding.estimated);
   json.key("devices");
   json.begin_array();
-  for (const auto &id : ids_of(finding)) json.value(id);
+  for (const auto &id : finding.devices) json.value(text(id));
   json.end_array();
   json.key("pids");
   json.begin_array();
   for (const auto pid : finding.pids) json.value(pid);
   json.end_array();
+  if (clock) json.member("since", iso8601_utc(finding.since));
   json.member("since_seconds", seconds_from(origin, finding.since));
   json.member("until_seconds", seconds_from(origin, finding.until));
   json.key("lost_share");
@@ -160,9 +144,9 @@ void write_finding_members(JsonWriter &json, const Finding &finding, WallTime or
   json.member("explain", fmt::format("gpulse explain {}", insight::word(finding.id)));
 }
 
-void write_finding_json(JsonWriter &json, const Finding &finding, WallTime origin) {
+void write_finding_json(JsonWriter &json, const Finding &finding, WallTime origin, bool clock) {
   json.begin_object();
-  write_finding_members(json, finding, origin);
+  write_finding_members(json, finding, origin, clock);
   json.end_object();
 }
 

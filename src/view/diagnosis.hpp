@@ -17,9 +17,10 @@ struct DiagnosisPart {
   insight::Diagnosis diagnosis{};
 };
 
-// What stands in the object of a finding, and the object; `origin` as in a part.
-void write_finding_members(JsonWriter &json, const insight::Finding &finding, WallTime origin);
-void write_finding_json(JsonWriter &json, const insight::Finding &finding, WallTime origin);
+// What stands in the object of a finding, and the object; `origin` as in a part. `clock`: also with the time of day
+// since when.
+void write_finding_members(JsonWriter &json, const insight::Finding &finding, WallTime origin, bool clock = false);
+void write_finding_json(JsonWriter &json, const insight::Finding &finding, WallTime origin, bool clock = false);
 void write_diagnosis_json(JsonWriter &json, const DiagnosisPart &part);
 
 // "GPU 0, 2  starved by preprocessing on the CPU  input-cpu", the sentence, what it costs, evidence, advice.

@@ -8,6 +8,7 @@
 #include "base/json_writer.hpp"
 #include "metric/format.hpp"
 #include "view/csv.hpp"
+#include "view/diagnosis.hpp"
 #include "view/json_indent.hpp"
 
 namespace gpulse::view {
@@ -191,8 +192,17 @@ void write_events(JsonWriter &json, const Snapshot &snapshot) {
   json.end_array();
 }
 
+using Findings = const std::vector<insight::Finding> *;
+
+void write_findings(JsonWriter &json, const Snapshot &snapshot, const std::vector<insight::Finding> &findings) {
+  json.key("findings");
+  json.begin_array();
+  for (const auto &finding : findings) write_finding_json(json, finding, snapshot.time, true);
+  json.end_array();
+}
+
 [[gnu::hot]] void write_compact(const Snapshot &snapshot, std::string &out, Only only, JsonMemory &memory,
-                                std::optional<std::int64_t> step) {
+                                std::optional<std::int64_t> step, Findings findings) {
   JsonWriter json(out);
   json.begin_object();
   json.member("schema", "gpulse/1");
@@ -216,6 +226,7 @@ void write_events(JsonWriter &json, const Snapshot &snapshot) {
   write_sources(json, snapshot, memory);
   if (only == nullptr) {
     write_events(json, snapshot);
+    if (findings != nullptr) write_findings(json, snapshot, *findings);
     json.key("self");
     json.begin_object();
     write_row(json, snapshot.self, only);
@@ -254,12 +265,12 @@ MetricSet needs_of_json(const MetricSet &fields) {
 }
 
 [[gnu::hot]] void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only,
-                             JsonMemory *memory, std::optional<std::int64_t> step) {
+                             JsonMemory *memory, std::optional<std::int64_t> step, Findings findings) {
   JsonMemory nothing;
   auto &known = memory != nullptr ? *memory : nothing;
-  if (!pretty) return write_compact(snapshot, out, only, known, step);
+  if (!pretty) return write_compact(snapshot, out, only, known, step, findings);
   std::string compact;
-  write_compact(snapshot, compact, only, known, step);
+  write_compact(snapshot, compact, only, known, step, findings);
   out += indent_json(compact);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "insight/finding.hpp"
 #include "metric/set.hpp"
 #include "model/snapshot.hpp"
 
@@ -39,9 +40,10 @@ struct JsonMemory {
 
 // Appends one object; compact without a newline, or laid out for a person with one. `only`: with these metrics alone,
 // and without the host and the processes where none of them is theirs. `step`: of the training that the sample was
-// taken in.
+// taken in. `findings`: of the past minute; null: there is no past to judge.
 void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only = nullptr,
-                JsonMemory *memory = nullptr, std::optional<std::int64_t> step = std::nullopt);
+                JsonMemory *memory = nullptr, std::optional<std::int64_t> step = std::nullopt,
+                const std::vector<insight::Finding> *findings = nullptr);
 
 // As it stands in JSON.
 double rounded(MetricId id, double value);

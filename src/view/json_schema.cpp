@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json_writer.hpp"
+#include "insight/catalogue.hpp"
 #include "metric/table.hpp"
 #include "view/json_indent.hpp"
 
@@ -200,6 +201,45 @@ void process_members(SchemaWriter &schema) {
   unavailable(schema, Scope::process);
 }
 
+void finding_members(SchemaWriter &schema) {
+  static constexpr std::array<std::string_view, 3> kSeverities{"ok", "note", "problem"};
+  auto &json = schema.json();
+  const auto list_of = [&](std::string_view name, std::string_view type) {
+    schema.member(name, [&] {
+      json.member("type", "array");
+      json.key("items");
+      json.begin_object();
+      json.member("type", type);
+      json.end_object();
+    });
+  };
+  Keys words;
+  for (const auto &kind : insight::finding_kinds()) words.push_back(kind.word);
+  schema.member("id", [&] { schema.one_of(words); });
+  schema.member("severity", [&] { schema.one_of(kSeverities); });
+  schema.plain("confidence", "number");
+  schema.plain("estimated", "boolean");
+  list_of("devices", "string");
+  list_of("pids", "integer");
+  schema.reference("since", "time");
+  schema.member("since_seconds", [&] {
+    json.member("description", "from the sample's time, so that the past is negative");
+    json.member("type", "number");
+  });
+  schema.plain("until_seconds", "number");
+  schema.optional("lost_share", "number");
+  schema.plain("text", "string");
+  schema.member("evidence", [&] {
+    json.member("type", "object");
+    json.key("additionalProperties");
+    json.begin_object();
+    json.member("type", "number");
+    json.end_object();
+  });
+  list_of("advice", "string");
+  schema.plain("explain", "string");
+}
+
 void definitions(SchemaWriter &schema) {
   schema.member("host", [&] { schema.object([&] { host_members(schema); }); });
   schema.member("core", [&] { schema.object([&] { core_members(schema); }); });
@@ -223,6 +263,7 @@ void definitions(SchemaWriter &schema) {
       schema.plain("text", "string");
     });
   });
+  schema.member("finding", [&] { schema.object([&] { finding_members(schema); }); });
   schema.member("time", [&] {
     schema.json().member("type", "string");
     schema.json().member("pattern", kTimePattern);
@@ -243,6 +284,7 @@ void top_members(SchemaWriter &schema) {
   schema.list("processes", "process", false);
   schema.list("sources", "source");
   schema.list("events", "event", false);
+  schema.list("findings", "finding", false);
   schema.reference("self", "self", false);
 }
 

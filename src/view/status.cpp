@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "term/width.hpp"
 #include "view/event_cells.hpp"
+#include "view/finding_cells.hpp"
 #include "view/status_parts.hpp"
 
 namespace gpulse::view {
@@ -19,6 +20,7 @@ using term::Style;
 namespace {
 
 constexpr std::size_t kEventsShown = 3;
+constexpr std::size_t kFindingsShown = 6;
 // With more devices than this a second row each would push the processes off the screen.
 constexpr std::size_t kDevicesWithDetails = 4;
 // Fewer process rows than this are not worth a second row per device.
@@ -64,13 +66,42 @@ Lines problem_lines(const Snapshot &snapshot, const Style &style) {
   return lines;
 }
 
-Lines event_lines(const Snapshot &snapshot, const Style &style) {
+// What is well takes no line.
+Lines finding_lines(const std::vector<insight::Finding> &findings, const Style &style) {
   Lines lines;
-  const auto &events = snapshot.events;
-  for (std::size_t i = events.size() - std::min(events.size(), kEventsShown); i < events.size(); ++i) {
-    const auto &event = events[i];
+  std::size_t more = 0;
+  for (const auto &finding : findings) {
+    if (finding.weight == insight::Weight::ok) continue;
+    if (lines.size() == kFindingsShown) {
+      ++more;
+      continue;
+    }
+    lines.push_back(term::line(style, finding_spans(finding, style.unicode)));
+  }
+  if (lines.empty()) return lines;
+  const auto others = more > 0 ? fmt::format("and {} more; ", more) : std::string();
+  lines.push_back(term::line(style, {{fmt::format("  {}gpulse diagnose says more", others), Colour::dim}}));
+  return lines;
+}
+
+Lines event_lines(const Snapshot &snapshot, const StatusOptions &options) {
+  Lines lines;
+  const auto &style = options.style;
+  // What has been found just now has lines of its own.
+  const auto is_finding = [](const Event &event) {
+    return event.kind == EventKind::finding || event.kind == EventKind::finding_ended;
+  };
+  std::vector<const Event *> events;
+  for (auto event = snapshot.events.rbegin(); event != snapshot.events.rend() && events.size() < kEventsShown;
+       ++event) {
+    if (options.findings == nullptr || !is_finding(*event)) events.push_back(&*event);
+  }
+  std::ranges::reverse(events);
+  for (const auto *each : events) {
+    const auto &event = *each;
     const auto place = term::clean(event_place(snapshot, event), style.unicode);
-    const auto kind = std::string(word(event.kind)) + (event.code == 0 ? "" : fmt::format(" {}", event.code));
+    const bool numbered = event.code != 0 && !is_finding(event);
+    const auto kind = std::string(word(event.kind)) + (numbered ? fmt::format(" {}", event.code) : "");
     // "lost" says it all.
     const auto text = event.text == word(event.kind) ? "" : term::clean(event.text, style.unicode);
     lines.push_back(term::line(style, {{local_time(event.time, "%H:%M:%S "), Colour::dim},
@@ -98,7 +129,8 @@ Frame make_frame(const Snapshot &snapshot, const StatusOptions &options) {
   Frame frame{header_line(snapshot, options.style), {}};
   if (options.host) frame.below.push_back(host_line(snapshot, options.style));
   append(frame.below, problem_lines(snapshot, options.style), false);
-  append(frame.below, event_lines(snapshot, options.style), false);
+  if (options.findings != nullptr) append(frame.below, finding_lines(*options.findings, options.style), false);
+  append(frame.below, event_lines(snapshot, options), false);
   return frame;
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "insight/finding.hpp"
 #include "metric/set.hpp"
 #include "model/snapshot.hpp"
 #include "term/style.hpp"
@@ -15,6 +17,8 @@ struct StatusOptions {
   int height = 0;  // lines there is room for; 0: as many as it takes
   bool processes = true;
   bool host = true;
+  // What is wrong with the past minute, the worst first; null: nobody has looked at it.
+  const std::vector<insight::Finding> *findings = nullptr;
 };
 
 // All that it may show: nothing else has to be read for it.
