@@ -282,8 +282,8 @@ GPULSE_API gpulse_status gpulse_region_get(const gpulse_region *region, const ch
 
 /* Problems and notes that last: they begin and end only when several judgements agree, so that they do not flicker. The
  * monitor's thread judges the last half minute every five seconds; this only fetches what it has found. It begins with
- * the first call, which makes the monitor read what the rules need besides its own metrics, or with GPULSE_FINDINGS. The
- * first findings come 15 seconds later, or at once where an agent runs. Who never asks pays nothing for it. */
+ * the first call, which makes the monitor read what the rules need besides its own metrics, or with GPULSE_FINDINGS.
+ * The first findings come 15 seconds later, or at once where an agent runs. Who never asks pays nothing for it. */
 GPULSE_API gpulse_status gpulse_get_findings(gpulse_monitor *monitor, gpulse_findings **findings);
 /* The last `seconds`, 3 to 120, judged as one: also what is well, such as "healthy" and "idle". Takes some milliseconds
  * on the calling thread. The first call begins to watch, as above; GPULSE_TIMEOUT: less than 3 seconds were seen. */
@@ -308,7 +308,7 @@ typedef enum gpulse_severity {
 } gpulse_severity;
 typedef struct gpulse_finding {
   size_t size;
-  uint64_t number;   /* stays the same while it lasts, and is never used again by its monitor; 0: of gpulse_diagnose() */
+  uint64_t number;   /* the same while it lasts, never used again by its monitor; 0: of gpulse_diagnose() */
   const char *id;    /* "input-cpu", "launch-bound", "hung", ...: `gpulse explain ID` has more */
   gpulse_severity severity;
   int32_t estimated; /* 1: the device does not tell what would be needed to be sure */
