@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -32,7 +33,7 @@ struct Facts {
   double waited_seconds = 0;
 };
 
-std::string ticks(double seconds) { return std::to_string(static_cast<int>(seconds * kTicks + 0.5)); }
+std::string ticks(double seconds) { return std::to_string(std::lround(seconds * kTicks)); }
 
 std::string stat_line(const Facts &facts) {
   const auto text = [](int number) { return std::to_string(number); };
