@@ -53,6 +53,7 @@ COMMANDS: dict[str, list[str]] = {
 
 SINCE_INIT = "counts from when the simulator was loaded, which the agent did earlier"
 MOMENT = "the moment of the sample"
+PAST = "only an agent has a past to judge"
 LATER = "a process that sleeps gets older"
 
 # What may differ, and why. Of JSON and CSV: keys at any depth.
@@ -75,6 +76,7 @@ KEYS = {
     "cgroup_pressure_memory_percent": "measured over time",
     "for_seconds": "how long the one who tells it has known of it",
     "self": "the agent's own cost, not that of the reader",
+    "findings": PAST,
 }
 # Of lists in JSON: elements.
 ELEMENTS = [
@@ -91,6 +93,7 @@ TEXT = {
     r"\d+\.\dkJ$": SINCE_INIT,
     r"(SW (Power|Thermal).*Capping|SW Thermal Slowdown|Sync Boost) +: \d+ us": SINCE_INIT,
     r"<clocks_event_reasons_counters_\w+>\d+ us": SINCE_INIT,
+    r"(?s)^[!·] GPU [^\n]*\n.*?gpulse diagnose says more\n": PAST,
     # doctor
     r"(?s)^Agent\n.*?\n\n": "that there is an agent",
     r"(?s)^What gpulse itself costs\n.*": "the agent's own cost and calls, not those of the reader",

@@ -42,6 +42,15 @@ def expect_device(desk: Desk, device: int | None) -> None:
     assert top.line_of("● UTIL").startswith("│1 GeForce" if device == 1 else "│0 H100")
 
 
+@does("D")
+def findings(desk: Desk, key: str) -> None:
+    top = desk.top
+    top.press(key)
+    top.wait_text("─ What is wrong ─")
+    top.press("Esc")
+    top.wait_gone("─ What is wrong ─")
+
+
 @does("b")
 def next_device(desk: Desk, key: str) -> None:
     for device in (0, 1, None):

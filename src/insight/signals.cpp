@@ -24,6 +24,8 @@ constexpr double kShortestSeconds = 2, kWarmSeconds = 8;
 double seconds_between(WallTime from, WallTime to) { return Seconds(to - from).count(); }
 
 const Device *find(const Snapshot &sample, const DeviceId &id) {
+  // Most machines have them in the order of their numbers.
+  if (id.index < sample.devices.size() && sample.devices[id.index].id == id) return &sample.devices[id.index];
   const auto found = std::ranges::find(sample.devices, id, &Device::id);
   return found == sample.devices.end() ? nullptr : &*found;
 }
@@ -55,11 +57,14 @@ Number host_mean(SampleSpan samples, MetricId metric) { return host_series(sampl
 Number host_last(SampleSpan samples, MetricId metric) { return host_series(samples, metric).last(); }
 
 Series process_series(SampleSpan samples, const DeviceId &id, std::uint32_t pid, MetricId metric) {
+  std::size_t place = 0;  // where it was in the sample before
+  const auto is_it = [&](const Process &process) { return process.pid == pid && process.device == id; };
   return series_of(samples, [&](const Snapshot &sample) {
-    for (const auto &process : sample.processes) {
-      if (process.pid == pid && process.device == id) return process.row[metric];
+    const auto &all = sample.processes;
+    if (place >= all.size() || !is_it(all[place])) {
+      place = static_cast<std::size_t>(std::ranges::find_if(all, is_it) - all.begin());
     }
-    return Reading(Reason::lost);
+    return place < all.size() ? all[place].row[metric] : Reading(Reason::lost);
   });
 }
 

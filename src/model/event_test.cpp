@@ -12,15 +12,17 @@ TEST(Event, HowBadEachKindIs) {
   for (const auto *kind : {"xid", "ecc", "lost", "not responding"}) {
     EXPECT_EQ(severity(event_kind_named(kind).value()), Severity::critical) << kind;
   }
-  EXPECT_EQ(severity(event_kind_named("throttle").value()), Severity::warning);
-  for (const auto *kind :
-       {"throttle ended", "asleep", "awake", "back", "found", "process", "power", "mig", "event", "phase"}) {
+  for (const auto *kind : {"throttle", "finding"}) {
+    EXPECT_EQ(severity(event_kind_named(kind).value()), Severity::warning) << kind;
+  }
+  for (const auto *kind : {"throttle ended", "asleep", "awake", "back", "found", "process", "power", "mig", "event",
+                           "phase", "finding ended"}) {
     EXPECT_EQ(severity(event_kind_named(kind).value()), Severity::note) << kind;
   }
 }
 
 TEST(Event, AKindIsKnownByItsWord) {
-  for (int i = 0; i <= static_cast<int>(EventKind::phase); ++i) {
+  for (int i = 0; i <= static_cast<int>(EventKind::finding_ended); ++i) {
     const auto kind = static_cast<EventKind>(i);
     EXPECT_EQ(event_kind_named(word(kind)), kind);
   }

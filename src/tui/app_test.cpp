@@ -282,5 +282,57 @@ TEST(App, FindsADeviceThatClaimsToBeBusy) {
   EXPECT_GE(warned, 12) << "the meter and the true activity are in the colour of a warning";
 }
 
+// A job that holds memory and does nothing, for half a minute.
+void hang(LiveView &live) {
+  auto snapshot = crowded(2, 1);
+  for (auto &device : snapshot.devices) {
+    for (const auto metric : {device_metric("gpu_utilization_percent"), device_metric("sm_active_percent"),
+                              device_metric("graphics_active_percent")}) {
+      device.row[metric] = 0;
+    }
+    device.row[device_metric("throttle_reasons")] = 0;
+  }
+  snapshot.processes[0].row[process_metric("cpu_percent")] = 0;
+  snapshot.processes[0].row[process_metric("gpu_memory_bytes")] = 30 * testing::kGiB;
+  for (int i = 0; i < 30; ++i) live.sample(later(snapshot, i));
+}
+
+TEST(App, SaysWhatIsWrongAndShowsAllAboutItWithD) {
+  LiveView live;
+  live.sample(crowded(2, 1));
+  live.press("D");
+  EXPECT_TRUE(live.shows("Too little was seen to judge"));
+  live.press("Esc");
+  hang(live);
+  EXPECT_EQ(live.line_of("! GPU 0  hung  The job holds 30.0 GiB"), 1);
+  EXPECT_FALSE(live.shows("See where it waits"));
+  live.press("D");
+  EXPECT_TRUE(live.shows("What is wrong"));
+  EXPECT_TRUE(live.shows("See where it waits"));
+  EXPECT_TRUE(live.shows("gpulse explain hung"));
+  live.press("Esc");
+  ASSERT_EQ(live.line_of("hung"), 1);
+  live.click(10, 1);
+  EXPECT_TRUE(live.shows("See where it waits"));
+}
+
+TEST(App, JudgesWhatItShowsWhereverItIsInTime) {
+  LiveView live;
+  hang(live);
+  EXPECT_TRUE(live.shows("hung"));
+  for (int i = 0; i < 25; ++i) live.press("(");
+  EXPECT_FALSE(live.shows("hung")) << "only five seconds were seen by then";
+  for (int i = 0; i < 10; ++i) live.press(")");
+  EXPECT_FALSE(live.shows("hung")) << "one look is not enough";
+  live.press("L");
+  EXPECT_TRUE(live.shows("hung"));
+}
+
+TEST(App, SaysNothingOfGpusThatAreNotShown) {
+  LiveView live({120, 40}, {.devices = {"1"}});
+  hang(live);
+  EXPECT_FALSE(live.shows("hung"));
+}
+
 }  // namespace
 }  // namespace gpulse::tui

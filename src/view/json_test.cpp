@@ -110,6 +110,32 @@ TEST(Json, TellsOfSourcesEventsAndOrigin) {
 }
 
 // What was written before is used again only where it is still right.
+TEST(Json, TellsOfFindingsWhereThereIsAPastToJudge) {
+  const auto snapshot = make_snapshot(1);
+  const auto written = [&](const std::vector<insight::Finding> *findings) {
+    std::string text;
+    write_json(snapshot, text, false, nullptr, nullptr, std::nullopt, findings);
+    return text;
+  };
+  EXPECT_THAT(written(nullptr), Not(HasSubstr("\"findings\"")));
+  std::vector<insight::Finding> findings;
+  EXPECT_THAT(written(&findings), HasSubstr("\"findings\":[],"));
+  findings.push_back({.id = insight::FindingId::hung,
+                      .weight = insight::Weight::problem,
+                      .confidence = 0.8,
+                      .devices = {{0}},
+                      .pids = {560},
+                      .since = snapshot.time - std::chrono::milliseconds(12500),
+                      .until = snapshot.time,
+                      .lost_share = 1,
+                      .text = "It waits"});
+  EXPECT_THAT(
+      written(&findings),
+      HasSubstr("\"findings\":[{\"id\":\"hung\",\"severity\":\"problem\",\"confidence\":0.8,\"estimated\":false,"
+                "\"devices\":[\"0\"],\"pids\":[560],\"since\":\"2026-11-15T02:31:06.230Z\","
+                "\"since_seconds\":-12.5,\"until_seconds\":0,\"lost_share\":1,\"text\":\"It waits\","));
+}
+
 TEST(Json, WritesEverySampleAsIfItWereTheFirst) {
   JsonMemory memory;
   const auto expect_as_first = [&](const Snapshot &snapshot, const char *what) {

@@ -66,17 +66,37 @@ Lines problem_lines(const Snapshot &snapshot, const Style &style) {
   return lines;
 }
 
+// The sentence goes on in the lines below where there is room for them.
+void add_finding(Lines &lines, const insight::Finding &finding, const StatusOptions &options) {
+  auto spans = finding_spans(finding, options.style.unicode);
+  const auto sentence = std::move(spans.back().text);
+  spans.pop_back();
+  const int indent = term::width(spans);
+  constexpr int kLeast = 20;
+  if (options.height > 0 || options.style.width - indent < kLeast) {
+    spans.push_back({sentence});
+    return lines.push_back(term::line(options.style, spans));
+  }
+  for (auto &piece : term::wrap(sentence, options.style.width - indent)) {
+    spans.push_back({std::move(piece)});
+    lines.push_back(term::line(options.style, spans));
+    spans = {{std::string(static_cast<std::size_t>(indent), ' ')}};
+  }
+}
+
 // What is well takes no line.
-Lines finding_lines(const std::vector<insight::Finding> &findings, const Style &style) {
+Lines finding_lines(const StatusOptions &options) {
   Lines lines;
-  std::size_t more = 0;
-  for (const auto &finding : findings) {
+  const auto &style = options.style;
+  std::size_t shown = 0, more = 0;
+  for (const auto &finding : *options.findings) {
     if (finding.weight == insight::Weight::ok) continue;
-    if (lines.size() == kFindingsShown) {
+    if (shown == kFindingsShown) {
       ++more;
       continue;
     }
-    lines.push_back(term::line(style, finding_spans(finding, style.unicode)));
+    ++shown;
+    add_finding(lines, finding, options);
   }
   if (lines.empty()) return lines;
   const auto others = more > 0 ? fmt::format("and {} more; ", more) : std::string();
@@ -129,7 +149,7 @@ Frame make_frame(const Snapshot &snapshot, const StatusOptions &options) {
   Frame frame{header_line(snapshot, options.style), {}};
   if (options.host) frame.below.push_back(host_line(snapshot, options.style));
   append(frame.below, problem_lines(snapshot, options.style), false);
-  if (options.findings != nullptr) append(frame.below, finding_lines(*options.findings, options.style), false);
+  if (options.findings != nullptr) append(frame.below, finding_lines(options), false);
   append(frame.below, event_lines(snapshot, options), false);
   return frame;
 }

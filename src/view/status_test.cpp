@@ -218,5 +218,45 @@ TEST_F(Status, NothingIsShownThatItDoesNotNeed) {
   }
 }
 
+insight::Finding starved() {
+  return {.id = insight::FindingId::input_cpu,
+          .weight = insight::Weight::problem,
+          .devices = {{0}, {2}},
+          .text = "The GPU waits 94 % of the time for the CPU: the job uses 200 % of a core, 14 cores are idle"};
+}
+
+TEST_F(Status, SaysWhatIsWrongBelowTheTable) {
+  auto snapshot = make_snapshot(3);
+  snapshot.events = {{snapshot.time, "", EventKind::finding, 1, "input-cpu: The GPU waits"}};
+  const std::vector findings{starved(),
+                             insight::Finding{.id = insight::FindingId::throttled_power,
+                                              .weight = insight::Weight::note,
+                                              .devices = {{1}},
+                                              .text = "The power limit holds the GPU back"},
+                             insight::Finding{.id = insight::FindingId::healthy, .devices = {{1}}, .text = "It works"}};
+  const auto text = render_status(snapshot, {.style = {.unicode = true, .width = 80}, .findings = &findings});
+  EXPECT_THAT(text, HasSubstr("\n! GPU 0, 2  input-cpu  The GPU waits 94 % of the time for the CPU: the job uses\n"
+                              "                       200 % of a core, 14 cores are idle\n"
+                              "· GPU 1  throttled-power  The power limit holds the GPU back\n"
+                              "  gpulse diagnose says more\n"));
+  EXPECT_THAT(text, Not(HasSubstr("It works")));
+  EXPECT_THAT(text, Not(HasSubstr("02:31:18 finding"))) << "it has a line already";
+}
+
+TEST_F(Status, TakesALineForEachFindingWhereLinesAreFew) {
+  const std::vector findings(9, starved());
+  const auto text = render_status(make_snapshot(1), {.style = {.width = 60}, .height = 24, .findings = &findings});
+  EXPECT_THAT(text, HasSubstr("\n! GPU 0, 2  input-cpu  The GPU waits 94 % of the time for"));
+  EXPECT_THAT(text, Not(HasSubstr("cores are idle")));
+  EXPECT_THAT(text, HasSubstr("  and 3 more; gpulse diagnose says more\n"));
+}
+
+TEST_F(Status, IsSilentWhereAllIsWell) {
+  const std::vector findings{insight::Finding{.id = insight::FindingId::healthy, .devices = {{0}}, .text = "It works"}};
+  const auto snapshot = make_snapshot(1);
+  EXPECT_EQ(render_status(snapshot, {.style = {.width = 80}, .findings = &findings}),
+            render_status(snapshot, {.style = {.width = 80}}));
+}
+
 }  // namespace
 }  // namespace gpulse::view
