@@ -59,7 +59,8 @@ MetricSet of_jobs() {
           process_metric("tree_disk_wait_percent"),
           process_metric("tree_read_bytes_per_second"),
           process_metric("tree_write_bytes_per_second"),
-          process_metric("cgroup_pressure_io_percent")};
+          process_metric("cgroup_pressure_io_percent"),
+          process_metric("cgroup_pressure_cpu_percent")};
 }
 
 MetricSet of_host() {

@@ -137,6 +137,23 @@ TEST(Rules, LoadersThatNobodyHasCountedShowInTheHost) {
   EXPECT_FALSE(rules::input_cpu(signals, kLimits));
 }
 
+TEST(Rules, AJobThatIsNotLetComputeStarvesTheGpuToo) {
+  auto signals = starved(35);
+  signals.jobs[0].cpu_percent = 80;
+  signals.jobs[0].processes = 3;
+  signals.jobs[0].busy_processes = 0;
+  signals.host.cores = 2;
+  signals.host.cpu_percent = 100;
+  ASSERT_TRUE(rules::input_cpu(signals, kLimits));
+  EXPECT_THAT(rules::input_cpu(signals, kLimits)->text,
+              HasSubstr("the job uses 80 % of a core, 0 of 2 cores are idle, and it has to wait for one"));
+  // A container that may use less than the machine has.
+  signals.host.cpu_percent = 10;
+  EXPECT_FALSE(rules::input_cpu(signals, kLimits));
+  signals.jobs[0].pressure_cpu_percent = 60;
+  EXPECT_TRUE(rules::input_cpu(signals, kLimits));
+}
+
 TEST(Rules, AKernelThatWaitsForOtherGpusSpins) {
   auto signals = at_work();
   signals.sm = 15;

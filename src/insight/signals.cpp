@@ -102,6 +102,7 @@ JobSignals measure_job(SampleSpan samples, const DeviceId &id, const Process &pr
       .write_bytes_per_second = series(process_metric("tree_write_bytes_per_second")).steady_mean(),
       .disk_wait_percent = mean(process_metric("tree_disk_wait_percent")),
       .pressure_io_percent = mean(process_metric("cgroup_pressure_io_percent")),
+      .pressure_cpu_percent = mean(process_metric("cgroup_pressure_cpu_percent")),
       .host_memory_bytes = first_known(series(process_metric("tree_memory_bytes")).last(),
                                        series(process_metric("host_memory_bytes")).last()),
       .memory = series(process_metric("gpu_memory_bytes"))};

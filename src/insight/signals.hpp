@@ -28,7 +28,7 @@ struct JobSignals {
   Number busy_processes{};  // that use a whole core
   Number read_bytes_per_second{}, write_bytes_per_second{};
   Number disk_wait_percent{};
-  Number pressure_io_percent{};  // of its control group
+  Number pressure_io_percent{}, pressure_cpu_percent{};  // of its control group
   Number host_memory_bytes{};
   Series memory{};  // on the device, in bytes
 };

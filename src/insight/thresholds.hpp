@@ -28,8 +28,11 @@ struct Thresholds {
   double stall_share = 0.1, stall_most_share = 0.6;
   double stall_problem_share = 0.2;
   // Why it waits
-  double cpu_full_share = 0.85;  // of a core, in the time in which the GPU waits
-  double busy_processes = 0.7;   // of the job at a whole core each
+  double cpu_full_share = 0.85;      // of a core, in the time in which the GPU waits
+  double busy_processes = 0.7;       // of the job at a whole core each
+  double host_full_percent = 90;     // no core is free
+  double pressure_cpu_percent = 30;  // of its control group: its tasks wait for a core
+  double job_cpu_percent = 30;       // what a job that waits for a core uses at least
   double read_bytes_per_second = 10e6;
   double network_bytes_per_second = 50e6;
   double disk_wait_percent = 20;

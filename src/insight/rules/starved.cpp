@@ -39,6 +39,13 @@ bool has_full_core(const DeviceSignals &signals, const Thresholds &limits) {
   return signals.cpu_while_waiting().value_or(0) >= limits.cpu_full_share;
 }
 
+// The job would compute more if it were let: by others on the machine, or by the limit of its container.
+bool lacks_cores(const DeviceSignals &signals, const Thresholds &limits) {
+  const bool full = signals.host.cpu_percent.value_or(0) >= limits.host_full_percent ||
+                    signals.job_sum(&JobSignals::pressure_cpu_percent).value_or(0) >= limits.pressure_cpu_percent;
+  return full && signals.job_sum(&JobSignals::cpu_percent).value_or(0) >= limits.job_cpu_percent;
+}
+
 bool has_full_core_elsewhere(const DeviceSignals &signals, const Thresholds &limits) {
   return !has_full_core(signals, limits) && other_cores(signals).value_or(0) >= limits.cpu_full_share;
 }
@@ -87,9 +94,11 @@ Judgement input_cpu(const DeviceSignals &signals, const Thresholds &limits) {
   const auto lost = waiting_share(signals, limits);
   // Somebody's cores are no more than a hint: what is read counts more.
   const bool elsewhere = has_full_core_elsewhere(signals, limits) && !fetches(source_of(signals, limits), limits);
-  if (!lost || (!has_full_core(signals, limits) && !elsewhere) || !does_something(signals, limits)) return std::nullopt;
+  const bool own = has_full_core(signals, limits), short_of = !own && lacks_cores(signals, limits);
+  if (!lost || (!own && !short_of && !elsewhere) || !does_something(signals, limits)) return std::nullopt;
   constexpr double kFar = 0.4, kOther = 0.7;
-  const auto who = elsewhere
+  const auto who = short_of ? fmt::format("{}, and it has to wait for one", cpu_words(signals))
+                   : elsewhere
                        ? fmt::format("other processes keep {:.1f} of {:.0f} cores busy, its loaders if it has any",
                                      *other_cores(signals), *signals.host.cores)
                        : cpu_words(signals);
@@ -106,7 +115,7 @@ Judgement input_cpu(const DeviceSignals &signals, const Thresholds &limits) {
 
 Judgement input_io(const DeviceSignals &signals, const Thresholds &limits) {
   const auto lost = waiting_share(signals, limits);
-  if (!lost || has_full_core(signals, limits)) return std::nullopt;
+  if (!lost || has_full_core(signals, limits) || lacks_cores(signals, limits)) return std::nullopt;
   const auto source = source_of(signals, limits);
   const bool reads = source.read.value_or(0) >= limits.read_bytes_per_second;
   const bool receives = source.network.value_or(0) >= limits.network_bytes_per_second;
