@@ -118,6 +118,6 @@ def test_nothing_is_said_without_a_past_and_where_all_is_well(stage: Stage) -> N
     assert "findings" not in alone
     assert "hung" not in gpulse(scenario=stage.scenario).out
     with open_folder() as folder, Agent(folder, "--history", "off", scenario=scenario_of(folder, None)) as agent:
-        document = wait_for(lambda: (look := agent.run("--json").json) and "findings" in look and look, "a past", 10)
+        document = wait_for(lambda: (look := agent.run("--json").json) and "findings" in look and look, "a past", 20)
         assert document["findings"] == []
         assert "diagnose" not in agent.run().out

@@ -18,22 +18,19 @@ namespace {
 
 using Findings = std::vector<insight::Finding>;
 
-// What is wrong with the time before the sample that is shown, where there is one: an agent's past minute, or what the
-// command has seen itself.
+// What is wrong with the time before the sample that is shown, as far as anybody has seen it: an agent, or the command
+// itself.
 class PastJudge {
  public:
   PastJudge(feed::Feed &feed, bool watch) : feed_(feed), watches_(watch) {}
 
   // Null: there is nothing to judge.
-  const Findings *judge(const SnapshotPtr &sample) { return watches_ ? watch(sample) : look_back(sample); }
+  const Findings *judge(const SnapshotPtr &sample) { return watches_ ? watch(sample) : ask_agent(); }
 
  private:
-  const Findings *look_back(const SnapshotPtr &sample) {
-    constexpr auto kShortest = std::chrono::seconds(3);
-    auto samples = past_until(*sample);
-    samples.push_back(sample);
-    if (sample->time - samples.front()->time < kShortest) return nullptr;
-    return keep(insight::diagnose(samples).findings);
+  const Findings *ask_agent() {
+    auto found = feed_.findings();
+    return found ? keep(std::move(*found)) : nullptr;
   }
 
   const Findings *watch(const SnapshotPtr &sample) {

@@ -9,6 +9,7 @@
 #include "feed/own_processes.hpp"
 #include "feed/own_view.hpp"
 #include "share/connection.hpp"
+#include "share/findings.hpp"
 #include "share/segment.hpp"
 
 namespace gpulse::feed {
@@ -21,6 +22,8 @@ using namespace std::chrono_literals;
 constexpr auto kLookAgain = 30s;
 // An agent that was started anew is there again within this time.
 constexpr auto kRestart = 1500ms;
+// What it has found is of now only if it was judged about now.
+constexpr auto kJudgedWithin = 30s;
 
 std::string interval_words(std::chrono::nanoseconds interval) {
   return fmt::format("{:g} s", std::chrono::duration<double>(interval).count());
@@ -45,6 +48,7 @@ class AgentFeed final : public Feed {
   }
   void focus(const MetricSet &set) override;
   std::vector<SnapshotPtr> past() override;
+  std::optional<std::vector<insight::Finding>> findings() override;
   std::optional<AgentInfo> agent() const override;
   bool is_from_agent() const override { return segment_.has_value(); }
   std::vector<CostReport> costs() const override;
@@ -278,6 +282,16 @@ std::vector<SnapshotPtr> AgentFeed::past() {
   if (!segment_) return all;
   for (auto &sample : segment_->past()) all.push_back(std::move(sample.snapshot));
   return all;
+}
+
+std::optional<std::vector<insight::Finding>> AgentFeed::findings() {
+  const std::lock_guard lock(mutex_);
+  if (!segment_ || !time_) return std::nullopt;
+  auto published = share::read_findings(segment_->place());
+  // An agent that is slow, or one of before.
+  if (!published || published->judged < *time_ - kJudgedWithin || published->judged > *time_ + kJudgedWithin)
+    return std::nullopt;
+  return std::move(published->findings);
 }
 
 std::optional<AgentInfo> AgentFeed::agent() const {

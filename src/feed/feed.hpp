@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "insight/finding.hpp"
 #include "metric/set.hpp"
 #include "model/snapshot.hpp"
 #include "sample/sampler.hpp"
@@ -109,6 +110,8 @@ class Feed {
   virtual void set_interval(std::chrono::nanoseconds /*interval*/) {}
   // Samples of the past minute or so that others took, the oldest first; none where nobody did.
   virtual std::vector<SnapshotPtr> past() { return {}; }
+  // What is wrong with the half minute before the last sample, the worst first; none where nobody has judged it.
+  virtual std::optional<std::vector<insight::Finding>> findings() { return std::nullopt; }
   // None: this program calls the drivers itself.
   virtual std::optional<AgentInfo> agent() const { return std::nullopt; }
   // Whether the last sample was an agent's. For the thread that drives the feed.

@@ -17,6 +17,8 @@ class FindingEvents {
   // What has begun or ended with this sample.
   std::vector<Event> judge(const SnapshotPtr &sample);
 
+  const Watch &watch() const { return watch_; }
+
  private:
   Event begun(const LastingFinding &lasting, const Snapshot &sample);
   Event ended(const LastingFinding &lasting, WallTime time);

@@ -61,6 +61,13 @@ feed::Options for_details(feed::Options options) {
   return options;
 }
 
+// A folder that is full is said where samples are published.
+void publish_findings(const share::FindingsFile &file, const insight::Watch &watch) {
+  share::PublishedFindings published{.judged = watch.last().to};
+  for (const auto &lasting : watch.current()) published.findings.push_back(lasting.finding);
+  static_cast<void>(file.write(published));
+}
+
 }  // namespace
 
 Agent::Agent(AgentOptions options, share::PlaceLock lock, std::unique_ptr<SocketServer> server)
@@ -69,6 +76,8 @@ Agent::Agent(AgentOptions options, share::PlaceLock lock, std::unique_ptr<Socket
       server_(std::move(server)),
       publisher_(options_.place.folder),
       details_(for_details(options_.feed)),
+      findings_file_(options_.place.folder),
+      findings_([this](const insight::Watch &watch) { publish_findings(findings_file_, watch); }),
       limits_(options_.limits) {
   if (!options_.history.empty()) history_ = std::make_unique<history::Writer>(options_.history, options_.keep);
 }

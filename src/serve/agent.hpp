@@ -16,6 +16,7 @@
 #include "serve/details_reader.hpp"
 #include "serve/finding_thread.hpp"
 #include "serve/socket_server.hpp"
+#include "share/findings.hpp"
 #include "share/place.hpp"
 #include "share/segment.hpp"
 
@@ -83,7 +84,8 @@ class Agent {
   std::unique_ptr<history::Writer> history_;  // null: nothing is kept; ends last, because the disk may take its time
   share::Publisher publisher_;
   DetailsReader details_;
-  FindingThread findings_;
+  share::FindingsFile findings_file_;
+  FindingThread findings_;  // writes that file
 
   std::mutex mutex_;  // guards everything below
   Limits limits_;

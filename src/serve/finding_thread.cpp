@@ -15,8 +15,8 @@ constexpr std::size_t kMostWaiting = 60;
 
 }  // namespace
 
-FindingThread::FindingThread(insight::WatchOptions options)
-    : findings_(options), thread_([this](const std::stop_token &stop) { work(stop); }) {}
+FindingThread::FindingThread(Judged judged, insight::WatchOptions options)
+    : judged_(std::move(judged)), findings_(options), thread_([this](const std::stop_token &stop) { work(stop); }) {}
 
 SnapshotPtr FindingThread::add(const SnapshotPtr &sample) {
   const auto gap = sample->time - last_;
@@ -44,7 +44,9 @@ void FindingThread::work(const std::stop_token &stop) {
       sample = std::move(waiting_.front());
       waiting_.pop_front();
     }
+    const auto before = findings_.watch().last().to;
     auto news = findings_.judge(sample);
+    if (judged_ && findings_.watch().last().to != before) judged_(findings_.watch());
     if (news.empty()) continue;
     const std::lock_guard lock(mutex_);
     for (auto &event : news) told_.push_back(std::move(event));

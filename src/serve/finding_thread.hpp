@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -17,7 +18,9 @@ namespace gpulse::serve {
 
 class FindingThread {
  public:
-  explicit FindingThread(insight::WatchOptions options = {});
+  // Called on the thread after each judgement.
+  using Judged = std::function<void(const insight::Watch &)>;
+  explicit FindingThread(Judged judged = {}, insight::WatchOptions options = {});
   FindingThread(const FindingThread &) = delete;
   FindingThread &operator=(const FindingThread &) = delete;
   ~FindingThread() = default;
@@ -28,6 +31,7 @@ class FindingThread {
  private:
   void work(const std::stop_token &stop);
 
+  const Judged judged_;
   WallTime last_{};  // of the last sample that is judged
   insight::AddedEvents added_;
   insight::FindingEvents findings_;  // of the thread alone
