@@ -6,6 +6,7 @@
 
 #include "cli/output.hpp"
 #include "cli/session.hpp"
+#include "insight/needs.hpp"
 #include "insight/watch.hpp"
 #include "model/select.hpp"
 #include "view/csv.hpp"
@@ -97,8 +98,9 @@ class StatusWriter {
     if (fields_) return view::needs_of_json(*fields_);
     if (options_.json || (options_.fast && options_.fields.empty())) return std::nullopt;
     // What is watched is judged too, and that takes more than what is shown.
-    if (options_.watch && shows_findings()) return std::nullopt;
-    return options_.csv ? view::needs_of_csv(columns_) : view::needs_of_status();
+    auto needs = options_.csv ? view::needs_of_csv(columns_) : view::needs_of_status();
+    if (options_.watch && shows_findings()) needs.add(insight::needs_of_findings());
+    return needs;
   }
 
   // Nobody pays for what was not asked for.
