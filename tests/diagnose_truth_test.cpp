@@ -308,7 +308,9 @@ TEST(DiagnoseTruth, NoVerdictHangsOnAThresholdByAHair) {
         Thresholds moved;
         moved.*limit.value *= up ? factor : 1 / factor;
         const auto changed = first_change(moved);
-        if (factor < 1.2) EXPECT_EQ(changed, "") << limit.name << (up ? " raised" : " lowered") << " by a tenth";
+        if (factor < 1.2) {
+          EXPECT_EQ(changed, "") << limit.name << (up ? " raised" : " lowered") << " by a tenth";
+        }
         if (!changed.empty() || factor == 4.0) {
           if (tells) {
             fmt::print("{:24} {:>10.6g} {} {:<5} {}\n", limit.name, Thresholds{}.*limit.value, up ? "x" : "/", factor,
