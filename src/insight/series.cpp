@@ -31,9 +31,9 @@ std::vector<Run> runs_of(const Series &series, double low, double high) {
   const auto times = series.times();
   const auto values = series.values();
   for (std::size_t i = 0; i < values.size(); ++i) {
+    bool stalled = values[i] <= low;
     // Between the two it goes on as before.
-    const bool between = values[i] > low && values[i] < high && !runs.empty();
-    const bool stalled = between ? runs.back().stalled : values[i] <= low;
+    if (!runs.empty() && values[i] > low && values[i] < high) stalled = runs.back().stalled;
     const double begin = i == 0 ? times[i] : (times[i - 1] + times[i]) / 2;
     const double end = i + 1 == values.size() ? times[i] : (times[i] + times[i + 1]) / 2;
     if (runs.empty() || runs.back().stalled != stalled) runs.push_back({.stalled = stalled, .begin = begin});
