@@ -57,7 +57,7 @@ const std::map<std::string, FindingId> kTruth{
     {"spinning_kernel_one_block", FindingId::spinning},
 };
 
-std::string data(const char *name) { return std::string(GPULSE_TEST_DATA) + "/h200/" + name; }
+std::string data(const char *name) { return std::string(GPULSE_TEST_DATA) + "/work/" + name; }
 
 Samples samples_of(record::Replay &replay) {
   Samples samples;
@@ -76,9 +76,9 @@ std::vector<Stretch> trace_stretches() {
 }
 
 std::vector<Stretch> job_stretches() {
-  auto replay = record::Replay::open(data("jobs/jobs.gpr"));
+  auto replay = record::Replay::open(data("jobs.gpr"));
   const auto all = samples_of(*replay);
-  std::ifstream file(data("jobs/jobs.labels.json"));
+  std::ifstream file(data("jobs.labels.json"));
   const std::string labels((std::istreambuf_iterator<char>(file)), {});
   const std::regex entry(R"re("job": "(\w+)",\s*"from_s": ([\d.]+),\s*"to_s": ([\d.]+))re");
   std::vector<Stretch> stretches;
@@ -224,7 +224,7 @@ TEST(DiagnoseTruth, AGpuThatDoesNotTellGetsNoOtherProblem) {
 
 // As the agent sees the thirteen jobs go by, start-up, warm-up and pauses included.
 TEST(DiagnoseTruth, FindingsBeginAndEndOnceEachAndNoneIsWrong) {
-  auto replay = record::Replay::open(data("jobs/jobs.gpr"));
+  auto replay = record::Replay::open(data("jobs.gpr"));
   Watch watch;
   std::vector<std::string> begun, ended;
   std::uint64_t last = 0;
