@@ -220,7 +220,8 @@ TEST_F(MonitorFindings, WhatAnAgentHasSeenBeforeCounts) {
   monitor.findings();
   const auto end = soon();
   while (monitor.findings()->findings.empty() && monotonic_now() < end) std::this_thread::sleep_for(1ms);
-  const auto *hung = find(monitor.findings(), FindingId::hung);
+  const auto list = monitor.findings();
+  const auto *hung = find(list, FindingId::hung);
   ASSERT_NE(hung, nullptr);
   EXPECT_EQ(hung->uuids, std::vector<std::string>{"GPU-0"});
 }
