@@ -374,7 +374,9 @@ TEST_F(WriterTest, ADamagedFileIsKeptAsideAndANewOneBegins) {
 }
 
 TEST_F(WriterTest, TellsHowItIsFromAnyThread) {
-  start();
+  auto patient = kPace;
+  patient.most_waiting = 300;  // a slow disk costs nothing here
+  writer = std::make_unique<Writer>(path(), kKeep, patient);
   std::atomic<bool> done = false;
   std::uint64_t looks = 0;
   std::thread other([&] {
@@ -390,7 +392,7 @@ TEST_F(WriterTest, TellsHowItIsFromAnyThread) {
   other.join();
   EXPECT_GT(looks, 0);
   end();
-  EXPECT_EQ(kept().back(), 199);
+  EXPECT_EQ(twice_or_missing(kept(), next_second), "");
 }
 
 }  // namespace
