@@ -45,6 +45,12 @@ class WriterTest : public ::testing::Test {
  protected:
   std::string path() const { return folder.path("/history.db"); }
   void start(const Keep &keep = kKeep) { writer = std::make_unique<Writer>(path(), keep, kPace); }
+  // A slow disk costs nothing.
+  void start_patient(const Keep &keep = kKeep) {
+    auto pace = kPace;
+    pace.most_waiting = 1000;
+    writer = std::make_unique<Writer>(path(), keep, pace);
+  }
   void end() { writer.reset(); }
 
   // One sample a second from where the last call ended; none of them may wait.
@@ -158,7 +164,7 @@ TEST_F(WriterTest, ADiskThatIsFullInTheMiddleOfAnythingWritesNothingTwice) {
 // They are in the journal, and stay there.
 TEST_F(WriterTest, WhatCannotBeWrittenBackIsNotWrittenAgain) {
   const DiskFaults disk;
-  start({.bytes = std::uint64_t{2} << 20U, .free_bytes = 0});
+  start_patient({.bytes = std::uint64_t{2} << 20U, .free_bytes = 0});
   add(1);
   wait_written();
   DiskFaults::fail_file(ENOSPC);
@@ -374,9 +380,7 @@ TEST_F(WriterTest, ADamagedFileIsKeptAsideAndANewOneBegins) {
 }
 
 TEST_F(WriterTest, TellsHowItIsFromAnyThread) {
-  auto patient = kPace;
-  patient.most_waiting = 300;  // a slow disk costs nothing here
-  writer = std::make_unique<Writer>(path(), kKeep, patient);
+  start_patient();
   std::atomic<bool> done = false;
   std::uint64_t looks = 0;
   std::thread other([&] {
