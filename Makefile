@@ -2,21 +2,23 @@
 # The build itself is CMake's (CMakePresets.json).
 
 .DEFAULT_GOAL := build
-.PHONY: help build run install test unit e2e clients package docs check format bench bench-top bench-agent bench-history soak fuzz asan tsan clean
+.PHONY: help build run install test unit e2e test-integrations clients package test-package docs check format bench bench-top bench-agent bench-page bench-history soak fuzz asan tsan clean
 
 JOBS ?= $(shell nproc)
-# Where `make install` goes, and the names of other programs that it gives gpulse there: hard links, because some
-# programs resolve symbolic ones and then call gpulse by its own name.
+# Where `make install` goes, and the names of other programs that it gives gpulse there.
 PREFIX ?= /usr/local
 DROP_INS ?=
+# More for cmake --install, e.g. --strip.
+INSTALL_ARGS ?=
 # yes installs the services of the agent too: the machine's with its user, and that of any user.
 SYSTEMD ?= no
 # Some tests mostly wait.
 TEST_JOBS = $(shell expr $(JOBS) + 1)
 # Seconds per fuzzer of `make fuzz`.
 FUZZ_SECONDS ?= 60
-# What `make test` hands to pytest, e.g. PYTEST_ARGS="-k selectors".
+# What `make test` hands to pytest, e.g. PYTEST_ARGS="-k selectors"; and how its tests are shared out, nothing for one after the other.
 PYTEST_ARGS ?=
+PYTEST_WORKERS ?= -n $(TEST_JOBS) --dist worksteal
 # ON makes warnings errors, as CI does.
 WERROR ?= OFF
 # More for CMake, e.g. CMAKE_ARGS=-DCMAKE_CXX_FLAGS_RELEASE=-O0.
@@ -29,7 +31,7 @@ BUILT = build
 PYTHON = .venv/bin/python
 
 help: ## this list
-	@sed -n 's/^\([a-z0-9 -]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z0-9 -]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 28
 
 build: ## build/gpulse, build/libgpulse.so and the simulator build/sim/libnvidia-ml.so.1
 	@tools/install_dependencies.sh build
@@ -40,9 +42,9 @@ run: build ## build, then show the GPUs of this machine (or the demo where there
 	@tools/show_status.sh
 
 install: build ## into PREFIX (/usr/local); DROP_INS="nvidia-smi gpustat": by these names too; SYSTEMD=yes: the agent's services
-	@DESTDIR=$(DESTDIR) cmake --install $(BUILT) --prefix $(PREFIX) >/dev/null
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILT) --prefix $(PREFIX) $(INSTALL_ARGS) >/dev/null
 	@case "$(DESTDIR)$(PREFIX)" in /usr | /usr/local) ldconfig 2>/dev/null || true ;; esac
-	@for name in $(DROP_INS); do ln -f $(DESTDIR)$(PREFIX)/bin/gpulse $(DESTDIR)$(PREFIX)/bin/$$name || exit 1; done
+	@for name in $(DROP_INS); do ln -sf ../lib/gpulse/$$name $(DESTDIR)$(PREFIX)/bin/$$name || exit 1; done
 	@[ "$(SYSTEMD)" = no ] || tools/install_services.sh "$(DESTDIR)" "$(PREFIX)"
 
 test: unit e2e ## all tests: ctest, then pytest
@@ -55,19 +57,31 @@ unit: ## the tests beside the code
 
 e2e: build .venv/ready ## the tests of the built program
 	@tools/install_dependencies.sh test
-	@$(PYTHON) -m pytest tests $(PYTEST_ARGS)
+	@$(PYTHON) -m pytest tests $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 .venv/ready: tests/requirements.txt
 	@tools/install_dependencies.sh test
 	@tools/make_venv.sh .venv tests/requirements.txt
 
+test-integrations: build build/integrations_venv/ready ## Lightning, Transformers, Keras, W&B, MLflow and JupyterLab themselves, on the simulator: 7 GB of packages
+	@build/integrations_venv/bin/python -m pytest tests/integrations $(PYTEST_ARGS)
+
+build/integrations_venv/ready: tests/integrations/requirements.txt
+	@tools/install_dependencies.sh test
+	@tools/make_venv.sh build/integrations_venv tests/integrations/requirements.txt
+
 clients: build .venv/ready ## other programs that call nvidia-smi (telegraf, nvidia_gpu_exporter; needs Go), run on every scenario
 	-@tools/make_clients.sh build/clients
 	@$(PYTHON) -m pytest tests/test_smi_clients.py $(PYTEST_ARGS)
 
-package: build ## the wheel of the Python package, with the command, in dist/
-	@rm -f dist/*.whl
+package: build ## into dist/: the wheel, the Debian packages, and a tarball of the program
+	@rm -f dist/*.whl dist/*.deb dist/*.tar.gz
 	@GPULSE_BUILD=$(BUILT) python3 tools/python_package.py dist
+	@GPULSE_BUILD=$(BUILT) python3 tools/system_packages.py dist
+
+test-package: package .venv/ready ## the Debian packages in a fresh Debian: as root, some minutes, a mirror in reach
+	@tools/install_dependencies.sh package
+	@GPULSE_TEST_DEBIAN=1 $(PYTHON) -m pytest tests/test_debian_root.py $(PYTEST_ARGS)
 
 docs: build ## write the generated pages: metrics, findings and JSON schema
 	@tools/write_generated_pages.sh docs
@@ -95,6 +109,11 @@ bench-top: build .venv/ready ## what live views cost, ours and others', on the s
 
 bench-agent: build ## what the agent costs, and what its readers save, on the simulator
 	@bench/agent_bench.py
+
+bench-page: build .venv/ready ## what the page costs in the browser, on the wire and in the agent: five minutes
+	@tools/install_dependencies.sh test
+	@$(BUILD) build --target make_history -j $(JOBS)
+	@$(PYTHON) bench/page_bench.py
 
 bench-history: ## what a history costs on the disk, of a processor and of memory: ten minutes
 	@tools/install_dependencies.sh build bench

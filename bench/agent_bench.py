@@ -33,10 +33,10 @@ def resident_mb(pid: int) -> float:
 class Machine:
     """A scenario of the simulator with processes that exist, and an agent on it."""
 
-    def __init__(self, gpulse: Path, folder: Path, devices: int, processes: int) -> None:
+    def __init__(self, gpulse: Path, folder: Path, devices: int, processes: int, load: str = "gpu_util = 85\npower_w = 500\n") -> None:
         self.gpulse, self.folder = gpulse, folder
         self.sleepers = [subprocess.Popen(["sleep", "3600"]) for _ in range(processes)]
-        text = f'[[device]]\nprofile = "h200"\ncount = {devices}\ngpu_util = 85\npower_w = 500\n'
+        text = f'[[device]]\nprofile = "h200"\ncount = {devices}\n{load}'
         for i, sleeper in enumerate(self.sleepers):
             text += f"[[process]]\ndevice = {i % devices}\npid = {sleeper.pid}\nmemory_mib = {1000 + i}\nsm = 10\n"
         scenario = folder / f"{devices}.toml"

@@ -15,6 +15,7 @@ import argparse
 import fcntl
 import os
 import pty
+import re
 import shlex
 import shutil
 import signal
@@ -173,6 +174,7 @@ def main() -> int:
     # Slow readers have their turn every ten seconds: a window holds a whole number of those.
     parser.add_argument("--window", type=float, default=10, help="seconds of a window (10)")
     parser.add_argument("--rounds", type=int, default=3, help="how often each loop is measured (3)")
+    parser.add_argument("--only", default="", help="only loops whose name or program holds this regular expression")
     parser.add_argument("--runs", type=int, default=20, help="how often each single run is measured (20)")
     options = parser.parse_args()
     gpulse = str(Path(options.gpulse).resolve())
@@ -198,7 +200,7 @@ def main() -> int:
 
 def measure(gpulse: str, smi: str | None, folder: str, options: argparse.Namespace) -> None:
     print(f"{versions(gpulse, smi)}; {'under load' if options.load else 'idle'}; {os.cpu_count()} cores\n")
-    wanted = loops(gpulse, smi, folder)
+    wanted = [loop for loop in loops(gpulse, smi, folder) if re.search(options.only, f"{loop[0]} {loop[1]}")]
     taken: list[list[float]] = [[] for _ in wanted]
     for _ in range(options.rounds):
         for values, (_, _, command, terminal) in zip(taken, wanted):
@@ -213,6 +215,8 @@ def measure(gpulse: str, smi: str | None, folder: str, options: argparse.Namespa
         cells = [f"{f(values):.3f}" for f in (min, statistics.median, max)] if values else ["failed", "", ""]
         print(f"| {what} | `{program}` | {' | '.join(cells)} |")
 
+    if not options.runs:
+        return
     runs = single_runs(gpulse, smi)
     times: list[list[float]] = [[] for _ in runs]
     for _ in range(options.runs):

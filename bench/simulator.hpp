@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/temporary_folder.hpp"
+#include "test_paths.hpp"
 
 namespace gpulse::bench {
 
@@ -18,7 +19,7 @@ constexpr std::uint32_t kFirstPid = 1'000'000;
 // Loaded before the source asks for it by name: the loader then hands out this one.
 class Simulator {
  public:
-  Simulator() : handle_(::dlopen(GPULSE_BUILD_DIR "/sim/libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
+  Simulator() : handle_(::dlopen((kBuildDir + "/sim/libnvidia-ml.so.1").c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) {
       std::fprintf(stderr, "the simulator cannot be loaded: %s\n", ::dlerror());
       std::exit(1);

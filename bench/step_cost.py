@@ -5,12 +5,16 @@ One process trains; ways of watching come in turn, in short blocks and in anothe
 heats up or another user of the machine meets all of them. Every block begins with the same pause and with steps that do
 not count. What a way costs is the median over all rounds of (its block minus the block without anything, of the same
 round); "without (again)" is one more such way and tells how much of that is noise. The bounds hold 95 of 100 draws
-(bootstrap over rounds).
+(bootstrap over rounds). With blocks of a quarter of a second (--block 120 --pause 0.05 --warm-up 10) and hundreds of
+rounds, what a card does over seconds drops out; the means of the blocks then tell a tenth of a per cent.
+
+A process that watches from outside, an agent or `gpulse run`, is stopped (SIGSTOP) during the blocks of all other ways.
 
 A second look does without rounds: of the steps of one block, those into which one of our samples fell against those into
 which none did. As a control the same is done with moments in between, at which nothing was read.
 
     PYTHONPATH=python GPULSE_LIBRARY=build/libgpulse.so bench/step_cost.py --gpulse build/gpulse
+    … build/gpulse run -- bench/step_cost.py --under-run --gpulse build/gpulse   # `gpulse run` as one more way
     … bench/step_cost.py --step spin         # without a GPU: to try the program itself
 
 Needs torch with CUDA (unless --step spin); pynvml and nvidia-smi where they are to be compared. Prints Markdown.
@@ -22,6 +26,8 @@ import argparse
 import contextlib
 import os
 import random
+import re
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -42,6 +48,7 @@ class Way:
     name: str
     watch: Callable[[], contextlib.AbstractContextManager[Optional[gpulse.Monitor]]]
     medians: list[float] = field(default_factory=list)  # of each round
+    means: list[float] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
     hit: list[float] = field(default_factory=list)  # a sample fell into it
     missed: list[float] = field(default_factory=list)
@@ -52,6 +59,35 @@ class Way:
 @contextlib.contextmanager
 def nothing() -> Iterator[None]:
     yield None
+
+
+@contextlib.contextmanager
+def awake(pid: int) -> Iterator[None]:
+    """A process that is stopped the rest of the time."""
+    os.kill(pid, signal.SIGCONT)
+    try:
+        yield None
+    finally:
+        os.kill(pid, signal.SIGSTOP)
+
+
+@contextlib.contextmanager
+def asleep(pid: int) -> Iterator[None]:
+    if pid:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield None
+    finally:
+        if pid:
+            os.kill(pid, signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def from_agent(interval: float, pid: int) -> Iterator[gpulse.Monitor]:
+    with awake(pid):
+        time.sleep(0.2)  # its first sample after the pause
+        with ours(interval, True) as monitor:
+            yield monitor
 
 
 @contextlib.contextmanager
@@ -141,6 +177,7 @@ def run_block(way: Way, step: Callable[[], None], options: argparse.Namespace) -
     took = [end - begin for begin, end in zip(begins, begins[1:])]
     way.steps += took
     way.medians.append(statistics.median(took))
+    way.means.append(statistics.fmean(took))
     if not sampled:
         return
     split(begins, took, sampled, way.hit, way.missed)
@@ -158,12 +195,23 @@ def split(begins: list[float], took: list[float], moments: list[float], hit: lis
         (hit if i in touched else missed).append(seconds)
 
 
+def trimmed_mean(values: list[float]) -> float:
+    """Without the twentieth at either end: a block in which the machine did something else."""
+    ordered, cut = sorted(values), len(values) // 20
+    return statistics.fmean(ordered[cut : len(ordered) - cut])
+
+
+def bounds_of_mean(differences: list[float]) -> tuple[float, float, float]:
+    draws = sorted(trimmed_mean(random.choices(differences, k=len(differences))) for _ in range(2000))
+    return draws[50], trimmed_mean(differences), draws[1949]
+
+
 def bounds(differences: list[float]) -> tuple[float, float]:
     draws = sorted(statistics.median(random.choices(differences, k=len(differences))) for _ in range(2000))
     return draws[50], draws[1949]
 
 
-def ways(options: argparse.Namespace) -> list[Way]:
+def ways(options: argparse.Namespace, agent_pid: int) -> list[Way]:
     all_ways = [
         Way("without", nothing),
         Way("without (again)", nothing),
@@ -171,8 +219,10 @@ def ways(options: argparse.Namespace) -> list[Way]:
         Way("gpulse, in the process, 10 Hz", lambda: ours(0.1, False)),
     ]
     if options.gpulse:
-        all_ways.append(Way("gpulse, from the agent, 1 Hz", lambda: ours(1.0, True)))
-        all_ways.append(Way("gpulse, from the agent, 10 Hz", lambda: ours(0.1, True)))
+        all_ways.append(Way("gpulse, from the agent, 1 Hz", lambda: from_agent(1.0, agent_pid)))
+        all_ways.append(Way("gpulse, from the agent, 10 Hz", lambda: from_agent(0.1, agent_pid)))
+    if options.under_run:
+        all_ways.append(Way("under gpulse run", lambda: awake(os.getppid())))
     try:
         import pynvml  # noqa: F401
 
@@ -181,21 +231,24 @@ def ways(options: argparse.Namespace) -> list[Way]:
         pass
     if options.nvidia_smi:
         all_ways.append(Way("nvidia-smi -lms 100", lambda: nvidia_smi(0.1)))
-    return all_ways
+    return all_ways[:2] + [way for way in all_ways[2:] if re.search(options.only, way.name)]
 
 
 @contextlib.contextmanager
-def agent(program: Optional[str]) -> Iterator[None]:
+def agent(program: Optional[str]) -> Iterator[int]:
+    """Its process, stopped; 0: there is none."""
     if not program:
-        yield
+        yield 0
         return
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GPULSE_AGENT"] = folder
         process = subprocess.Popen([program, "serve", "--history", "off"], stderr=subprocess.DEVNULL)
         time.sleep(3)
+        process.send_signal(signal.SIGSTOP)
         try:
-            yield
+            yield process.pid
         finally:
+            process.send_signal(signal.SIGCONT)
             process.terminate()
             process.wait()
 
@@ -211,6 +264,11 @@ def report(all_ways: list[Way]) -> None:
         p99 = sorted(way.steps)[int(len(way.steps) * 0.99)]
         print(f"| {way.name} | {statistics.median(way.steps) * 1e3:.4f} | {statistics.fmean(way.steps) * 1e3:.4f} "
               f"| {p99 * 1e3:.3f} | {statistics.median(differences):+.3f} % | {low:+.3f} to {high:+.3f} % |")
+    print("\nMeans of blocks, which see every step that took longer:\n")
+    print("| | more than without | bounds |\n|---|---|---|")
+    for way in all_ways:
+        low, middle, high = bounds_of_mean([(a - b) / whole * 100 for a, b in zip(way.means, base.means)])
+        print(f"| {way.name} | {middle:+.3f} % | {low:+.3f} to {high:+.3f} % |")
     print("\nSteps with a sample in or beside them against the others of the same block:\n")
     print("| | steps with | mean ms with | without | of all steps | control |\n|---|---|---|---|---|---|")
     for way in all_ways:
@@ -238,12 +296,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=540, help="no round begins after this time")
     parser.add_argument("--gpulse", help="the program, for an agent")
     parser.add_argument("--nvidia-smi", action="store_true")
+    parser.add_argument("--only", default="", help="besides those without anything, only ways whose name holds this regular expression")
+    parser.add_argument("--under-run", action="store_true", help="this program was started by gpulse run")
     options = parser.parse_args()
     step = spinning_step(0.002) if options.step == "spin" else training_step(options.layers, options.width, options.batch)
     for _ in range(200):
         step()
-    with agent(options.gpulse):
-        all_ways = ways(options)
+    with agent(options.gpulse) as agent_pid, asleep(os.getppid() if options.under_run else 0):
+        all_ways = ways(options, agent_pid)
         begun = time.monotonic()
         for _ in range(options.rounds):
             if time.monotonic() - begun > options.seconds:

@@ -5,8 +5,27 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS gpulse RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
+# The program by the names of those that it can stand in for, out of everybody's way: a link to one of these still has
+# the name when a program has resolved it. Hard links, so that they are always this very version.
+install(CODE "
+  set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+  file(MAKE_DIRECTORY \"\${prefix}/lib/gpulse\")
+  foreach(name nvidia-smi gpustat)
+    file(CREATE_LINK \"\${prefix}/${CMAKE_INSTALL_BINDIR}/gpulse\" \"\${prefix}/lib/gpulse/\${name}\")
+  endforeach()")
+
+# Manual pages and completions, which the program writes itself from what it knows of its command line.
+set(pages ${CMAKE_BINARY_DIR}/pages)
+add_custom_command(OUTPUT ${pages}/man/man1/gpulse.1
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${pages}
+  # The builder's own configuration is no part of the product.
+  COMMAND ${CMAKE_COMMAND} -E env XDG_CONFIG_HOME=/nonexistent $<TARGET_FILE:gpulse> help --pages ${pages}
+  DEPENDS gpulse VERBATIM)
+add_custom_target(pages ALL DEPENDS ${pages}/man/man1/gpulse.1)
+install(DIRECTORY ${pages}/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+
 # Everything that is handed to a user.
-add_custom_target(products DEPENDS gpulse)
+add_custom_target(products DEPENDS gpulse pages)
 
 if(TARGET gpulse_shared)
   add_dependencies(products gpulse_shared)

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "test_paths.hpp"
 #include "testing/sim_library.hpp"
 
 namespace gpulse::sim {
@@ -163,7 +164,7 @@ TEST_F(Sim, ASplitDeviceTellsLess) {
 }
 
 TEST_F(Sim, LoadsEveryShippedScenario) {
-  for (const auto &entry : std::filesystem::directory_iterator(GPULSE_BUILD_DIR "/sim/scenarios")) {
+  for (const auto &entry : std::filesystem::directory_iterator(kBuildDir + "/sim/scenarios")) {
     std::ostringstream text;
     text << std::ifstream(entry.path()).rdbuf();
     EXPECT_EQ(library().call<int>("gpulse_sim_load", text.str().c_str()), 0) << entry.path() << error();

@@ -19,6 +19,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "base/nearest.hpp"
 #include "symbols.hpp"
 
 namespace gpulse::sim {
@@ -157,6 +158,19 @@ void write_log(std::string_view call) {
   }
 }
 
+// "; did you mean eight?", for who mistypes the name of a scenario that comes with the simulator.
+std::string scenario_meant(const std::filesystem::path &file) {
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const auto &entry : std::filesystem::directory_iterator(file.parent_path(), none)) {
+    if (entry.path().extension() == ".toml") found.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(found);
+  const std::vector<std::string_view> names(found.begin(), found.end());
+  const auto words = did_you_mean(file.stem().string(), names, "");
+  return words.empty() ? "" : "; " + words;
+}
+
 void load_from_environment() {
   if (const char *log = std::getenv("GPULSE_SIM_LOG"); log != nullptr && *log != '\0') {
     g_sim.log.store(::open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666), std::memory_order_relaxed);
@@ -171,7 +185,7 @@ void load_from_environment() {
   text << stream.rdbuf();
   if (!stream) {
     const std::scoped_lock lock(keep().mutex);
-    report(file + ": cannot be read");
+    report(file + ": cannot be read" + scenario_meant(file));
     return;
   }
   load_text(text.str(),

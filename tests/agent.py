@@ -72,6 +72,8 @@ def sleeper(*prefix: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]
 class Agent:
     """`gpulse serve` in a folder. Inside of its block it runs, and has its first sample unless `wait` is false."""
 
+    listens = False  # where nobody says so
+
     def __init__(
         self,
         folder: Path,
@@ -90,8 +92,10 @@ class Agent:
         name = "@" + self.notify.getsockname()[1:].decode()
         variables = {"GPULSE_AGENT": str(folder), "NOTIFY_SOCKET": name} | variables
         self.log_file = tempfile.TemporaryFile()
+        # Agents of tests that run side by side would all want the same port.
+        quiet = [] if "--listen" in arguments or self.listens else ["--listen", "off"]
         self.process = subprocess.Popen(
-            [*(prefix or []), str(GPULSE), "serve", *map(str, arguments)],
+            [*(prefix or []), str(GPULSE), "serve", *quiet, *map(str, arguments)],
             env=environment(scenario, **variables),
             cwd="/",
             stdin=subprocess.DEVNULL,

@@ -8,26 +8,10 @@ from typing import Callable
 import pytest
 
 import harness
-import walkthrough
 
-WALK = pytest.StashKey[walkthrough.Walk]()
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    chosen = [item for item in session.items if "walk" in getattr(item, "fixturenames", ())]
-    if chosen and not session.config.option.collectonly:
-        session.config.stash[WALK] = walkthrough.Walk([item.callspec.params["title"] for item in chosen])  # type: ignore[attr-defined]
-        session.config.stash[WALK].start()
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    if WALK in config.stash:
-        config.stash[WALK].stop()
-
-
-@pytest.fixture(scope="session")
-def walk(pytestconfig: pytest.Config) -> walkthrough.Walk:
-    return pytestconfig.stash[WALK]
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes a worker minutes begins first, while the others do the rest."""
+    items.sort(key=lambda item: item.path.name != "test_walkthroughs.py")
 
 
 @pytest.fixture(scope="session", autouse=True)

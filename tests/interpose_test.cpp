@@ -9,19 +9,21 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "base/shared_library.hpp"
 #include "source/nvml/fast_start.hpp"
 #include "source/nvml/zeroed_memory.hpp"
+#include "test_paths.hpp"
 
 namespace gpulse::nvml {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char *kOpener = GPULSE_BUILD_DIR "/tests/interpose/libopener.so";
+const std::string kOpener = kBuildDir + "/tests/interpose/libopener.so";
 
 class InterposeTest : public testing::Test {
  protected:

@@ -95,9 +95,10 @@ TEXT = {
     r"<clocks_event_reasons_counters_\w+>\d+ us": SINCE_INIT,
     r"(?s)^[!·] GPU [^\n]*\n.*?gpulse diagnose says more\n": PAST,
     # doctor
+    r"(?s)^\d+ GPUs? (?:is|are) seen[^\n]*\n(?:\nWhat to do first\n.*?\n)?(?=\n)": "the verdict counts that there is no agent, and what one makes up for",
     r"(?s)^Agent\n.*?\n\n": "that there is an agent",
     r"(?s)^What gpulse itself costs\n.*": "the agent's own cost and calls, not those of the reader",
-    r"(?s)^  not sampled yet on [^\n]*\n[^\n]*\n[^\n]*\n": "xid_total, as above",
+    r"(?m)^  not sampled yet on .*\n(?:    .*\n)+": "xid_total, as above, and what the agent reads seldom",
 }
 # Of --query-gpu: fields.
 FIELDS = {

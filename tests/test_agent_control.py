@@ -240,7 +240,7 @@ def test_an_agent_of_the_demo_is_found_by_nobody_unasked(place: Path) -> None:
     needs_root()
     os.chown(place, NOBODY, NOBODY)
     log = place / "log"
-    command = [*AS_NOBODY, str(GPULSE), "serve", "--demo"]
+    command = [*AS_NOBODY, str(GPULSE), "serve", "--demo", "--listen", "off"]
     with log.open("w") as file, subprocess.Popen(command, env=looked_for(place), stderr=file) as process:
         try:
             said = re.compile(r"publishes in (/tmp/gpulse-\w{6}), every 1 s")

@@ -41,7 +41,8 @@ def test_it_is_small(tmp_path: Path) -> None:
     stripped = tmp_path / "gpulse"
     shutil.copy(GPULSE, stripped)
     output("strip", stripped)
-    assert stripped.stat().st_size <= 12_000_000
+    # A third of it is OpenSSL.
+    assert stripped.stat().st_size <= 16_000_000
 
 
 def test_it_runs_where_there_is_nothing_else(tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_called_by_its_own_name_with_nvidia_smis_options_it_says_what_to_do(word
 def test_the_makefile_installs_it_under_those_names(tmp_path: Path) -> None:
     shown = output("make", "-C", ROOT, "-n", "-o", "build", "install", f"PREFIX={tmp_path}", "DROP_INS=nvidia-smi gpustat")
     assert f"cmake --install build --prefix {tmp_path}" in shown
-    assert f"ln -f {tmp_path}/bin/gpulse" in shown
+    assert f"ln -sf ../lib/gpulse/$name {tmp_path}/bin/$name" in shown
 
 
 def exported_symbols(path: Path) -> list[str]:

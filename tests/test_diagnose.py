@@ -14,8 +14,8 @@ import pytest
 from agent import Agent, open_folder, sleeper
 from harness import ROOT, gpulse, only_line
 
-TRACE = ROOT / "tests/data/work/labelled.csv"
-JOBS = ROOT / "tests/data/work/jobs.gpr"
+TRACE = ROOT / "tests/data/workloads/labelled.csv"
+JOBS = ROOT / "tests/data/workloads/jobs.gpr"
 
 # What ran in each phase, and what someone who knows it calls it.
 PHASES = {

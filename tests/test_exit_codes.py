@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -99,6 +100,55 @@ def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str]) -> None:
 
 def test_an_unknown_field_is_named() -> None:
     assert_refused(gpulse("--csv", "--fields", "index,colour_of_paint", scenario="single"), USAGE, "colour_of_paint")
+
+
+@pytest.mark.parametrize(
+    "arguments, mistake, meant",
+    [
+        ("tpo", "tpo is no command", "top"),
+        ("statsu --json", "statsu is no command", "status"),
+        ("--jsn", "--jsn is no option", "--json"),
+        ("--intervall=2s", "--intervall is no option", "--interval"),
+        ("top --thme dark", "--thme is no option of gpulse top", "--theme"),
+        ("top --theme drak", '"drak" is not one of dark, ', "dark"),
+        ("--source nvmll", '"nvmll" is not one of auto, nvml', "nvml"),
+        ("completion bsh", '"bsh" is not one of bash, zsh, fish', "bash"),
+        ("--csv --fields sm_actve", "no field 'sm_actve'", "sm_active_percent"),
+        ("--json --fields utilisation.gpu", "no field 'utilisation.gpu'", "utilization.gpu"),
+        ("history --metrics power_drw_watts", "no metric 'power_drw_watts'", "power_draw_watts"),
+        ("log --fields host.cpu_percnt", "no field 'host.cpu_percnt'", "host.cpu_percent"),
+        ("explain sm_actve", "no metric or finding 'sm_actve'", "sm_active_percent"),
+    ],
+)
+def test_what_is_mistyped_gets_the_nearest_that_is_right(arguments: str, mistake: str, meant: str) -> None:
+    assert_refused(gpulse(*arguments.split(), scenario="single"), USAGE, mistake, f"did you mean {meant}?")
+
+
+def test_what_is_like_nothing_gets_the_help() -> None:
+    assert_refused(gpulse("xyzzy"), USAGE, "xyzzy is no command: see gpulse --help")
+    assert_refused(gpulse("top", "--xyzzy"), USAGE, "--xyzzy is no option of gpulse top: see gpulse top --help")
+
+
+@pytest.mark.parametrize(
+    "arguments, shown, meant",
+    [
+        ("--gpu-query=name", "ERROR: Option --gpu-query=name is not recognized. Please run 'nvidia-smi -h'.\n\n", "--query-gpu"),
+        ("--query-gpu=utilisation.gpu --format=csv", 'Field "utilisation.gpu" is not a valid field to query.\n\n', "utilization.gpu"),
+    ],
+)
+def test_nvidia_smis_own_complaint_stays_and_the_nearest_comes_beside_it(arguments: str, shown: str, meant: str) -> None:
+    result = gpulse("smi", *arguments.split(), scenario="single")
+    assert (result.out, result.err) == (shown, f"gpulse: did you mean {meant}?\n")
+
+
+def test_a_scenario_that_is_mistyped_gets_the_nearest() -> None:
+    assert "did you mean eight?" in gpulse(scenario="eigth").err
+
+
+def test_a_moment_behind_the_end_of_a_recording_is_told_its_length() -> None:
+    told = gpulse("--demo", "--at", "3h")
+    assert (told.code, told.out) == (FAILURE, "")
+    assert re.fullmatch(r"gpulse: --at 10800s is behind the end: there are \d+s, from 0s on\n", told.err)
 
 
 @pytest.mark.parametrize("selector", ["1", "GPU-ffffffff", "0000:ff:00.0", "amd", "0,7"])

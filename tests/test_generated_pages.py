@@ -15,6 +15,7 @@ from harness import ROOT, gpulse
         ("docs/metrics.md", ["--markdown"]),
         ("docs/findings.md", ["--markdown", "findings"]),
         ("docs/schema/gpulse-1.schema.json", ["--schema"]),
+        ("docs/openapi.json", ["--openapi"]),
     ],
 )
 def test_the_committed_page_is_the_current_one(page: str, arguments: list[str]) -> None:

@@ -50,8 +50,11 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 
 def in_parallel(work: Callable[[str], str | None], names: list[str]) -> list[str]:
+    """What goes wrong side by side is tried again alone: a busy machine can keep a thread from its turn for seconds."""
     with ThreadPoolExecutor(8) as pool:
-        return [fault for fault in pool.map(work, names) if fault]
+        suspects = [name for name, fault in zip(names, pool.map(work, names)) if fault]
+    assert len(suspects) < 10, suspects
+    return [fault for name in suspects if (fault := work(name))]
 
 
 def is_named(device: dict[str, Any]) -> bool:

@@ -195,7 +195,7 @@ def test_what_happened(made: MadeUp) -> None:
     assert [{key: row[key] for key in event} for row in rows] == [event]
     assert made.run("--since", "1d", "--events", "-i", "1", "--csv").csv == []
     text = made.run("--since", "1d", "--events", "-i", "0", TZ="UTC").out
-    assert f"{half[5:10]} {half[11:16]}  GPU 0  GPU has fallen off the bus" in text
+    assert f"{half[5:10]} {half[11:16]}  GPU 0  XID 79: the device has fallen off the bus" in text
 
 
 def test_plain_characters_on_request(made: MadeUp) -> None:

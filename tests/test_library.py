@@ -203,6 +203,25 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(program: Callable[..., R
     assert program(body) == Result(0, "", "")
 
 
+def test_a_value_is_written_as_a_person_reads_it(program: Callable[..., Result]) -> None:
+    body = r"""
+    char text[32];
+    CHECK(gpulse_format(gpulse_metric("memory_used_bytes"), 1610612736.0, text, sizeof text) == 7);
+    CHECK(strcmp(text, "1.5 GiB") == 0);
+    gpulse_format(gpulse_metric("power_draw_watts"), 690.72, text, sizeof text);
+    CHECK(strcmp(text, "690.7 W") == 0);
+    gpulse_format(gpulse_metric("performance_state"), 0, text, sizeof text);
+    CHECK(strcmp(text, "P0") == 0);
+    gpulse_format(gpulse_metric("power_draw_watts"), NAN, text, sizeof text);
+    CHECK(strcmp(text, "no reading") == 0);
+    /* What has no room is left out, and the length is told all the same. */
+    CHECK(gpulse_format(gpulse_metric("power_draw_watts"), 690.72, text, 4) == 7);
+    CHECK(strcmp(text, "690") == 0);
+    CHECK(gpulse_format(gpulse_metric("process.user"), 1, text, sizeof text) == 0);
+    """
+    assert program(body) == Result(0, "", "")
+
+
 def test_nothing_is_taken_for_null(program: Callable[..., Result]) -> None:
     body = r"""
     gpulse_sample *sample; gpulse_table *table; gpulse_stats stats = {.size = sizeof stats};
@@ -224,7 +243,7 @@ def test_nothing_is_taken_for_null(program: Callable[..., Result]) -> None:
     CHECK(isnan(gpulse_value(NULL, 0, 0)));
     CHECK(gpulse_text(NULL, 0, 0) == NULL && gpulse_json(NULL) == NULL);
     CHECK(gpulse_describe(0, NULL) == GPULSE_INVALID && gpulse_describe(-1, NULL) == GPULSE_INVALID);
-    CHECK(gpulse_words(0, 1, NULL, 0) == 0);
+    CHECK(gpulse_words(0, 1, NULL, 0) == 0 && gpulse_format(-1, 1, NULL, 0) == 0);
     CHECK(gpulse_get_column(NULL, 0, NULL) == GPULSE_INVALID && gpulse_table_text(NULL, 0, 0) == NULL);
     CHECK(gpulse_table_rows(NULL) == 0 && gpulse_table_arrow(NULL, NULL) == GPULSE_INVALID);
     gpulse_close(NULL); gpulse_release(NULL); gpulse_retain(NULL); gpulse_set_step(NULL, 1); gpulse_unsubscribe(NULL, 0);

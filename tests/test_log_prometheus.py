@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from agent import wait_for
-from harness import GPULSE, SCENARIOS, Result, environment, gpulse, only_line
+from harness import GPULSE, ROOT, SCENARIOS, Result, environment, gpulse, only_line
 from prometheus_text import parse, promtool_says
 
 needs_promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="needs promtool, of Debian's prometheus")
@@ -42,6 +42,21 @@ def test_promtool_finds_nothing(scenario: str) -> None:
     text = one_sample(scenario=scenario)
     assert parse(text)
     assert promtool_says(text) == ""
+
+
+FIXTURES = ROOT.parent / "shared" / "fixtures"
+
+
+@needs_promtool
+def test_promtool_finds_nothing_on_recorded_machines() -> None:
+    """Cards of AMD and Intel as somebody has recorded them, and logs of nvidia-smi of all ages."""
+    machines = [path for path in sorted(FIXTURES.glob("drm/*")) if (path / "sys").is_dir()]
+    logs = [ROOT / "tests" / "data" / "workloads" / "jobs.gpr", *sorted(FIXTURES.glob("nvidia-smi/xml/*.xml"))]
+    texts = {path: one_sample("--sysroot", path, "--source", "auto") for path in machines}
+    texts |= {path: one_sample("--replay", path) for path in logs}
+    for path, text in texts.items():
+        assert promtool_says(text) == "", path
+    assert not FIXTURES.exists() or len(texts) > 20
 
 
 @pytest.fixture(scope="module")

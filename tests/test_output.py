@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import time
-from typing import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Callable
 
 import pytest
 
@@ -80,6 +83,36 @@ def test_choosing_a_gpu_keeps_its_instances() -> None:
     # sim/profiles/a100-mig.toml has four instances.
     devices = gpulse("--json", "-i", "0", scenario="mig").json["devices"]
     assert [device["id"] for device in devices] == ["0", "0:0", "0:1", "0:2", "0:3"]
+
+
+LONG = "/opt/venvs/" + "deep/" * 20 + "bin/python3"
+
+
+@contextmanager
+def job(folder: Path, *words: str) -> Iterator[Path]:
+    """A script on a simulated GPU, whose interpreter calls itself by a long path; its scenario."""
+    script = folder / "train.py"
+    script.write_text("read end\n")
+    with subprocess.Popen([LONG, "-u", script, *words], executable="/bin/sh", stdin=subprocess.PIPE) as process:
+        path = folder / "scenario.toml"
+        path.write_text(f'[[device]]\nprofile = "h100"\n[[process]]\ndevice = 0\npid = {process.pid}\n')
+        yield path
+
+
+def test_a_command_is_shown_without_the_path_of_its_interpreter(tmp_path: Path) -> None:
+    with job(tmp_path, "--lr", "1e-4") as path:
+        assert "python3 train.py --lr 1e-4" in gpulse("--width", "100", scenario=path).out
+        told = gpulse("--json", scenario=path).json["processes"][0]
+    assert told["command"] == f"{LONG} -u {tmp_path}/train.py --lr 1e-4", "programs get all of it"
+
+
+def test_a_pipe_gets_every_word(tmp_path: Path) -> None:
+    words = [word for number in range(20) for word in (f"--option-{number}", "value")]
+    with job(tmp_path, *words) as path:
+        assert " ".join(words) in gpulse(scenario=path).out
+        assert max(map(len, gpulse(scenario=path, COLUMNS="80").lines)) <= 80
+        assert max(map(len, gpulse("--width", "80", scenario=path).lines)) <= 80
+    assert "…" not in gpulse(scenario="eight").out
 
 
 def test_csv_has_the_fields_asked_for_in_their_order(three: Path) -> None:

@@ -91,6 +91,13 @@ def test_it_holds_the_package_the_library_and_the_command(wheel: Path) -> None:
     assert "Requires-Dist" not in metadata
 
 
+def test_it_brings_a_plugin_that_pytest_finds(wheel: Path, tmp_path: Path) -> None:
+    pip_install("--no-deps", "--target", tmp_path / "installed", wheel, home=tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    told = run(sys.executable, "-m", "pytest", "--markers", cwd=tmp_path, PYTHONPATH=str(tmp_path / "installed"))
+    assert "@pytest.mark.gpu_memory(limit): " in told and "@pytest.mark.gpu_leak_check(allowed): " in told
+
+
 def test_its_tag_is_what_auditwheel_finds(wheel: Path) -> None:
     tag = wheel.stem.split("-", 2)[2]
     assert tag.startswith("py3-none-manylinux_2_")

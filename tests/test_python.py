@@ -276,6 +276,33 @@ def test_steps_and_the_past_in_columns(two: Path) -> None:
     ]
 
 
+def test_whatever_speaks_arrow_takes_the_past_as_it_is(two: Path) -> None:
+    """The same rows by each of them, with nothing in between: numbers, words, times, and what is not there."""
+    out = output_of(
+        """
+        import duckdb, pandas, polars, pyarrow
+        with gpulse.Monitor(interval=0.02, metrics=["power_draw_watts", "fan_speed_percent"]) as monitor:
+            monitor.set_step(7)
+            monitor.wait(monitor.wait().number + 3)
+            past = monitor.history()
+        rows = len(past)
+        arrow = pyarrow.table(past)
+        print("pyarrow", arrow.num_rows == rows, arrow["gpu"][1].as_py(), arrow["power_draw_watts"][1].as_py(), arrow["fan_speed_percent"].null_count == rows)
+        frame = polars.DataFrame(past)
+        print("polars", frame.height == rows, frame["gpu"][1], frame["power_draw_watts"][1], frame["fan_speed_percent"].null_count() == rows)
+        table = pandas.DataFrame.from_arrow(past)
+        print("pandas", len(table) == rows, table["gpu"][1], table["power_draw_watts"][1], table["fan_speed_percent"].isna().all())
+        print("duckdb", *duckdb.sql("select count(*) = {}, max(gpu), max(power_draw_watts), count(fan_speed_percent) = 0 from past".format(rows)).fetchall()[0])
+        times = [arrow["time"][0].value, frame["time"].dt.timestamp("ns")[0], table["time"][0].value,
+                 duckdb.sql("select min(epoch_ns(time)) from past").fetchall()[0][0]]
+        # DuckDB keeps microseconds of a time with a zone.
+        print("times", {time // 1000 for time in times} == {past["time"][0] // 1000})
+        """,
+        scenario=two,
+    )  # fmt: skip
+    assert out.splitlines() == [f"{who} True 1 222.0 True" for who in ("pyarrow", "polars", "pandas", "duckdb")] + ["times True"]
+
+
 def test_sampling_takes_no_turn_of_the_interpreter(two: Path) -> None:
     # A thread that never lets go of the interpreter's lock on its own account: samples come all the same.
     out = output_of(

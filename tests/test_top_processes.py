@@ -260,7 +260,7 @@ def test_a_number_that_is_used_again_while_it_asks(jobs: Jobs, three: list[Noter
         expect(top, f"no signal was sent: {bob.job.pid}: it is gone")
         assert Path(f"/proc/{bob.job.pid}").exists()
         # It can be chosen, asked for and reached as what it is now.
-        top.wait_for(lambda: re.search(rf"\b{bob.job.pid}\b.* {sys.executable}", top.text), "the new one in the list")
+        top.wait_for(lambda: re.search(rf"\b{bob.job.pid}\b.* {Path(sys.executable).name} -c", top.text), "the new one in the list")
         ask(top, "T", "Send SIGTERM to 1 process?")
         top.press("y")
         expect(top, "SIGTERM was sent to 1 process")
@@ -452,7 +452,7 @@ def test_environment(jobs: Jobs) -> None:
         top.press("Right")
         top.wait_text("│_000=value")
         top.press("Left", "q")
-        top.wait_text("╭─ Processes")
+        top.wait_text("─ Processes ─")
 
 
 def test_details_of_a_process_that_ends(jobs: Jobs) -> None:
@@ -466,7 +466,7 @@ def test_details_of_a_process_that_ends(jobs: Jobs) -> None:
         top.press("(")
         top.wait_text("GPU MEM")
         top.press("Esc")
-        top.wait_text("╭─ Processes")
+        top.wait_text("─ Processes ─")
 
 
 def test_a_total_leads_to_its_processes(jobs: Jobs, three: list[Noter]) -> None:

@@ -27,7 +27,7 @@ def jobs(tmp_path: Path) -> Iterator[Jobs]:
 
 
 def gpus_shown(top: Top) -> list[int]:
-    return [int(found.group(1)) for line in top.lines if (found := re.match(r"│? *(\d+) (?:H100|H200)", line))]
+    return [int(found.group(1)) for line in top.lines if (found := re.match(r"│? *(\d+) +(?:H100|H200|[━╸─]|\d+%)", line))]
 
 
 def expect_screen(top: Top, columns: int, rows: int) -> None:
@@ -39,7 +39,7 @@ def expect_screen(top: Top, columns: int, rows: int) -> None:
             return False
         if rows >= 10:
             whole = lines[0].endswith("LIVE 0.1s") and len(lines[0]) == columns and lines[-1].startswith("? Help")
-            return whole and gpus_shown(top) == list(range(8 if rows >= 24 else 3))
+            return whole and gpus_shown(top) == list(range(8 if rows >= 24 else 4))
         if rows >= 5:
             return lines[0].startswith("GPU") and gpus_shown(top) == list(range(rows - 1))
         return "l" not in lines[0]  # "looking for GPUs"
@@ -179,7 +179,9 @@ def test_plain_ascii(jobs: Jobs, arguments: list[str], variables: dict[str, str]
 
 def test_unicode_where_the_locale_has_it(jobs: Jobs) -> None:
     text = written(jobs, LANG="C.UTF-8").decode()
-    assert all(sign in text for sign in "╭│━▼├▄●漢🚀")
+    missing = [sign for sign in "╭│━▼├●漢🚀" if sign not in text]
+    # Which dots of a plot are set depends on when the samples came.
+    assert not missing and any("\u2801" <= sign <= "\u28ff" for sign in text)
 
 
 def inks(raw: bytes) -> set[str]:
@@ -198,10 +200,9 @@ ATTRIBUTES = {"0", "1", "2", "4", "7", "22", "24", "27"}
     [
         (["--no-color"], {}),
         ([], {"NO_COLOR": "1"}),
-        ([], {"TERM": "dumb"}),
         (["--no-color"], {"COLORTERM": "truecolor"}),
     ],
-    ids=["--no-color", "NO_COLOR", "TERM=dumb", "--no-color-before-COLORTERM"],
+    ids=["--no-color", "NO_COLOR", "--no-color-before-COLORTERM"],
 )
 def test_no_colours(jobs: Jobs, arguments: list[str], variables: dict[str, str]) -> None:
     raw = written(jobs, *arguments, **variables)
@@ -254,7 +255,7 @@ def test_only_what_has_changed_is_written(tmp_path: Path) -> None:
     look.write_text('panels = ["gpus", "processes", "events"]\nrows = "compact"\n')
     with Top(tmp_path, "--interval", "100ms", "--settings", look, scenario=scenario, columns=100, rows=30) as top:
         # The history beside each GPU fills first.
-        top.wait_for(lambda: top.text.count("▄" * 12) == 2, "a history that is full")
+        top.wait_for(lambda: top.text.count("⠤" * 12) == 2, "a history that is full")
         top.wait_frame()
         before, begun = len(top.raw), time.monotonic()
         ticked = top.clock

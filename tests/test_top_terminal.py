@@ -139,6 +139,23 @@ def test_not_a_terminal() -> None:
     assert only_line(result.err) == "gpulse: gpulse top needs a terminal: use gpulse --watch for a stream"
 
 
+def test_a_recording_that_is_missing_is_said_before_the_terminal_is(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.gpr"
+    result = gpulse("top", "--replay", missing)
+    assert (result.code, result.out) == (1, "")
+    assert only_line(result.err) == f"gpulse: cannot read {missing}: No such file or directory"
+    assert only_line(gpulse("top", "--demo").err).startswith("gpulse: gpulse top needs a terminal")
+
+
+def test_a_terminal_that_can_do_nothing(tmp_path: Path) -> None:
+    with Top(tmp_path, scenario="single", ready=None, TERM="dumb") as top:
+        assert top.exit_code() == 1
+        assert top.text.split() == (
+            "gpulse: gpulse top needs a terminal that can move its cursor, and TERM is dumb: use gpulse --watch".split()
+        )
+        assert b"\033" not in top.raw
+
+
 @pytest.mark.parametrize(
     "text, complaint",
     [
@@ -189,7 +206,7 @@ def test_options(tmp_path: Path) -> None:
     ]
     with Top(tmp_path, "--interval", "100ms", *arguments, scenario="eight", COLORTERM="truecolor") as top:
         top.wait_for(lambda: top.sorted_by == "PID▼", "the order")
-        assert "╭─ Plots" not in top.text and "filter gpu:2-3" in top.note
+        assert "─ Plots ─" not in top.text and "filter gpu:2-3" in top.note
         assert [row.gpu for row in top.rows] == [2, 3]
         assert re.findall(r"│ +(\d) H100", top.text) == ["2", "3"]
         assert top.cell(*top.find("GPUs")).fg == "0550ae"
@@ -202,14 +219,14 @@ def test_options(tmp_path: Path) -> None:
 def test_the_look_is_remembered(tmp_path: Path) -> None:
     with Top(tmp_path, "--interval", "100ms", scenario="eight") as top:
         top.press("4", "5", "i", "c", "w")
-        top.wait_for(lambda: "╭─ Events" not in top.text and top.sorted_by == "GPU MEM▲", "the changes")
+        top.wait_for(lambda: "─ Events ─" not in top.text and top.sorted_by == "GPU MEM▲", "the changes")
         top.press("q")
         assert top.exit_code() == 0
     file = tmp_path / "gpulse" / "top.toml"
     file.write_text("# mine\n" + file.read_text())
     with Top(tmp_path, "--interval", "100ms", scenario="eight", COLORTERM="truecolor") as top:
         top.wait_for(lambda: top.sorted_by == "GPU MEM▲", "the order")
-        assert "╭─ Events" not in top.text and "╭─ Host" not in top.text
+        assert "─ Events ─" not in top.text and "─ Host ─" not in top.text
         assert top.cell(*top.find("GPUs")).fg == "0550ae"
         top.press("4", "q")
         assert top.exit_code() == 0
@@ -218,7 +235,7 @@ def test_the_look_is_remembered(tmp_path: Path) -> None:
     # Another file, another look.
     other = tmp_path / "other.toml"
     with Top(tmp_path, "--interval", "100ms", "--settings", other, scenario="eight") as top:
-        top.wait_text("╭─ Events")
+        top.wait_text("─ Events ─")
         top.press("3", "W")
         top.wait_for(lambda: top.message == f"saved in {other}", "where it is saved")
     assert '"processes"' not in other.read_text() and file.read_text() == text
@@ -228,7 +245,7 @@ def test_a_flag_is_not_remembered_with_what_was_changed_by_key(tmp_path: Path) -
     flags = ["--theme", "light", "--sort", "pid"]
     with Top(tmp_path, "--interval", "100ms", *flags, scenario="eight") as top:
         top.press("5")
-        top.wait_for(lambda: "╭─ Events" not in top.text and top.sorted_by.startswith("PID"), "the changes")
+        top.wait_for(lambda: "─ Events ─" not in top.text and top.sorted_by.startswith("PID"), "the changes")
         top.press("q")
         assert top.exit_code() == 0
     text = (tmp_path / "gpulse" / "top.toml").read_text()
@@ -332,7 +349,7 @@ def test_keys_work_while_one_gpu_hangs(tmp_path: Path) -> None:
         # The others go on.
         for gpu in (0, 2):
             assert re.search(rf"│ +{gpu} H100 80GB HBM3 .* 58°C", top.text)
-        top.wait_for(lambda: "GPU 1 not responding" in top.text[top.text.index("╭─ Events") :], "that it is told")
+        top.wait_for(lambda: "GPU 1 does not respond" in top.text[top.text.index("─ Events ─") :], "that it is told")
         begun = time.monotonic()
         top.press("q")
         assert top.exit_code() == 0

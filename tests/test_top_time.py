@@ -143,18 +143,18 @@ def test_what_happened(jobs: Jobs, tmp_path: Path) -> None:
     with Top(tmp_path, "--interval", "100ms", scenario=jobs.scenario(EVENTS), COLORTERM="truecolor") as top:
 
         def events() -> list[str]:
-            lines = top.lines[top.find("╭─ Events")[1] + 1 :]
+            lines = top.lines[top.find("─ Events ─")[1] + 1 :]
             return [line.strip("│ ") for line in lines if re.match(r"│\d\d:\d\d:\d\d ", line)]
 
         top.wait_for(lambda: len(events()) >= 4, "four events")
         # The newest first, each with its time.
         said = [re.sub(r"^\d\d:\d\d:\d\d ", "", event) for event in events()]
         assert said == [
-            "GPU 0 ecc memory error not corrected",
+            "GPU 0 memory error not corrected",
             f"GPU 0 process {goes.pid} sleep ({USER}) went from GPU 0",
-            "GPU 1 xid 79 driver error XID 79",
+            "GPU 1 XID 79: the device has fallen off the bus: the host can no longer reach it",
             f"GPU 1 process {comes.pid} sleep ({USER}) came on GPU 1",
         ]
         # What is bad is seen to be bad.
-        x, y = top.find("xid 79")
+        x, y = top.find("XID 79")
         assert top.cell(x, y).fg == "f0616d"

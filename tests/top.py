@@ -310,7 +310,7 @@ class Top:
         found = []
         for y in range(start + 1, self.screen.lines):
             line = self.lines[y]
-            if line.startswith(("╰", "+-")) or not line.strip("│|▐# "):
+            if line.startswith(("╰", "├", "─", "+-", "--")) or not line.strip("│|▐# "):
                 break
             found.append((y, line.lstrip("│|").rstrip("│|▐# ")))
         return found
@@ -342,13 +342,14 @@ class Top:
     def note(self) -> str:
         """What the frame of the list says at the right."""
         for line in self.lines:
-            if line.startswith("╭─ Processes "):
-                return line.removeprefix("╭─ Processes ").strip("─╮ ")
+            if found := re.match(r"[╭├─]─ Processes (.*)", line):
+                return found.group(1).strip("─╮┤ ")
         return ""
 
     @property
     def message(self) -> str:
-        return self.lines[-1]
+        """What is said on the line above the keys, or asked in their place."""
+        return self.lines[-2] if self.lines[-1].startswith("? Help") else self.lines[-1]
 
     @property
     def clock(self) -> str:

@@ -50,21 +50,6 @@ def sort_invert(desk: Desk, key: str) -> None:
     desk.expect_order("GPU MEM▼", desk.start_order)
 
 
-@does("+")
-def sort_ascending(desk: Desk, key: str) -> None:
-    desk.top.press(key, key)
-    desk.expect_order("GPU MEM▲", desk.order(lambda job: job.memory))
-    desk.top.press("i")
-
-
-@does("-")
-def sort_descending(desk: Desk, key: str) -> None:
-    desk.top.press("i")
-    desk.expect_order("GPU MEM▲", desk.order(lambda job: job.memory))
-    desk.top.press(key, key)
-    desk.expect_order("GPU MEM▼", desk.start_order)
-
-
 @does("M")
 def sort_memory(desk: Desk, key: str) -> None:
     desk.top.press("N")

@@ -182,7 +182,7 @@ PANELS = ["GPUs", "Plots", "Host", "Processes", "Events"]
 
 
 def panels_shown(top: Top) -> list[str]:
-    return [panel for panel in PANELS if f"╭─ {panel} ─" in top.text]
+    return [panel for panel in PANELS if re.search(rf"[╭├]─ {panel} ─", top.text)]
 
 
 def is_at_start(desk: Desk) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 from top_desk import LONG_COMMAND, USER, Desk, does
 from top_jobs import SLEEP, Job
@@ -137,7 +138,7 @@ def details(desk: Desk, key: str) -> None:
     top.press("Down")
     top.wait_text(f"Process {desk.start_order[2]} on GPU")
     top.press("Esc")
-    top.wait_text("╭─ Processes")
+    top.wait_text("─ Processes ─")
     desk.let_go()
 
 
@@ -150,8 +151,21 @@ def environment_of_process(desk: Desk, key: str) -> None:
     top.wait_text(f"Environment of {pid}")
     assert f"GPULSE_TEST_JOB={name}" in top.text
     top.press("Esc")
-    top.wait_text("╭─ Processes")
+    top.wait_text("─ Processes ─")
     desk.let_go()
+
+
+@does("J")
+def children(desk: Desk, key: str) -> None:
+    """The launcher's child has a row of its own, so it has none below it; the burner has started nobody."""
+    top = desk.top
+    job = desk.job("burner")
+    desk.show_only("burner")
+    top.press("Home", key)
+    top.wait_for(lambda: top.message == f"{job.pid} has started no other process", "a word of it")
+    top.press(key)
+    desk.let_go()
+    desk.show_all()
 
 
 @does("F")
@@ -196,7 +210,7 @@ def tree(desk: Desk, key: str) -> None:
     top.wait_for(lambda: "tree" in top.note, "the tree")
     lines = [line for _, line in top.listed()]
     assert re.search(rf"\b{launcher.pid}\b.* └─ launcher", lines[1])
-    assert re.search(rf"\b{nested.pid}\b.*    └─ {SLEEP} 600", lines[2])
+    assert re.search(rf"\b{nested.pid}\b.*    └─ {Path(SLEEP).name} 600", lines[2])
     top.press(key)
     desk.show_all()
 

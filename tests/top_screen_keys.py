@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from top import FRAME, MOUSE, Top
-from top_desk import PANELS, TIME_KEYS, TITLE, Check, Desk, does, panels_shown
+from top_desk import PANELS, TIME_KEYS, TITLE, USER, Check, Desk, does, panels_shown
 
 # Screen
 
@@ -51,6 +51,62 @@ def findings(desk: Desk, key: str) -> None:
     top.wait_gone("─ What is wrong ─")
 
 
+@does("E")
+def events(desk: Desk, key: str) -> None:
+    top = desk.top
+    top.press(key)
+    top.wait_text("─ Events ─")
+    top.wait_gone("╭─ GPUs")
+    top.press("Esc")
+    top.wait_text("╭─ GPUs")
+
+
+@does("O")
+def other_processes(desk: Desk, key: str) -> None:
+    """The test itself uses no GPU; the jobs do."""
+    top = desk.top
+    top.press(key)
+    top.wait_text("─ Busiest processes without a GPU ─")
+    listed = [int(found.group(1)) for line in top.lines if (found := re.match(r"│ +(\d+) ", line))]
+    assert listed and not {job.pid for job in desk.jobs.all} & set(listed)
+    assert "READ/s" in top.text
+    top.press("Esc")
+    top.wait_text("╭─ GPUs")
+
+
+@does("=")
+def labels(desk: Desk, key: str) -> None:
+    top = desk.top
+    top.press(key)
+    top.wait_for(lambda: top.lines[-1].startswith("GPU: Number of the GPU"), "the first label")
+    top.press("Right")
+    top.wait_for(lambda: top.lines[-1].startswith("NAME: "), "the next")
+    top.press("Esc")
+    top.wait_for(lambda: top.lines[-1].startswith("? Help"), "the keys")
+
+
+@does("+")
+def longer_interval(desk: Desk, key: str) -> None:
+    top = desk.top
+    for seconds in ("0.2", "0.5"):
+        top.press(key)
+        top.wait_for(lambda: top.lines[0].endswith(f"LIVE {seconds}s"), f"every {seconds} s")
+        top.wait_for(lambda: top.message == f"a sample every {seconds} s", "a word of it")
+    top.press("-", "-")
+    top.wait_for(lambda: top.lines[0].endswith("LIVE 0.1s"), "as it was")
+
+
+@does("-")
+def shorter_interval(desk: Desk, key: str) -> None:
+    """Not below the shortest."""
+    top = desk.top
+    top.press("+")
+    top.wait_for(lambda: top.lines[0].endswith("LIVE 0.2s"), "every 0.2 s")
+    for _ in range(2):
+        top.press(key)
+        top.wait_for(lambda: top.lines[0].endswith("LIVE 0.1s"), "every 0.1 s")
+
+
 @does("b")
 def next_device(desk: Desk, key: str) -> None:
     for device in (0, 1, None):
@@ -63,6 +119,61 @@ def previous_device(desk: Desk, key: str) -> None:
     for device in (1, 0, None):
         desk.top.press(key)
         expect_device(desk, device)
+
+
+def device_order(top: Top) -> list[int]:
+    lines = top.lines[: top.find("─ Plots ─")[1]]
+    return [int(found.group(1)) for line in lines if (found := re.match(r"│ +([01]) (?:H100|GeForce)", line))]
+
+
+@does("#")
+def sort_devices(desk: Desk, key: str) -> None:
+    top = desk.top
+    assert device_order(top) == [0, 1]
+    top.press(key)
+    top.wait_text("─ Sort GPUs by ─")
+    # Number, name, use: GPU 1 is at 99 %, GPU 0 at 37 %.
+    top.press("Down", "Down", "Enter")
+    top.wait_for(lambda: device_order(top) == [1, 0] and "UTI▼" in top.text, "the busier one first")
+    top.press(key, "Home", "Enter")
+    top.wait_for(lambda: device_order(top) == [0, 1], "the order of numbers")
+
+
+@does("@")
+def group_devices(desk: Desk, key: str) -> None:
+    top = desk.top
+    top.press(key)
+    top.wait_for(lambda: re.search(rf"│ +2x {USER} ", top.text) and top.message == "GPUs by user", "whose they are")
+    top.press(key)
+    top.wait_for(lambda: re.search(r"│ +2x no job ", top.text) and top.message == "GPUs by job", "their jobs")
+    top.press(key)
+    top.wait_for(lambda: " 2x " not in top.text and top.message == "GPUs in one list", "one list")
+
+
+@does("0")
+def hide_idle_devices(desk: Desk, key: str) -> None:
+    top = desk.top
+    top.press(key)
+    top.wait_for(lambda: top.message == "GPUs without work and processes are hidden", "that they are hidden")
+    assert device_order(top) == [0, 1], "both are at work"
+    top.press(key)
+    top.wait_for(lambda: top.message == "all GPUs are shown", "that all are shown")
+
+
+@does(";", ":")
+def page_plots(desk: Desk, key: str) -> None:
+    top = desk.top
+    top.press(key)
+    top.wait_for(lambda: top.message == "the plots of all GPUs are on the screen", "that these are all")
+    # One below the other, on a screen with room for one.
+    top.resize(58, 36)
+    top.wait_for(lambda: "GPU 0 of 2" in top.text and "0 H100 80GB HBM3  ●" in top.text, "the first")
+    top.press(key)
+    top.wait_text("1 GeForce")
+    top.wait_gone("0 H100 80GB HBM3  ●")
+    top.press(key)
+    top.wait_text("0 H100 80GB HBM3  ●")
+    top.resize(140, 50)
 
 
 def device_lines(top: Top) -> int:
@@ -139,21 +250,24 @@ def plots_together(desk: Desk, key: str) -> None:
 
 @does("Z")
 def zoom_out(desk: Desk, key: str) -> None:
-    for samples in (2, 4):
+    # A sample every tenth of a second.
+    desk.top.wait_text(", 0.1s a dot")
+    for time in ("0.2s", "0.4s"):
         desk.top.press(key)
-        desk.top.wait_text(f"{samples} samples a dot")
+        desk.top.wait_text(f", {time} a dot")
+        assert desk.top.message == f"plots: {time} a dot"
     desk.top.press("z", "z")
-    desk.top.wait_gone("samples a dot")
+    desk.top.wait_text(", 0.1s a dot")
 
 
 @does("z")
 def zoom_in(desk: Desk, key: str) -> None:
     desk.top.press("Z", "Z")
-    desk.top.wait_text("4 samples a dot")
+    desk.top.wait_text(", 0.4s a dot")
     desk.top.press(key)
-    desk.top.wait_text("2 samples a dot")
+    desk.top.wait_text(", 0.2s a dot")
     desk.top.press(key)
-    desk.top.wait_gone("samples a dot")
+    desk.top.wait_text(", 0.1s a dot")
 
 
 @does("w")

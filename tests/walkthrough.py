@@ -1,17 +1,12 @@
-"""Follows the walkthroughs of CONTRIBUTING.md word by word, in a copy of the tree.
-
-To build the copy takes a while and a processor that the other tests leave idle: it begins before them, in the background.
-"""
+"""Follows the walkthroughs of CONTRIBUTING.md word by word, in a copy of the tree."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +14,7 @@ from harness import BUILD, ROOT
 
 # Kept between runs, so that only what has changed is built again.
 COPY = BUILD / "walkthrough"
+TITLES = ["Add a metric", "Add a vendor", "Add a page to the live view"]
 
 
 @dataclass
@@ -70,62 +66,24 @@ def update_copy(stage: Path) -> None:
             shutil.copy(stage / name, target)
 
 
-class Walk(threading.Thread):
-    """Does one walkthrough after the other; each is found to be well or not when it is asked for."""
-
-    def __init__(self, titles: list[str]) -> None:
-        super().__init__(daemon=True)
-        self.outcomes: dict[str, BaseException | None] = {}
-        self.titles = titles
-        self.changed = threading.Condition()
-        self.building: subprocess.Popen[str] | None = None
-        self.stopped = False
-
-    def run(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            stage = Path(folder)
-            for title in self.titles:
-                outcome: BaseException | None = None
-                try:
-                    if not self.outcomes:
-                        copy_tree(stage)
-                    self.follow(title, stage)
-                except BaseException as error:  # told to whoever asks
-                    outcome = error
-                with self.changed:
-                    self.outcomes[title] = outcome
-                    self.changed.notify_all()
-
-    def follow(self, title: str, stage: Path) -> None:
-        blocks = walkthrough(title)
-        for block in blocks:
-            apply(block, stage)
+def follow(title: str) -> None:
+    """Does what the section says, in a copy of the tree in which those before it were done."""
+    with tempfile.TemporaryDirectory() as folder:
+        stage = Path(folder)
+        copy_tree(stage)
+        for done in TITLES[: TITLES.index(title) + 1]:
+            blocks = walkthrough(done)
+            for block in blocks:
+                apply(block, stage)
         update_copy(stage)
-        (commands,) = [block.text for block in blocks if block.kind == "sh"]
-        (expected,) = [block.text for block in blocks if block.kind == "text"]
-        # Unoptimised, because it is only looked at once.
-        env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-        env["CMAKE_ARGS"] = "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DGPULSE_TESTS=OFF -DGPULSE_PCH=ON"
-        with self.changed:
-            assert not self.stopped, "the tests ended before"
-            self.building = subprocess.Popen(
-                ["nice", "bash", "-euo", "pipefail", "-c", commands], cwd=COPY, env=env, text=True,
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-            )  # fmt: skip
-        out, err = self.building.communicate(timeout=900)
-        assert self.building.returncode == 0, out[-4000:] + err[-4000:]
-        building = re.compile(r"\[\d+/\d+\]|ninja: |-- |Installing |\d+ samples, ")
-        shown = [line for line in out.splitlines() if not building.match(line)]
-        assert shown == expected.splitlines()
-
-    def expect(self, title: str) -> None:
-        with self.changed:
-            self.changed.wait_for(lambda: title in self.outcomes)
-        if error := self.outcomes[title]:
-            raise error
-
-    def stop(self) -> None:
-        with self.changed:
-            self.stopped = True
-            if self.building is not None and self.building.poll() is None:
-                os.killpg(self.building.pid, signal.SIGTERM)
+    (commands,) = [block.text for block in blocks if block.kind == "sh"]
+    (expected,) = [block.text for block in blocks if block.kind == "text"]
+    # Unoptimised, because it is only looked at once.
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    env["CMAKE_ARGS"] = "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DGPULSE_TESTS=OFF -DGPULSE_PCH=ON"
+    shell = ["nice", "bash", "-euo", "pipefail", "-c", commands]
+    built = subprocess.run(shell, cwd=COPY, env=env, text=True, capture_output=True, timeout=900)
+    assert built.returncode == 0, built.stdout[-4000:] + built.stderr[-4000:]
+    building = re.compile(r"\[\d+/\d+\]|ninja: |-- |Installing |\d+ samples, ")
+    shown = [line for line in built.stdout.splitlines() if not building.match(line)]
+    assert shown == expected.splitlines()

@@ -31,6 +31,7 @@ else:
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "gpulse"
+MODULES = (ROOT / "python" / "pytest_gpulse.py",)
 PRODUCTS = ("gpulse", "libgpulse.so")
 # The first time that a zip archive can hold.
 OLDEST = 315532800
@@ -78,6 +79,14 @@ def metadata() -> str:
     return "\n".join(lines) + "\n\n" + readme.read_text(encoding="utf-8")
 
 
+def entry_points() -> str:
+    """What other programs find by their group, such as pytest its plugins."""
+    groups: dict[str, dict[str, str]] = project().get("entry-points", {})
+    return "\n".join(
+        f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in names.items()) for group, names in groups.items()
+    )
+
+
 def wheel_text(tag: str) -> str:
     return f"Wheel-Version: 1.0\nGenerator: gpulse {version()}\nRoot-Is-Purelib: false\nTag: {tag}\n"
 
@@ -87,6 +96,7 @@ def metadata_files(tag: str) -> dict[str, bytes]:
     files = {f"{folder}/licenses/{name}": (ROOT / name).read_bytes() for name in project()["license-files"]}
     files[f"{folder}/METADATA"] = metadata().encode()
     files[f"{folder}/WHEEL"] = wheel_text(tag).encode()
+    files[f"{folder}/entry_points.txt"] = entry_points().encode()
     return files
 
 
@@ -138,8 +148,8 @@ def stripped(path: Path) -> bytes:
         return copy.read_bytes()
 
 
-def platform_tag(paths: list[Path]) -> str:
-    """That of the oldest glibc on which all of them run."""
+def needed_glibc(paths: list[Path]) -> tuple[int, int]:
+    """The oldest on which all of them run; (0, 0): any."""
     newest = (0, 0)
     for path in paths:
         told = subprocess.run(
@@ -147,6 +157,11 @@ def platform_tag(paths: list[Path]) -> str:
         ).stdout
         for major, minor in re.findall(r"Name: GLIBC_(\d+)\.(\d+)", told):
             newest = max(newest, (int(major), int(minor)))
+    return newest
+
+
+def platform_tag(paths: list[Path]) -> str:
+    newest = needed_glibc(paths)
     machine = os.uname().machine
     return f"manylinux_{newest[0]}_{newest[1]}_{machine}" if newest > (0, 0) else f"linux_{machine}"
 
@@ -180,7 +195,7 @@ def python_files() -> dict[str, bytes]:
     if not (PACKAGE / "__init__.py").is_file():
         fail(f"no {PACKAGE.relative_to(ROOT)}/__init__.py", "build from a whole checkout or source archive")
     wanted = sorted(path for path in PACKAGE.rglob("*") if path.suffix in {".py", ".pyi"} or path.name == "py.typed")
-    return {path.relative_to(PACKAGE.parent).as_posix(): path.read_bytes() for path in wanted}
+    return {path.relative_to(PACKAGE.parent).as_posix(): path.read_bytes() for path in [*wanted, *MODULES]}
 
 
 def build_wheel(

@@ -125,8 +125,8 @@ class Picture:
         for y in range(self.rows):
             for x in range(self.screen.columns):
                 self.cell(x, y)
-        # Few colours suffice for a terminal, and the file is a third.
-        self.image.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+        # Few colours suffice for a terminal, and the file is a third; the method keeps those that few letters have.
+        self.image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
 
     def cell(self, x: int, y: int) -> None:
         cell = self.screen.buffer[y][x]

@@ -7,4 +7,5 @@ mkdir -p "$folder/schema"
 build/gpulse explain --markdown >"$folder/metrics.md"
 build/gpulse explain --markdown findings >"$folder/findings.md"
 build/gpulse explain --schema >"$folder/schema/gpulse-1.schema.json"
+build/gpulse explain --openapi >"$folder/openapi.json"
 build/gpulse explain --all --json | tools/make_metric_types.py >python/gpulse/_metrics.pyi

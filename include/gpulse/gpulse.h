@@ -109,6 +109,9 @@ GPULSE_API const char *gpulse_reason(double value);
 /* The words of a state or set, with commas: "P0", "power cap, sw thermal"; empty for other metrics. Writes at most
  * `room` bytes with the final zero, and returns how long the whole text is. */
 GPULSE_API size_t gpulse_words(int32_t metric, double value, char *text, size_t room);
+/* A value with its unit, as a person reads it: "85 %", "1.1 GiB", "690.7 W", "P0"; the reason of one that is not there;
+ * empty for a metric of the kind text. Written and returned as above. */
+GPULSE_API size_t gpulse_format(int32_t metric, double value, char *text, size_t room);
 
 /* ---- Monitor ---- */
 

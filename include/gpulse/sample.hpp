@@ -94,6 +94,12 @@ class Metric {
     text.resize(gpulse_words(number_, value.raw(), text.data(), text.size()));
     return text;
   }
+  // With its unit, as a person reads it: "85 %", "1.1 GiB"; or the reason why it is not there.
+  std::string format(const Value &value) const {
+    std::string text(gpulse_format(number_, value.raw(), nullptr, 0) + 1, '\0');
+    text.resize(gpulse_format(number_, value.raw(), text.data(), text.size()));
+    return text;
+  }
 
  private:
   gpulse_metric_info info() const {

@@ -9,6 +9,7 @@
     with gpulse.Monitor(interval=1.0) as monitor: ...          # samples in the background
     with gpulse.region("forward"): ...                          # what a stretch of code takes
     print(*gpulse.diagnose("10s"), sep="\\n")                   # why the GPUs are not busy
+    gpulse.live("5m")                                           # a plot in a notebook, while its cell runs
     gpulse.pick(2, min_free="20GiB", wait="10m").apply()        # GPUs for this process alone
 
 A reading is a number or None; `device.reason("fan_speed_percent")` says why there is none. Nothing is loaded, started
@@ -16,6 +17,8 @@ or printed by the import.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from ._errors import (
     GpulseError,
@@ -27,7 +30,7 @@ from ._errors import (
     UnknownDevice,
     UnknownMetric,
 )
-from ._finding import Finding
+from ._finding import Finding, Findings
 from ._library import Metric, library, metrics
 from ._monitor import Monitor, Stats, diagnose
 from ._pick import Lease, LeasedDevice, grab_gpus, pick
@@ -43,10 +46,25 @@ from .sinks import Csv, JsonLines, TensorBoard
 print_gpu_utilisation = print_gpu_utilization
 
 
-def __getattr__(name: str) -> str:
+if TYPE_CHECKING:
+    from ._live import Live, live
+
+
+def __getattr__(name: str) -> Any:
     if name == "__version__":
         return str(library().version().decode())
+    if name in ("Live", "live"):  # a third of what importing the package would take
+        from . import _live
+
+        return getattr(_live, name)
     raise AttributeError(f"module 'gpulse' has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext gpulse`: %%gpu tells what a cell took, %gpu_live draws."""
+    from ._magic import load
+
+    load(shell)
 
 
 __all__ = [
@@ -54,6 +72,7 @@ __all__ = [
     "Device",
     "DeviceUse",
     "Finding",
+    "Findings",
     "GpulseError",
     "Host",
     "Ignored",
@@ -61,6 +80,7 @@ __all__ = [
     "Lease",
     "LeasedDevice",
     "LibraryError",
+    "Live",
     "Metric",
     "Monitor",
     "MonitorClosed",
@@ -86,6 +106,7 @@ __all__ = [
     "diagnose",
     "gpu_util",
     "grab_gpus",
+    "live",
     "metrics",
     "pick",
     "print_gpu_utilisation",

@@ -44,8 +44,22 @@ class Finding:
         estimated = ", estimated" if self.estimated else ""
         return f"{self.severity}: {self.id}, GPU {', '.join(self.devices)}{estimated}: {self.text}"
 
+    def _repr_html_(self) -> str:
+        from ._html import finding_html
 
-def take_findings(handle: int, uuids: Optional[Container[str]] = None) -> list[Finding]:
+        return finding_html(self)
+
+
+class Findings(list[Finding]):
+    """A list of them, which a notebook shows as such."""
+
+    def _repr_html_(self) -> str:
+        from ._html import findings_html
+
+        return findings_html(self)
+
+
+def take_findings(handle: int, uuids: Optional[Container[str]] = None) -> Findings:
     """Those of a list of the library's, which is freed; `uuids`: only what is about any of these devices."""
     lib = library()
     try:
@@ -54,7 +68,7 @@ def take_findings(handle: int, uuids: Optional[Container[str]] = None) -> list[F
         found = [_finding(handle, index) for index in range(info.count)]
     finally:
         lib.findings_free(handle)
-    return [one for one in found if uuids is None or any(uuid in uuids for uuid in one.uuids)]
+    return Findings(one for one in found if uuids is None or any(uuid in uuids for uuid in one.uuids))
 
 
 def _finding(handle: int, index: int) -> Finding:

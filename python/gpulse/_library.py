@@ -134,6 +134,7 @@ _FAST: dict[str, tuple[Any, list[Any]]] = {
     "describe": (c_int, [c_int32, POINTER(MetricInfo)]),
     "reason": (c_char_p, [c_double]),
     "words": (c_size_t, [c_int32, c_double, c_char_p, c_size_t]),
+    "format": (c_size_t, [c_int32, c_double, c_char_p, c_size_t]),
     "options_init": (None, [POINTER(Options)]),
     "latest": (c_void_p, [c_void_p]),
     "subscribe": (c_int, [c_void_p]),
@@ -219,6 +220,12 @@ class Metric(NamedTuple):
     unit: str
     label: str
     help: str
+
+    def format(self, value: float) -> str:
+        """With its unit, as a person reads it: "85 %", "1.1 GiB"; of a NaN the reason why there is no value."""
+        text = ctypes.create_string_buffer(256)
+        library().format(self.number, value, text, len(text))
+        return text.value.decode(errors="replace")
 
 
 def _candidates() -> list[str]:

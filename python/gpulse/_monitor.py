@@ -23,7 +23,7 @@ from typing import Optional, Union
 
 from . import _library
 from ._errors import MonitorClosed, MonitorForked, NoSample
-from ._finding import Finding, take_findings
+from ._finding import Findings, take_findings
 from ._library import library, make_options, raise_for
 from ._sample import Sample
 from ._table import Table
@@ -296,7 +296,7 @@ class Monitor:
         raise_for(library().history(handle, ctypes.byref(options), ctypes.byref(table)))
         return Table(int(table.value or 0))
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> Findings:
         """Why the GPUs are not busy, and what to do: problems and notes that last, the worst first.
 
             for finding in monitor.findings():
@@ -312,7 +312,7 @@ class Monitor:
         raise_for(library().get_findings(handle, ctypes.byref(found)))
         return take_findings(int(found.value or 0), self._shown_devices())
 
-    def diagnose(self, seconds: Union[float, str] = 30.0) -> list[Finding]:
+    def diagnose(self, seconds: Union[float, str] = 30.0) -> Findings:
         """The last 3 to 120 seconds judged as one: also what is well, such as "healthy" and "idle".
 
         NoSample where less than 3 seconds were seen, counted as for findings(). gpulse.diagnose() does the waiting too.
@@ -365,7 +365,7 @@ class Monitor:
 
 def diagnose(
     seconds: Union[float, str] = 30.0, *, devices: DeviceChoice = "visible", agent: bool = True
-) -> list[Finding]:
+) -> Findings:
     """Watches for so long, 3 to 120 seconds, and tells what the GPUs did and why they were not busy, the worst first.
 
         for finding in gpulse.diagnose("10s"):
@@ -382,7 +382,7 @@ def diagnose(
         while sample.device_count > 0 and sample.monotonic < until:
             sample = monitor.wait(sample.number)
         if sample.device_count == 0:
-            return []
+            return Findings()
         return monitor.diagnose(wanted)
 
 

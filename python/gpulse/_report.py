@@ -93,6 +93,11 @@ class Report:
                 return row
         raise KeyError(name)
 
+    def _repr_html_(self) -> str:
+        from ._html import report_html
+
+        return report_html(self.rows)
+
     def __str__(self) -> str:
         if not self.rows:
             return "no region has ended yet"

@@ -68,6 +68,11 @@ class RegionResult:
         known = [value for value in values if value is not None]
         return sum(known) if known and len(known) == len(values) else None
 
+    def _repr_html_(self) -> str:
+        from ._html import region_html
+
+        return region_html(self)
+
     @property
     def settled(self) -> bool:
         return all(device.settled for device in self.devices)

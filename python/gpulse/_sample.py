@@ -163,6 +163,11 @@ class Device(Readings, DeviceMetrics):
     def __hash__(self) -> int:
         return hash(self.uuid)
 
+    def _repr_html_(self) -> str:
+        from ._html import device_html
+
+        return device_html(self)
+
     def __repr__(self) -> str:
         return f"<gpulse.Device {self.id} {self.name} {self.uuid}>"
 
@@ -317,6 +322,11 @@ class Sample:
         """As `gpulse --json` prints it."""
         text = library().json(self._handle)
         return dict(json.loads(text))
+
+    def _repr_html_(self) -> str:
+        from ._html import sample_html
+
+        return sample_html(self)
 
     def __repr__(self) -> str:
         return f"<gpulse.Sample {self.datetime:%Y-%m-%dT%H:%M:%S.%f}Z, {self._info.devices} devices>"

@@ -130,5 +130,10 @@ class Table:
         capsule: object = new(address, _STREAM_NAME, ctypes.cast(_release_capsule, ctypes.c_void_p))
         return capsule
 
+    def _repr_html_(self) -> str:
+        from ._html import table_html
+
+        return table_html(self)
+
     def __repr__(self) -> str:
         return f"<gpulse.Table {len(self)} rows, {len(self._columns)} columns>"

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "source/nvml/abi.hpp"
+#include "test_paths.hpp"
 
 namespace gpulse::sim {
 
@@ -20,7 +21,7 @@ class Library {
  public:
   Library() {
     setenv("GPULSE_SIM_SCENARIO", "single", 1);
-    handle_ = dlopen(GPULSE_BUILD_DIR "/sim/libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    handle_ = dlopen((kBuildDir + "/sim/libnvidia-ml.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
   }
 
   [[nodiscard]] void *symbol(const char *name) const { return dlsym(handle_, name); }

@@ -40,6 +40,7 @@ class JsonWriter {
 
  private:
   void append(std::uint64_t number);
+  bool append_thousandths(double number);
   void separate();
 
   std::string &out_;

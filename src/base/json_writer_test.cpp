@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <random>
 
 namespace gpulse {
 namespace {
@@ -39,6 +43,23 @@ TEST(JsonWriter, CommasAndNesting) {
               json.end_object();
             }),
             R"({"a":1,"b":[{},[],"x",null],"c":true})");
+}
+
+TEST(JsonWriter, WritesTheShortestTextOfAnyNumber) {
+  std::mt19937_64 random(1);
+  const auto check = [](double number) {
+    std::array<char, 32> text{};
+    const std::string shortest(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
+    EXPECT_EQ(one(number), shortest);
+  };
+  for (int i = 0; i < 100'000; ++i) {
+    const auto thousandths = static_cast<std::int64_t>(random() % 2'000'000'000'000) - 1'000'000'000'000;
+    // A whole number has its own way.
+    if (thousandths % 1000 != 0) check(static_cast<double>(thousandths) / 1000);
+    check(std::bit_cast<double>((random() >> 4U) | 0x3000000000000000U));
+  }
+  for (const auto number : {0.001, -0.001, 0.5, 999'999'999.999, 1e9 + 0.5, 0.0005, 1.0005, 0.1 + 0.2, 1e-7})
+    check(number);
 }
 
 TEST(JsonWriter, Numbers) {

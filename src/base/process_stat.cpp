@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/process_stat.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 
 namespace gpulse {
@@ -53,6 +57,32 @@ std::optional<std::uint64_t> disk_wait_ticks(const ProcessStat &stat) {
   auto rest = stat.rest;
   for (int i = 0; i < kBefore; ++i) next_word(rest);
   return parse_integer<std::uint64_t>(next_word(rest));
+}
+
+std::optional<ProcessIo> parse_process_io(std::string_view text) {
+  std::optional<std::uint64_t> read, written;
+  while (!text.empty() && (!read || !written)) {
+    auto line = next_piece(text, '\n');
+    const auto name = next_word(line);
+    if (name == "read_bytes:") read = parse_integer<std::uint64_t>(next_word(line));
+    if (name == "write_bytes:") written = parse_integer<std::uint64_t>(next_word(line));
+  }
+  if (!read || !written) return std::nullopt;
+  return ProcessIo{.read_bytes = *read, .written_bytes = *written};
+}
+
+double ticks_per_second() {
+  static const auto kTicks = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  return kTicks;
+}
+
+std::chrono::nanoseconds from_ticks(std::uint64_t ticks) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(static_cast<double>(ticks) / ticks_per_second()));
+}
+
+double page_bytes() {
+  static const auto kBytes = static_cast<double>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
+  return kBytes;
 }
 
 }  // namespace gpulse

@@ -120,6 +120,15 @@ std::vector<std::string_view> split_words(std::string_view text) {
   return found;
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 std::string printable(std::string_view text) {
   if (is_plain(text)) return std::string(text);
   std::string safe;
@@ -192,6 +201,29 @@ std::string exactly_fixed(double number, int digits) {
   if (digits > 0) *end++ = '.';
   for (auto at = place; at > 0; --at) *end++ = static_cast<char>('0' + size / kPowersOfTen[at - 1] % 10);
   return {text.data(), end};
+}
+
+std::string xml_escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
 }
 
 }  // namespace gpulse

@@ -43,6 +43,8 @@ std::string fixed(double number, int digits);
 // Blank-separated words of a line.
 std::vector<std::string_view> split_words(std::string_view text);
 
+bool is_utf8(std::string_view text);
+
 // Text from outside as one line of valid UTF-8 that shows what it holds: bad bytes become U+FFFD; control characters,
 // line separators, and what turns the writing direction or cannot be seen become a space.
 std::string printable(std::string_view text);
@@ -84,5 +86,8 @@ class Text {
  private:
   std::string value_;
 };
+
+// As the content of an element or of an attribute in double quotes.
+std::string xml_escape(std::string_view text);
 
 }  // namespace gpulse

@@ -56,6 +56,16 @@ const std::array<Names, kMetricCount> &names() {
   return all;
 }
 
+// As much as there is room for; returns how long the whole text is.
+std::size_t write_text(std::string_view all, char *text, std::size_t room) {
+  if (text != nullptr && room > 0) {
+    const auto length = std::min(all.size(), room - 1);
+    std::memcpy(text, all.data(), length);
+    text[length] = '\0';
+  }
+  return all.size();
+}
+
 }  // namespace
 
 }  // namespace gpulse::capi
@@ -116,10 +126,16 @@ size_t gpulse_words(int32_t metric, double value, char *text, size_t room) {
     for (const auto &word : value_words(row, value)) all += (all.empty() ? "" : ", ") + word;
     return GPULSE_OK;
   });
-  if (text != nullptr && room > 0) {
-    const auto length = std::min(all.size(), room - 1);
-    std::memcpy(text, all.data(), length);
-    text[length] = '\0';
-  }
-  return all.size();
+  return capi::write_text(all, text, room);
+}
+
+size_t gpulse_format(int32_t metric, double value, char *text, size_t room) {
+  std::string all;
+  capi::guarded([&] {
+    const auto id = capi::metric_of(metric);
+    if (!id || describe(*id).kind == Kind::text) return GPULSE_INVALID;
+    all = std::isnan(value) ? gpulse_reason(value) : format_value(describe(*id), value);
+    return GPULSE_OK;
+  });
+  return capi::write_text(all, text, room);
 }

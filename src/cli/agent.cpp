@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "base/counted.hpp"
 #include "base/json_writer.hpp"
 #include "base/user.hpp"
 #include "cli/options.hpp"
@@ -45,7 +46,7 @@ double share_of_processor(const share::AgentStatus &status) {
 std::string history_text(const share::HistoryStatus &history) {
   if (history.file.empty()) return "history   none is kept\n";
   auto out = fmt::format("history   {}, {}\n", history.file.str(), format_bytes(static_cast<double>(history.bytes)));
-  if (history.lost > 0) out += fmt::format("lost      {} sample{}\n", history.lost, history.lost == 1 ? "" : "s");
+  if (history.lost > 0) out += fmt::format("lost      {}\n", counted(history.lost, "sample"));
   if (!history.problem.empty()) out += fmt::format("problem   {}\n", history.problem.str());
   return out;
 }
@@ -53,8 +54,8 @@ std::string history_text(const share::HistoryStatus &history) {
 std::string status_text(const share::AgentStatus &status, const std::string &folder) {
   auto out = fmt::format("agent     pid {}, user {}, in {}, gpulse {}\n", status.pid, user_words(status.user), folder,
                          status.version.str());
-  out += fmt::format("runs      for {}, {} sample{}\n", view::short_duration(seconds(status.running)), status.samples,
-                     status.samples == 1 ? "" : "s");
+  out += fmt::format("runs      for {}, {}\n", view::short_duration(seconds(status.running)),
+                     counted(status.samples, "sample"));
   out += fmt::format("samples   every {:g} s{}; a reader may ask for {:g} s\n", seconds(status.interval),
                      status.interval < status.usual_interval
                          ? fmt::format(" for its readers, else every {:g} s", seconds(status.usual_interval))

@@ -2,12 +2,16 @@
 #include "cli/command_line.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
 #include "base/clock.hpp"
 #include "base/file.hpp"
+#include "base/nearest.hpp"
+#include "base/result.hpp"
 #include "base/text.hpp"
 #include "metric/format.hpp"
 #include "pick/choose.hpp"
@@ -53,6 +57,39 @@ Number parse_within(const std::string &name, const std::string &text, OptionList
 }
 
 std::string complain_of_empty(const std::string &value) { return value.empty() ? "its value is empty" : ""; }
+
+// CLI11 keeps a check's description behind the name of the value, where words_behind() finds it again.
+std::string braced(const std::vector<std::string> &words) { return fmt::format("{{{}}}", fmt::join(words, ",")); }
+
+std::vector<std::string> words_behind(const std::string &type_name) {
+  const auto begin = type_name.find(":{");
+  const auto end = type_name.find('}', begin);
+  if (begin == std::string::npos || end == std::string::npos) return {};
+  std::vector<std::string> words;
+  for (const auto word : split(std::string_view(type_name).substr(begin + 2, end - begin - 2), ',')) {
+    words.emplace_back(word);
+  }
+  return words;
+}
+
+OptionWords words_of(const CLI::Option &option) {
+  const auto type = option.get_type_name();
+  OptionWords words{.help = option.get_description()};
+  for (const auto &name : option.get_snames()) words.names.push_back("-" + name);
+  for (const auto &name : option.get_lnames()) words.names.push_back("--" + name);
+  if (option.get_items_expected_max() > 0 && option.get_type_size() > 0) words.value = type.substr(0, type.find(':'));
+  words.value_may_be_missing = option.get_items_expected_min() == 0;
+  words.choices = words_behind(type);
+  return words;
+}
+
+CommandWords words_of(const CLI::App &app) {
+  CommandWords words{.help = app.get_description(), .footer = app.get_footer()};
+  words.takes_anything = app.get_prefix_command();
+  if (words.takes_anything) return words;
+  for (const auto *option : app.get_options()) words.options.push_back(words_of(*option));
+  return words;
+}
 
 // Every option that takes a value is made by this.
 OptionHandle with_value(CLI::Option *option) { return OptionHandle(option->check(complain_of_empty)); }
@@ -100,6 +137,33 @@ std::string find_missing_value(const CLI::App &root, std::span<char *> arguments
   return {};
 }
 
+bool is_of_web(std::string_view section) { return section == "web" || section.starts_with("web."); }
+
+// [web] has tables that are no options, and is read by those who need it. What is left of either text stays on its
+// lines.
+class Config : public CLI::ConfigTOML {
+ public:
+  explicit Config(std::shared_ptr<std::string> web) : web_(std::move(web)) {}
+
+  std::vector<CLI::ConfigItem> from_config(std::istream &in) const override {
+    web_->clear();
+    std::string rest;
+    bool is_web = false;
+    for (std::string line; std::getline(in, line);) {
+      const auto text = trim(std::string_view(line).substr(0, line.find('#')));
+      if (text.starts_with('[') && text.ends_with(']')) is_web = is_of_web(trim(text.substr(1, text.size() - 2)));
+      (is_web ? *web_ : rest) += line;
+      *web_ += '\n';
+      rest += '\n';
+    }
+    std::istringstream own(rest);
+    return CLI::ConfigTOML::from_config(own);
+  }
+
+ private:
+  std::shared_ptr<std::string> web_;
+};
+
 // CLI11 speaks in paragraphs; ours is one line.
 std::string one_line(std::string text) {
   const auto end = text.find('\n');
@@ -115,7 +179,16 @@ OptionHandle &OptionHandle::command_line_only() { return option_->configurable(f
 OptionHandle &OptionHandle::excludes(const OptionHandle &other) { return option_->excludes(other.option_), *this; }
 OptionHandle &OptionHandle::needs(const OptionHandle &other) { return option_->needs(other.option_), *this; }
 OptionHandle &OptionHandle::one_of(const std::vector<std::string> &values) {
-  return option_->check(CLI::IsMember(values)), *this;
+  const auto complaint = [values](const std::string &value) {
+    const std::vector<std::string_view> names(values.begin(), values.end());
+    if (std::ranges::find(names, value) != names.end()) return std::string();
+    return Error{fmt::format("\"{}\" is not one of {}", value, fmt::join(names, ", ")), did_you_mean(value, names, "")}
+        .line();
+  };
+  return option_->check(complaint, braced(values)), *this;
+}
+OptionHandle &OptionHandle::offers(const std::vector<std::string> &values) {
+  return option_->check([](const std::string &) { return std::string(); }, braced(values)), *this;
 }
 OptionHandle &OptionHandle::check(std::function<std::string(const std::string &)> complaint) {
   return option_->check(std::move(complaint)), *this;
@@ -234,8 +307,9 @@ OptionHandle OptionList::maybe_duration(const std::string &name, bool &given, st
 void OptionList::footer(const std::string &text) { app_->footer(text); }
 
 CommandLine::CommandLine(const std::string &description, const std::string &version, const std::string &config_file)
-    : app_(std::make_unique<CLI::App>(description, "gpulse")) {
-  app_->set_version_flag("--version", version);
+    : app_(std::make_unique<CLI::App>(description, "gpulse")), web_(std::make_shared<std::string>()) {
+  app_->config_formatter(std::make_shared<Config>(web_));
+  app_->set_version_flag("-V,--version", version);
   app_->set_config("--config", config_file, "defaults in TOML")
       ->type_name("FILE")
       ->check(complain_of_empty)
@@ -250,7 +324,9 @@ CommandLine::~CommandLine() = default;
 OptionList CommandLine::options() { return OptionList(*app_); }
 
 OptionList CommandLine::add_command(const std::string &name, const std::string &help) {
-  return OptionList(*app_->add_subcommand(name, help));
+  auto *command = app_->add_subcommand(name, help);
+  command->footer("");  // else it has the program's
+  return OptionList(*command);
 }
 
 void CommandLine::add_other(const std::string &name, const std::string &help) {
@@ -265,6 +341,8 @@ CommandLine::Outcome CommandLine::parse(std::span<char *> arguments) {
     std::ostringstream text;
     app_->exit(asked, text, text);
     return {.text = text.str()};
+  } catch (const CLI::ExtrasError &) {
+    return explain_unknown();
   } catch (const CLI::ConfigError &error) {
     constexpr std::string_view kUnknown = "INI was not able to parse ";
     const std::string_view text = error.what();
@@ -274,7 +352,37 @@ CommandLine::Outcome CommandLine::parse(std::span<char *> arguments) {
     return {.mistake = one_line(error.what())};
   }
   const auto given = app_->get_subcommands();
-  return {.command = given.empty() ? "" : given.front()->get_name()};
+  return {.command = given.empty() ? "" : given.front()->get_name(), .web = *web_};
+}
+
+CommandLine::Outcome CommandLine::explain_unknown() const {
+  const auto given = app_->get_subcommands();
+  const auto *app = given.empty() ? app_.get() : given.front();
+  const auto left = app_->remaining(true);
+  if (left.empty()) return {.mistake = "there is something too many"};
+  const auto &unknown = left.front();
+  const bool is_option = unknown.starts_with('-');
+  std::vector<std::string> known;
+  if (is_option) {
+    for (auto &option : words_of(*app).options) known.insert(known.end(), option.names.begin(), option.names.end());
+  } else if (given.empty()) {
+    for (const auto *command : app_->get_subcommands({})) known.push_back(command->get_name());
+  }
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  const auto name = unknown.substr(0, unknown.find('='));
+  const auto help = fmt::format("see gpulse {}--help", given.empty() ? "" : app->get_name() + " ");
+  const auto *const what = is_option ? "option" : given.empty() ? "command" : "argument";
+  const auto of = given.empty() ? "" : " of gpulse " + app->get_name();
+  return {.mistake = fmt::format("{} is no {}{}", name, what, of), .remedy = did_you_mean(name, names, help)};
+}
+
+ProgramWords CommandLine::describe() const {
+  ProgramWords program{words_of(*app_)};
+  for (const auto *command : app_->get_subcommands({})) {
+    program.push_back(words_of(*command));
+    program.back().name = command->get_name();
+  }
+  return program;
 }
 
 }  // namespace gpulse::cli

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/description.hpp"
+
 namespace CLI {  // NOLINT(readability-identifier-naming): not ours
 class App;
 class Option;
@@ -31,6 +33,8 @@ class OptionHandle {
   OptionHandle &excludes(const OptionHandle &other);
   OptionHandle &needs(const OptionHandle &other);
   OptionHandle &one_of(const std::vector<std::string> &values);
+  // What shells offer as its value, without its being all there is.
+  OptionHandle &offers(const std::vector<std::string> &values);
   // An empty answer is a good one.
   OptionHandle &check(std::function<std::string(const std::string &)> complaint);
 
@@ -93,12 +97,20 @@ class CommandLine {
   struct Outcome {
     std::string text = {};     // of --help or --version, to be printed
     std::string mistake = {};  // in one line
+    std::string remedy = {};   // what to do about it, where there is more to say than that there is a help
     std::string command = {};  // the subcommand that was given, if any
+    std::string web = {};      // [web] of the configuration, on its own lines
   };
   Outcome parse(std::span<char *> arguments);
 
+  // As far as it has been declared until now.
+  ProgramWords describe() const;
+
  private:
+  Outcome explain_unknown() const;
+
   std::unique_ptr<CLI::App> app_;
+  std::shared_ptr<std::string> web_;
 };
 
 }  // namespace gpulse::cli

@@ -2,11 +2,13 @@
 #include "view/explain.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/text.hpp"
 #include "cli/output.hpp"
 #include "view/json_schema.hpp"
+#include "view/openapi.hpp"
 #include "view/reference.hpp"
 
 namespace gpulse::cli {
@@ -22,6 +24,7 @@ Result<std::string> page_for(const Options &options) {
 Result<std::string> text_for(const Options &options) {
   const auto style = style_of(options, STDOUT_FILENO);
   if (options.schema) return view::json_schema();
+  if (options.openapi) return view::openapi();
   if (options.markdown) return page_for(options);
   if (options.json) {
     std::string out;
@@ -34,6 +37,10 @@ Result<std::string> text_for(const Options &options) {
     const auto number = options.topic.size() == 2 ? parse_integer<std::int64_t>(options.topic[1]) : std::nullopt;
     if (!number) return failure("which XID?", "gpulse explain xid 79");
     return view::explain_xid(*number, style);
+  }
+  // Some labels are two words: "GPU MEM".
+  if (options.topic.size() > 1) {
+    if (auto whole = view::explain(fmt::format("{}", fmt::join(options.topic, " ")), style)) return whole;
   }
   std::string all;
   for (const auto &name : options.topic) {

@@ -124,7 +124,7 @@ int watch(GpustatCommand command, const Options &options) {
   if (*snapshot == nullptr) return kGood;
   if (auto good = check(**snapshot, (*feed)->is_live()); !good) return give_up(good.error(), command.debug);
   if (auto chosen = choose(command, **snapshot); !chosen) return give_up(chosen.error(), command.debug);
-  const LiveScreen screen(::isatty(STDOUT_FILENO) == 1);
+  LiveScreen screen(::isatty(STDOUT_FILENO) == 1);
   Result<void> drawn;
   const auto draw = [&](const SnapshotPtr &sample) {
     drawn = screen.draw(view::render_gpustat(*sample, command.view));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "base/moment.hpp"
 #include "cli/history_export.hpp"
 #include "cli/history_file.hpp"
@@ -26,7 +27,7 @@ Result<std::vector<MetricId>> metrics_of(const Options &options) {
   for (const auto &field : options.fields) {
     const auto id = view::find_field(field);
     if (!id || key_of(*id).scope == Scope::process)
-      return failure("no metric '" + field + "'", "`gpulse explain` lists them");
+      return failure("no metric '" + field + "'", view::nearest_field(field));
     if (is_text(key_of(*id))) return failure("'" + field + "' is a text", "only numbers have a history");
     if (std::ranges::find(metrics, *id) == metrics.end()) metrics.push_back(*id);
   }
@@ -177,7 +178,7 @@ int run_history(const Options &options) {
   progress.reset();
   if (const auto written = write_page(options, *request, *page); !written) return fail(written.error());
   if (const auto damaged = reader->damaged(); damaged > 0) {
-    complain(fmt::format("{} damaged part{} of {} passed over", damaged, damaged == 1 ? "" : "s", *path));
+    complain(fmt::format("{} of {} passed over", counted(damaged, "damaged part"), *path));
   }
   return kGood;
 }

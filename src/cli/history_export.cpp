@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "cli/output.hpp"
 #include "metric/format.hpp"
 #include "record/recording_writer.hpp"
@@ -63,7 +64,7 @@ Result<std::string> export_history(history::Reader &reader, const HistoryExport 
   const auto copied = copy_samples(reader, *refs, what.devices, *writer, progress, stop);
   // A stop ends a question to the database too.
   if (!copied && !stop.stop_requested()) return std::unexpected(copied.error());
-  return fmt::format("exported {} of {} samples, {}, {}", writer->samples(), refs->size(),
+  return fmt::format("exported {} of {}, {}, {}", writer->samples(), counted(refs->size(), "sample"),
                      format_bytes(static_cast<double>(writer->size())),
                      what.path == "-" ? "to the standard output" : "in " + what.path);
 }

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 
-#include "history/process_row.hpp"
-#include "model/select.hpp"
-
 namespace gpulse::cli {
 
 namespace {
 
 using namespace std::chrono_literals;
+using serve::ids_of;
+using serve::place_of;
 using view::HistoryPage;
 
 // On a page with everything; asked for alone, a list is whole.
@@ -20,29 +19,6 @@ constexpr std::size_t kRowsOfAPage = 20;
 constexpr std::size_t kFewDevices = 2;
 // As many as a wide terminal has columns of dots.
 constexpr std::size_t kPointsOfAPlot = 400;
-
-// All that a history has, whichever tier has it.
-std::optional<history::Span> whole_of(const history::Coverage &coverage) {
-  std::optional<history::Span> whole;
-  for (const auto &part : {coverage.raw, coverage.ten_seconds, coverage.minute}) {
-    if (!part) continue;
-    if (!whole) whole = part;
-    whole->from = std::min(whole->from, part->from);
-    whole->to = std::max(whole->to, part->to);
-  }
-  return whole;
-}
-
-std::vector<std::int64_t> ids_of(const KnownDevices &devices) {
-  std::vector<std::int64_t> ids;
-  for (const auto *known : devices) ids.push_back(known->id);
-  return ids;
-}
-
-std::optional<std::size_t> place_of(const KnownDevices &devices, std::int64_t id) {
-  const auto found = std::ranges::find(devices, id, [](const auto *known) { return known->id; });
-  return found == devices.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - devices.begin()));
-}
 
 // Of what was not asked for nothing is said where a machine does not have it; and where there are many plots, the truer
 // of two is enough.
@@ -89,23 +65,6 @@ Result<HistoryPage::Curves> read_curves(history::Reader &reader, const HistoryRe
   return curves;
 }
 
-view::HistoryProcess process_of(const history::ProcessUse &use, std::size_t place, const DeviceId &device) {
-  view::HistoryProcess made{.device = place, .first = use.first, .last = use.last, .seconds = use.seconds};
-  made.process.pid = use.pid;
-  made.process.device = device;
-  made.process.types = history::types_named(use.type);
-  made.process.texts = std::make_shared<const TextRow>(use.texts);
-  made.process.row.fill(Reason::not_sampled);
-  made.most.fill(Reason::not_sampled);
-  const auto metrics = history::kept_metrics(Scope::process);
-  for (std::size_t i = 0; i < std::min(metrics.size(), use.values.size()); ++i) {
-    if (!use.values[i].value) continue;
-    made.process.row[metrics[i].id] = *use.values[i].value;
-    made.most[metrics[i].id] = use.values[i].greatest;
-  }
-  return made;
-}
-
 Result<std::vector<view::HistoryProcess>> read_processes(history::Reader &reader, const HistoryRequest &request,
                                                          const KnownDevices &devices,
                                                          const history::Progress &progress) {
@@ -117,7 +76,7 @@ Result<std::vector<view::HistoryProcess>> read_processes(history::Reader &reader
     const auto place = place_of(devices, use.device);
     if (!place) continue;
     if (!request.user.empty() && (!user || use.texts[*user].value_or("") != request.user)) continue;
-    processes.push_back(process_of(use, *place, devices[*place]->number));
+    processes.push_back(serve::past_process(use, *place, devices[*place]->number));
   }
   return processes;
 }
@@ -162,7 +121,7 @@ Result<std::vector<view::HistoryGap>> read_gaps(history::Reader &reader, const h
 Result<void> check_covered(history::Reader &reader, const history::Span &span) {
   const auto coverage = reader.coverage();
   if (!coverage) return std::unexpected(coverage.error());
-  const auto whole = whole_of(*coverage);
+  const auto whole = serve::whole_of(*coverage);
   if (!whole) return failure(fmt::format("{} has nothing in it yet", reader.path()));
   if (whole->from < span.to && span.from < whole->to) return {};
   const term::Style plain{.unicode = false};
@@ -171,22 +130,7 @@ Result<void> check_covered(history::Reader &reader, const history::Span &span) {
 }
 
 Result<KnownDevices> devices_of(const history::Reader &reader, const HistoryRequest &request) {
-  KnownDevices there;
-  auto snapshot = std::make_shared<Snapshot>();
-  for (const auto &known : reader.devices()) {
-    // When one was seen last is written down once in a while.
-    if (known.first >= request.span.to || known.last + 2min < request.span.from) continue;
-    there.push_back(&known);
-    snapshot->devices.push_back({.id = known.number, .identity = known.identity});
-  }
-  if (request.selectors.empty()) return there;
-  const auto part = select_devices(snapshot, request.selectors);
-  if (!part) return std::unexpected(part.error());
-  std::erase_if(there, [&](const history::KnownDevice *known) {
-    return std::ranges::none_of((*part)->devices,
-                                [&](const Device &device) { return device.identity == known->identity; });
-  });
-  return there;
+  return serve::devices_in(reader, request.span, request.selectors);
 }
 
 Result<HistoryPage> read_page(history::Reader &reader, const HistoryRequest &request, const KnownDevices &devices,

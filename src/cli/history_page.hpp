@@ -8,6 +8,7 @@
 
 #include "base/result.hpp"
 #include "history/reader.hpp"
+#include "serve/past.hpp"
 #include "view/history.hpp"
 
 namespace gpulse::cli {
@@ -30,7 +31,7 @@ struct HistoryRequest {
 Result<void> check_covered(history::Reader &reader, const history::Span &span);
 
 // The devices that were there then, those of the selectors; an error is wrong usage.
-using KnownDevices = std::vector<const history::KnownDevice *>;
+using serve::KnownDevices;
 Result<KnownDevices> devices_of(const history::Reader &reader, const HistoryRequest &request);
 
 Result<view::HistoryPage> read_page(history::Reader &reader, const HistoryRequest &request, const KnownDevices &devices,

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "base/process_handle.hpp"
 #include "cli/child_command.hpp"
 #include "cli/output.hpp"
@@ -181,7 +182,7 @@ class Log {
     if (progress_) tell("\r\x1b[K");
     complain(complaint->line());
   }
-  std::string samples() const { return fmt::format("{} sample{}", samples_, samples_ == 1 ? "" : "s"); }
+  std::string samples() const { return counted(samples_, "sample"); }
   std::string size() const { return format_bytes(static_cast<double>(sink_.size())); }
 
   const Options &options_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -14,6 +15,8 @@
 namespace gpulse::cli {
 
 inline constexpr int kGood = 0, kFailure = 1, kUsage = 2, kNoDevice = 3;
+
+inline constexpr std::string_view kRuleFormats[] = {"prometheus", "grafana"};
 
 struct Options {
   // Everywhere
@@ -62,6 +65,13 @@ struct Options {
   std::chrono::nanoseconds keep_raw = std::chrono::hours(24);
   std::chrono::nanoseconds keep_10s = std::chrono::days(7);
   std::chrono::nanoseconds keep_1min = std::chrono::days(90);
+  bool process_metrics = false;
+  std::string pod_resources;  // the kubelet's socket; empty: where it usually is
+  std::vector<std::string> listen, allowed_hosts, frame_origins;
+  std::string token_file, base_path;
+  bool open_page = false;
+  bool insecure_no_auth = false;
+  std::string web;  // [web] of the configuration, as it stands there
   // What the command line and the configuration say now.
   std::function<Result<Options>()> read_again = {};
 
@@ -85,13 +95,23 @@ struct Options {
   std::optional<std::chrono::nanoseconds> run_interval;  // none: fine at first, then coarser
   bool quiet = false;
 
-  // gpulse explain
+  // gpulse explain; topic also of gpulse help and gpulse completion
   std::vector<std::string> topic;
-  bool all = false, markdown = false, schema = false;
+  bool all = false, markdown = false, schema = false, openapi = false;
+
+  // gpulse rules
+  std::string rules_format = "prometheus";
 
   // gpulse set
   std::vector<std::string> setting;  // what, and to what
   bool yes = false;
+
+  // Whose GPUs: gpulse status and gpulse top; with user and pid
+  bool mine = false;
+
+  // gpulse help
+  bool manual = false;
+  std::string pages;  // the folder to write all pages into
 };
 
 // One per subcommand; each returns the exit code.
@@ -105,6 +125,7 @@ int run_doctor(const Options &options);
 int run_explain(const Options &options);
 int run_serve(const Options &options);
 int run_agent(const Options &options);
+int run_rules(const Options &options);
 int run_set(const Options &options);
 int run_pick(const Options &options);
 int run_run(const Options &options);

@@ -2,11 +2,15 @@
 #include "cli/output.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +20,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "base/unique_fd.hpp"
 
 namespace gpulse::cli {
 
@@ -81,16 +86,17 @@ bool is_same_file(const std::string &one, const std::string &other) {
   return !one.empty() && std::filesystem::equivalent(one, other, none);
 }
 
-LiveScreen::LiveScreen(bool active) : active_(active) {
+LiveScreen::LiveScreen(bool active, End end) : active_(active), end_(end) {
   if (active_) (void)write_out("\x1b[?1049h\x1b[?25l");
 }
 
 LiveScreen::~LiveScreen() {
-  if (active_) (void)write_out("\x1b[?25h\x1b[?1049l");
+  if (active_) (void)write_out("\x1b[?25h\x1b[?1049l" + last_);
 }
 
-[[gnu::hot]] Result<void> LiveScreen::draw(std::string_view frame) const {
+[[gnu::hot]] Result<void> LiveScreen::draw(std::string_view frame) {
   if (!active_) return write_out(frame);
+  if (end_ == End::last_frame) last_ = frame;
   std::string text = "\x1b[H";
   while (!frame.empty()) {
     const auto end = frame.find('\n');
@@ -102,6 +108,41 @@ LiveScreen::~LiveScreen() {
     if (!frame.empty()) text += "\r\n";
   }
   return write_out(text + "\x1b[J");
+}
+
+struct QuitKey::Watch {
+  termios found{};
+  UniqueFd end;
+  std::thread thread;
+};
+
+QuitKey::QuitKey(bool active) {
+  // In the background the terminal is somebody else's.
+  if (!active || ::isatty(STDIN_FILENO) != 1 || ::tcgetpgrp(STDIN_FILENO) != ::getpgrp()) return;
+  auto watch = std::make_unique<Watch>();
+  watch->end = UniqueFd(::eventfd(0, EFD_CLOEXEC));
+  if (!watch->end || ::tcgetattr(STDIN_FILENO, &watch->found) != 0) return;
+  auto modes = watch->found;
+  modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  if (::tcsetattr(STDIN_FILENO, TCSANOW, &modes) != 0) return;
+  watch->thread = std::thread([end = watch->end.get()] {
+    std::array<pollfd, 2> waits{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{end, POLLIN, 0}};
+    char key = 0;
+    while (::poll(waits.data(), waits.size(), -1) >= 0 || errno == EINTR) {
+      if (waits[1].revents != 0) return;
+      if (waits[0].revents == 0) continue;
+      if (::read(STDIN_FILENO, &key, 1) != 1) return;
+      if (key == 'q' || key == 'Q') ::kill(::getpid(), SIGINT);
+    }
+  });
+  watch_ = std::move(watch);
+}
+
+QuitKey::~QuitKey() {
+  if (!watch_) return;
+  ::eventfd_write(watch_->end.get(), 1);
+  watch_->thread.join();
+  ::tcsetattr(STDIN_FILENO, TCSANOW, &watch_->found);
 }
 
 struct SlowNotice::Watch {

@@ -2,6 +2,7 @@
 // The terminal's side of a command: writing that notices a full disk, messages, questions, the screen of --watch.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,14 +40,31 @@ bool is_same_file(const std::string &one, const std::string &other);
 // Draws frames over each other on a terminal; restores the screen at the end, also on a signal.
 class LiveScreen {
  public:
-  explicit LiveScreen(bool active);
+  enum class End : std::uint8_t { nothing, last_frame };  // what stays on the screen
+  explicit LiveScreen(bool active, End end = End::nothing);
   LiveScreen(const LiveScreen &) = delete;
   LiveScreen &operator=(const LiveScreen &) = delete;
   ~LiveScreen();
-  Result<void> draw(std::string_view frame) const;
+  Result<void> draw(std::string_view frame);
 
  private:
   bool active_;
+  End end_;
+  std::string last_;
+};
+
+// While it lives, the key q ends the program as Ctrl-C does; nothing where there are no keys to read. To be made behind
+// stop_on_signals().
+class QuitKey {
+ public:
+  explicit QuitKey(bool active);
+  QuitKey(const QuitKey &) = delete;
+  QuitKey &operator=(const QuitKey &) = delete;
+  ~QuitKey();
+
+ private:
+  struct Watch;
+  std::unique_ptr<Watch> watch_;
 };
 
 // Says what is waited for when it takes more than two seconds.

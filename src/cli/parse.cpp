@@ -20,7 +20,7 @@ int run_parse(const std::string &file, const std::string &columns) {
   bool any = false;
   for (const auto &snapshot : *log) {
     std::string out;
-    view::write_json(*snapshot, out, pretty);
+    view::write_json(*snapshot, out, {.pretty = pretty});
     if (!pretty) out += '\n';
     if (const auto written = write_out(out); !written) return fail(written.error());
     any = any || !snapshot->devices.empty();

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/counted.hpp"
 #include "base/json_writer.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
@@ -65,8 +66,8 @@ class WaitingWords {
     const auto held = std::count_if(now.refused.begin(), now.refused.end(),
                                     [](const pick::DeviceReason &one) { return one.reason.starts_with("held by"); });
     const auto words =
-        fmt::format("waiting for {} GPU{}: {} free, {} held by others, {} busy or full", now.wanted,
-                    now.wanted == 1 ? "" : "s", now.free, held, static_cast<std::ptrdiff_t>(now.refused.size()) - held);
+        fmt::format("waiting for {}: {} free, {} held by others, {} busy or full", counted(now.wanted, "GPU"), now.free,
+                    held, static_cast<std::ptrdiff_t>(now.refused.size()) - held);
     if (!last_.empty() && (words == last_ || now.waited < next_)) return;
     complain(words + " …");
     last_ = words;

@@ -2,7 +2,6 @@
 #include "cli/process_tree.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,22 +18,6 @@ using namespace std::chrono_literals;
 
 constexpr auto kLookEvery = 2s;
 constexpr std::size_t kMostMembers = 4096;
-
-double ticks_per_second() {
-  static const auto kTicks = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return kTicks;
-}
-
-// Of /proc/PID/io; the kernel adds up what children did that were waited for.
-Reading io_count(std::string_view text, std::string_view name) {
-  while (!text.empty()) {
-    auto line = next_piece(text, '\n');
-    if (!line.starts_with(name)) continue;
-    const auto number = parse_integer<std::uint64_t>(trim(line.substr(name.size())));
-    return number ? Reading(static_cast<double>(*number)) : Reading(Reason::out_of_range);
-  }
-  return Reason::not_supported;
-}
 
 // One that nobody may read makes the sum unknown.
 void add(Reading &sum, const Reading &more) {
@@ -110,18 +93,18 @@ void ProcessTree::look_for_children() {
 
 // None: it is gone, or another one has its number.
 std::optional<ProcessTree::Counts> ProcessTree::counts_of(std::uint32_t pid, std::uint64_t start_ticks) {
-  static const auto kPage = static_cast<double>(::sysconf(_SC_PAGESIZE));
   if (!Sysroot().read_piece(text_, fmt::format("/proc/{}/stat", pid))) return std::nullopt;
   const auto stat = parse_process_stat(text_);
   if (!stat || stat->start_ticks != start_ticks) return std::nullopt;
   Counts counts{.cpu_seconds = static_cast<double>(stat->cpu_ticks + stat->children_cpu_ticks) / ticks_per_second(),
-                .memory_bytes = static_cast<double>(stat->resident_pages) * kPage,
+                .memory_bytes = static_cast<double>(stat->resident_pages) * page_bytes(),
                 .read_bytes = Reason::no_permission,
                 .written_bytes = Reason::no_permission,
                 .over = stat->is_over()};
   if (Sysroot().read_piece(text_, fmt::format("/proc/{}/io", pid))) {
-    counts.read_bytes = io_count(text_, "read_bytes:");
-    counts.written_bytes = io_count(text_, "write_bytes:");
+    const auto io = parse_process_io(text_);
+    counts.read_bytes = io ? Reading(static_cast<double>(io->read_bytes)) : Reading(Reason::not_supported);
+    counts.written_bytes = io ? Reading(static_cast<double>(io->written_bytes)) : Reading(Reason::not_supported);
   } else if (errno == ENOENT || errno == ESRCH) {
     counts.read_bytes = counts.written_bytes = Reason::not_supported;
   }

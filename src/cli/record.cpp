@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/counted.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "metric/format.hpp"
@@ -58,8 +59,8 @@ int run_record(const Options &options) {
     written = writer->write(judged ? *findings.add(sample) : *sample);
     if (!written) return false;
     if (terminal) {
-      tell(
-          fmt::format("\r{} samples, {} \x1b[K", writer->samples(), format_bytes(static_cast<double>(writer->size()))));
+      tell(fmt::format("\r{}, {} \x1b[K", counted(writer->samples(), "sample"),
+                       format_bytes(static_cast<double>(writer->size()))));
     }
     const bool enough = (options.count && writer->samples() >= *options.count) ||
                         (options.duration && monotonic_now() - begun >= *options.duration);
@@ -68,7 +69,7 @@ int run_record(const Options &options) {
   const auto followed = write(*snapshot) ? feed.follow(stop, write) : Result<void>{};
   if (!written) return fail(written.error());
   if (!followed) return fail(followed.error());
-  tell(fmt::format("{}recorded {} samples, {}, {}\n", terminal ? "\r\x1b[K" : "gpulse: ", writer->samples(),
+  tell(fmt::format("{}recorded {}, {}, {}\n", terminal ? "\r\x1b[K" : "gpulse: ", counted(writer->samples(), "sample"),
                    format_bytes(static_cast<double>(writer->size())),
                    Text(standard ? "to the standard output" : "in " + options.output)));
   return kGood;

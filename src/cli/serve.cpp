@@ -2,13 +2,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <mutex>
 
+#include "base/heap.hpp"
 #include "base/log.hpp"
+#include "cli/browser.hpp"
 #include "cli/history_file.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
+#include "cli/web_options.hpp"
 #include "serve/agent.hpp"
+#include "serve/web.hpp"
 
 namespace gpulse::cli {
 
@@ -43,10 +47,45 @@ void remove_place(const share::Place &place) {
   ::rmdir(place.folder.c_str());
 }
 
-void read_again(const Options &options, serve::Agent &agent, const ServiceManager &manager) {
+// Null: nothing is answered over HTTP.
+Result<std::unique_ptr<serve::Web>> open_web(std::optional<serve::WebOptions> options, serve::Agent &agent,
+                                             bool shows_page) {
+  if (!options) return nullptr;
+  const auto base_path = options->base_path;
+  const char *scheme = options->tls.certificate.empty() ? "http" : "https";
+  auto web = serve::Web::open(std::move(*options), agent.board());
+  if (web && *web) {
+    for (const auto &address : (*web)->server().addresses()) {
+      log_line(LogLevel::info, fmt::format("answers on {}://{}", scheme, address));
+    }
+    if (const auto all = (*web)->server().addresses(); shows_page && !all.empty()) {
+      const auto page = fmt::format("{}://{}{}/", scheme, browsable(all.front()), base_path);
+      if (!open_browser(page)) log_line(LogLevel::notice, "no browser could be started here: the page is at " + page);
+    }
+  }
+  return web;
+}
+
+// What a signal reaches.
+struct Running {
+  serve::Agent *agent = nullptr;
+  serve::Web *web = nullptr;
+};
+
+// What cannot be changed while it runs stays as it is.
+Result<void> reload_web(const Options &options, serve::Web &web) {
+  auto now = web_options(options);
+  if (!now) return std::unexpected(now.error().error);
+  if (!*now) return {};
+  return web.reload(std::move(**now));
+}
+
+void read_again(const Options &options, const Running &running, const ServiceManager &manager) {
   static_cast<void>(manager.reloading());
   if (const auto now = options.read_again()) {
-    agent.set_limits(limits_of(*now), keep_of(*now));
+    running.agent->set_limits(limits_of(*now), keep_of(*now));
+    const auto good = running.web == nullptr ? Result<void>() : reload_web(*now, *running.web);
+    if (!good) log_line(LogLevel::error, good.error().line() + ": who may read over HTTP stays as it was");
     log_line(LogLevel::notice, "the configuration was read again");
   } else {
     log_line(LogLevel::error, now.error().line() + ": the configuration stays as it was");
@@ -57,11 +96,16 @@ void read_again(const Options &options, serve::Agent &agent, const ServiceManage
 }  // namespace
 
 int run_serve(const Options &options) {
+  keep_heap_small();
   if (share::is_off()) return fail({"GPULSE_AGENT=off means that there is to be no agent"});
+  auto over_http = web_options(options);
+  if (!over_http) return fail(over_http.error().error, over_http.error().code);
   const auto manager = ServiceManager::from_environment();
-  std::atomic<serve::Agent *> running = nullptr;
+  std::mutex mutex;  // guards what is running
+  Running running;
   const auto stop = stop_on_signals([&] {
-    if (auto *agent = running.load()) read_again(options, *agent, manager);
+    const std::lock_guard lock(mutex);
+    if (running.agent != nullptr) read_again(options, running, manager);
   });
   const std::stop_callback ending(stop, [&] { static_cast<void>(manager.stopping()); });
   auto place = Result<share::Place>(share::place_to_serve());
@@ -85,12 +129,24 @@ int run_serve(const Options &options) {
                                    .history = history,
                                    .keep = keep_of(options)});
   if (!agent) return fail(agent.error());
-  running = agent->get();
+  if (*over_http) (*over_http)->history = history;
+  auto web = open_web(std::move(*over_http), **agent, options.open_page);
+  if (!web) {
+    agent->reset();
+    if (own_folder) remove_place(*place);
+    return fail(web.error());
+  }
+  const auto set_running = [&](Running now) {
+    const std::lock_guard lock(mutex);
+    running = now;
+  };
+  set_running({agent->get(), web->get()});
   log_line(LogLevel::info, fmt::format("publishes in {}, every {:g} s", place->folder,
                                        std::chrono::duration<double>(options.interval).count()));
   if (!history.empty()) log_line(LogLevel::info, "keeps what was in " + history);
   const auto done = (*agent)->run(stop, manager);
-  running = nullptr;
+  set_running({});
+  web->reset();
   // Readers are told that nothing more comes.
   agent->reset();
   if (own_folder) remove_place(*place);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "control/rows.hpp"
 
@@ -126,6 +127,17 @@ struct Given {
   std::optional<std::string_view> value;
 };
 
+// A line of ours beside nvidia-smi's complaint; empty where nothing is near.
+std::string nearest_option(std::string_view typed) {
+  std::vector<std::string_view> names;
+  for (const auto &option : all_options()) {
+    for (const auto name : {option.full, option.name}) {
+      if (!name.empty() && option.meaning != Meaning::refused) names.push_back(name);
+    }
+  }
+  return did_you_mean(typed, names, "");
+}
+
 SmiResult<std::vector<Given>> read_options(std::span<const std::string_view> arguments) {
   const auto &options = all_options();
   std::vector<Given> given;
@@ -137,8 +149,9 @@ SmiResult<std::vector<Given>> read_options(std::span<const std::string_view> arg
     });
     const bool joined = name.size() < typed.size();
     if (found == options.end() || (joined && found->takes == Takes::nothing)) {
-      return refuse(fmt::format("ERROR: Option {} is not recognized. Please run 'nvidia-smi -h'.\n\n", Text(typed)),
-                    kOther);
+      return std::unexpected(
+          SmiRefusal{fmt::format("ERROR: Option {} is not recognized. Please run 'nvidia-smi -h'.\n\n", Text(typed)),
+                     kOther, nearest_option(name)});
     }
     Given one{&*found, typed, std::nullopt};
     // What a setting takes never begins with a dash.
@@ -258,7 +271,9 @@ SmiResult<void> read_query(std::span<const Given> given, SmiCommand &command) {
     }
   }
   auto fields = view::smi::parse_fields(command.kind, *query.value);
-  if (!fields) return refuse(fields.error().what + "\n\n", kBadArgument);
+  if (!fields) {
+    return std::unexpected(SmiRefusal{fields.error().what + "\n\n", kBadArgument, fields.error().remedy.str()});
+  }
   command.fields = std::move(*fields);
   return {};
 }

@@ -2,13 +2,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
+#include "cli/choice.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "insight/needs.hpp"
 #include "insight/watch.hpp"
-#include "model/select.hpp"
 #include "view/csv.hpp"
 #include "view/json.hpp"
 #include "view/status.hpp"
@@ -109,22 +110,25 @@ class StatusWriter {
   bool on_screen() const { return options_.watch && !options_.json && !options_.csv && terminal_; }
 
   // Until the next call.
-  std::string_view render(const Snapshot &snapshot, const Findings *findings) {
+  std::string_view render(const Snapshot &snapshot, const Findings *findings, const std::string &absence) {
     auto &out = text_;
     out.clear();
     if (options_.json) {
       const bool pretty = terminal_ && !options_.watch;
-      view::write_json(snapshot, out, pretty, fields_ ? &*fields_ : nullptr, &memory_, std::nullopt, findings);
+      view::write_json(
+          snapshot, out,
+          {.pretty = pretty, .only = fields_ ? &*fields_ : nullptr, .memory = &memory_, .findings = findings});
       if (!pretty) out += '\n';
     } else if (options_.csv) {
       if (first_) view::write_csv_header(columns_, out);
       view::write_csv(snapshot, columns_, out);
     } else {
-      const auto style = style_of(options_, STDOUT_FILENO);
+      const auto style = page_style();
       if (!first_ && !on_screen()) out += '\n';
-      out += view::render_status(
-          snapshot,
-          {.style = style, .height = on_screen() ? term::terminal_rows(STDOUT_FILENO) : 0, .findings = findings});
+      out += view::render_status(snapshot, {.style = style,
+                                            .height = on_screen() ? term::terminal_rows(STDOUT_FILENO) : 0,
+                                            .findings = findings,
+                                            .absence = absence});
     }
     first_ = false;
     return out;
@@ -132,6 +136,14 @@ class StatusWriter {
 
  private:
   explicit StatusWriter(const Options &options) : options_(options), terminal_(::isatty(STDOUT_FILENO) == 1) {}
+
+  // What reads a pipe looks for words, and finds none that have been cut off.
+  term::Style page_style() const {
+    auto style = style_of(options_, STDOUT_FILENO);
+    const bool any_width = !terminal_ && options_.width == 0 && std::getenv("COLUMNS") == nullptr;
+    if (any_width) style.width = view::kUncut;
+    return style;
+  }
 
   Options options_;
   bool terminal_;
@@ -152,6 +164,14 @@ class StatusWriter {
   return plain;
 }
 
+// The host alone, until there is something to show.
+SnapshotPtr without_devices(const Snapshot &sample) {
+  auto rest = std::make_shared<Snapshot>(sample);
+  rest->devices.clear();
+  rest->processes.clear();
+  return rest;
+}
+
 }  // namespace
 
 int run_status(const Options &options) {
@@ -161,6 +181,10 @@ int run_status(const Options &options) {
   const auto stop = options.watch ? stop_on_signals() : std::stop_token{};
   auto reading = feed_options(options);
   reading.only = writer->needs();
+  if (reading.only && Choice(options, true).chooses_processes()) {
+    reading.only->add_roles(Scope::process, {Role::user, Role::memory_used});
+    reading.only->add_roles(Scope::device, {Role::process_count});
+  }
   reading.instances = true;
   // Fields that are named need no second reading unless one of them is a rate.
   if (!options.fields.empty()) reading.rates = feed::Rates::if_needed;
@@ -171,24 +195,30 @@ int run_status(const Options &options) {
   const auto opened = open_feed(reading, stop);
   if (!opened) return fail(opened.error());
   auto &feed = **opened;
-  const LiveScreen screen(writer->on_screen());
+  // Taken down in reverse order: the last picture is left on a terminal that is as it was.
+  LiveScreen screen(writer->on_screen(), LiveScreen::End::last_frame);
+  const QuitKey quit(writer->on_screen());
   const auto first = options.watch ? first_next(feed, stop) : first_look(feed);
   if (!first) return fail(first.error());
   if (*first == nullptr) return kGood;
   int code = kGood;
   std::uint64_t shown = 0;
   PastJudge judge(feed, options.watch);
+  Choice choice(options, feed.is_live());
   // False: it was the last.
   const auto show = [&](const SnapshotPtr &sample) {
-    SnapshotPtr other;  // in place of the sample
+    SnapshotPtr other;    // in place of the sample
+    std::string absence;  // why no device is shown
     if (sample->devices.empty() && shown == 0 && !writer->on_screen()) {
       code = kNoDevice;
       const auto plain = explain_absence(sample);
       if (!options.json) other = plain;
-    } else if (!options.devices.empty()) {
-      auto part = select_devices(sample, options.devices);
-      if (!part) return code = fail(part.error(), kUsage), false;
-      other = std::move(*part);
+    } else if (!choice.is_everything()) {
+      auto part = choice.part_of(sample);
+      const bool waits = !part && choice.may_come() && options.watch;
+      if (!part && !waits) return code = fail(part.error(), choice.may_come() ? kFailure : kUsage), false;
+      absence = waits ? part.error().what.str() : std::string();
+      other = waits ? without_devices(*sample) : std::move(*part);
     }
     const auto *findings = writer->shows_findings() ? judge.judge(sample) : nullptr;
     Findings chosen;
@@ -196,7 +226,7 @@ int run_status(const Options &options) {
       chosen = of_devices(*findings, *other);
       findings = &chosen;
     }
-    const auto text = writer->render(other != nullptr ? *other : *sample, findings);
+    const auto text = writer->render(other != nullptr ? *other : *sample, findings, absence);
     if (auto written = screen.draw(text); !written) return code = fail(written.error()), false;
     ++shown;
     return options.watch && (!options.count || shown < *options.count);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/clock.hpp"
+#include "cli/choice.hpp"
 #include "cli/history_file.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
@@ -93,18 +94,47 @@ void set_start(const Options &options, feed::Timeline &recording, tui::AppOption
   }
 }
 
+std::optional<Error> why_no_screen() {
+  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) {
+    return Error{"gpulse top needs a terminal", "use gpulse --watch for a stream"};
+  }
+  if (variable("TERM") == "dumb") {
+    return Error{"gpulse top needs a terminal that can move its cursor, and TERM is dumb", "use gpulse --watch"};
+  }
+  return std::nullopt;
+}
+
+tui::LoopOptions loop_options(const Options &options, const tui::Settings &settings, bool live) {
+  const auto style = style_of(options, STDOUT_FILENO);
+  tui::LoopOptions loop{.depth = depth_of(options, style)};
+  loop.app = {.settings = settings,
+              // The console's font has neither braille nor blocks.
+              .unicode = style.unicode && variable("TERM") != "linux",
+              .no_actions = why_no_actions(options, live),
+              .filter = options.filter,
+              .part = {},
+              .replay = !live,
+              .speed = options.speed,
+              .interval = options.interval,
+              .sysroot = options.sysroot};
+  // Without colours only a theme that needs none can be read.
+  if (loop.depth == term::Depth::mono) loop.app.settings.theme = tui::ThemeName::mono;
+  return loop;
+}
+
 }  // namespace
 
 int run_top(const Options &options) {
-  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) {
-    return fail({"gpulse top needs a terminal", "use gpulse --watch for a stream"});
-  }
+  // A terminal does not help whoever names a recording that is not there; no driver is opened without one.
+  const bool recorded = options.since || !options.replay.empty();
+  const auto no_screen = why_no_screen();
+  if (no_screen && !recorded) return fail(*no_screen);
   const auto folder = config_folder();
   auto file = options.settings_file;
   if (file.empty() && !folder.empty()) file = folder + "/top.toml";
   const auto remembered = tui::load_settings(file);
   if (!remembered) return fail(remembered.error(), kUsage);
-  auto settings = settings_of(options, *remembered);
+  const auto settings = settings_of(options, *remembered);
   if (!settings) return fail(settings.error(), kUsage);
   if (options.since && (options.demo || !options.replay.empty())) {
     return fail({"--since is for the history", "leave out --replay and --demo"}, kUsage);
@@ -115,21 +145,16 @@ int run_top(const Options &options) {
   reading.notice = {};  // told on the screen
   const auto opened = options.since ? open_since(options, reading) : open_feed(reading);
   if (!opened) return fail(opened.error());
+  if (no_screen) return fail(*no_screen);
   auto &feed = **opened;
 
-  const auto style = style_of(options, STDOUT_FILENO);
-  tui::LoopOptions loop{.depth = depth_of(options, style), .settings_file = file, .remembered = *remembered};
-  // Without colours only a theme that needs none can be read.
-  if (loop.depth == term::Depth::mono) settings->theme = tui::ThemeName::mono;
-  loop.app = {.settings = *settings,
-              // The console's font has neither braille nor blocks.
-              .unicode = style.unicode && variable("TERM") != "linux",
-              .no_actions = why_no_actions(options, feed.is_live()),
-              .filter = options.filter,
-              .devices = options.devices,
-              .replay = !feed.is_live(),
-              .speed = options.speed,
-              .interval = options.interval};
+  auto loop = loop_options(options, *settings, feed.is_live());
+  loop.settings_file = file;
+  loop.remembered = *remembered;
+  Choice choice(options, feed.is_live());
+  if (!choice.is_everything()) {
+    loop.app.part = [&choice](const SnapshotPtr &sample) { return choice.part_of(sample); };
+  }
   if (auto *recording = feed.recording(); recording != nullptr) {
     set_start(options, *recording, loop.app);
   } else {

@@ -47,6 +47,7 @@ class AgentFeed final : public Feed {
     return warning_;
   }
   void focus(const MetricSet &set) override;
+  void set_interval(std::chrono::nanoseconds interval) override;
   std::vector<SnapshotPtr> past() override;
   std::optional<std::vector<insight::Finding>> findings() override;
   std::optional<AgentInfo> agent() const override;
@@ -64,7 +65,7 @@ class AgentFeed final : public Feed {
   Result<SnapshotPtr> poll_next(const Error &why, const std::stop_token &stop);
   void look_for_agent();
 
-  const Options options_;
+  Options options_;  // but for the interval, as they were given
   // Some functions may come from any thread. Guards what they look at; the thread that drives the feed is the only one
   // that changes `segment_` and `own_`, and looks at them without it.
   mutable std::mutex mutex_;
@@ -274,6 +275,15 @@ void AgentFeed::focus(const MetricSet &set) {
   // What it cannot be told it reads anyway.
   if (connection_) static_cast<void>(connection_->want(options_.interval, &set));
   if (own_) own_->focus(set);
+}
+
+void AgentFeed::set_interval(std::chrono::nanoseconds interval) {
+  const std::lock_guard lock(mutex_);
+  options_.interval = interval;
+  if (due_) due_ = std::min(*due_, monotonic_now() + interval);
+  // An agent that will not go any faster is the best there is.
+  if (connection_) static_cast<void>(connection_->want(interval, focus_ ? &*focus_ : nullptr));
+  if (own_) own_->set_interval(interval);
 }
 
 std::vector<SnapshotPtr> AgentFeed::past() {

@@ -92,6 +92,8 @@ Result<std::unique_ptr<Feed>> open_history(const std::string &file, const histor
   auto timeline = open_past(file, span, stop);
   if (!timeline) return std::unexpected(timeline.error());
   if ((*timeline)->empty()) return failure(fmt::format("{} has nothing of that time", file));
+  const auto first = (*timeline)->time((*timeline)->first()), last = (*timeline)->time((*timeline)->end() - 1);
+  if (const auto inside = check_place(options.at, first, last); !inside) return std::unexpected(inside.error());
   return std::make_unique<HistoryFeed>(std::move(*timeline), options);
 }
 

@@ -62,6 +62,9 @@ class ReplayFeed final : public Feed {
 Result<std::unique_ptr<Feed>> open_replay(const Options &options, const std::stop_token &stop) {
   auto replay = options.demo ? record::Replay::demo() : record::Replay::open(options.replay, stop, options.columns);
   if (!replay) return std::unexpected(replay.error());
+  if (const auto inside = check_place(options.at, replay->first_time(), replay->last_time()); !inside) {
+    return std::unexpected(inside.error());
+  }
   return std::make_unique<ReplayFeed>(std::move(*replay), options);
 }
 

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feed/timeline.hpp"
 
+#include <fmt/format.h>
+
 namespace gpulse::feed {
+
+Result<void> check_place(std::optional<std::chrono::nanoseconds> at, WallTime first, WallTime last) {
+  const auto span = std::chrono::ceil<std::chrono::seconds>(last - first);
+  if (!at || *at <= span) return {};
+  return failure(fmt::format("--at {:g}s is behind the end", std::chrono::duration<double>(*at).count()),
+                 fmt::format("there are {}s, from 0s on", span.count()));
+}
 
 LiveTimeline::LiveTimeline() {
   if (auto journal = record::Journal::open()) journal_.emplace(std::move(*journal));

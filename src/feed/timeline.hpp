@@ -15,6 +15,9 @@
 
 namespace gpulse::feed {
 
+// Whether a recording holds the moment that --at names, counted from its start; else an error that says how long it is.
+Result<void> check_place(std::optional<std::chrono::nanoseconds> at, WallTime first, WallTime last);
+
 class Timeline {
  public:
   Timeline() = default;

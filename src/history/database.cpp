@@ -142,6 +142,8 @@ Result<Database> Database::open(const std::string &path, Mode mode) {
   return database;
 }
 
+void Database::release_memory() { sqlite3_db_release_memory(database_.get()); }
+
 Result<void> Database::run(const std::string &sql) {
   if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return problem();
   return {};
@@ -173,11 +175,17 @@ Result<std::optional<std::string>> Database::text(std::string_view sql) {
   return std::string(statement->text(0));
 }
 
-void Database::end_with(const std::stop_token &stop) {
+bool Database::End::has_come() const {
+  return stop.stop_requested() || (deadline != Monotonic::max() && monotonic_now() >= deadline);
+}
+
+bool Database::has_to_end() const { return end_->has_come(); }
+
+void Database::end_with(const std::stop_token &stop, Monotonic deadline) {
   constexpr int kInstructions = 10000;
-  stop_ = std::make_unique<std::stop_token>(stop);
-  const auto ask = [](void *token) { return static_cast<const std::stop_token *>(token)->stop_requested() ? 1 : 0; };
-  sqlite3_progress_handler(database_.get(), kInstructions, ask, stop_.get());
+  *end_ = {.stop = stop, .deadline = deadline};
+  const auto ask = [](void *end) { return static_cast<const End *>(end)->has_come() ? 1 : 0; };
+  sqlite3_progress_handler(database_.get(), kInstructions, ask, end_.get());
 }
 
 std::unexpected<Error> Database::problem() const { return problem_of(database_.get(), path_, *trouble_); }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 struct sqlite3;
@@ -79,8 +80,11 @@ class Database {
   // Pages in the journal, as of the last commit.
   int journal_pages() const { return *journal_pages_; }
   const std::string &path() const { return path_; }
-  // A statement that runs ends soon after.
-  void end_with(const std::stop_token &stop);
+  // A statement that runs ends soon after the stop is asked for, or the time has come.
+  void end_with(const std::stop_token &stop, Monotonic deadline = Monotonic::max());
+  bool has_to_end() const;
+  // What it keeps of the file is read again when it is needed.
+  void release_memory();
 
  private:
   struct Close {
@@ -91,7 +95,12 @@ class Database {
   std::unexpected<Error> problem() const;
   void take_back();
 
-  std::unique_ptr<std::stop_token> stop_;
+  struct End {
+    std::stop_token stop{};
+    Monotonic deadline = Monotonic::max();
+    bool has_come() const;
+  };
+  std::unique_ptr<End> end_ = std::make_unique<End>();  // stays where it is: SQLite asks it
   std::shared_ptr<Trouble> trouble_ = std::make_shared<Trouble>(Trouble::none);
   std::unique_ptr<int> journal_pages_ = std::make_unique<int>(0);
   std::unique_ptr<sqlite3, Close> database_;

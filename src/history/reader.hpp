@@ -48,17 +48,20 @@ struct Coverage {
 struct Point {
   WallTime time{};  // when the stretch of time begins
   double value = 0, least = 0, greatest = 0;
+  double seconds = 0;  // that it stands for; 0: it is a change
 };
 struct Series {
   MetricId metric;
   std::int64_t device = 0;    // 0: of the host
   std::vector<Point> points;  // by time; where nothing is known there is none
+  // Of what is true until it changes: from when on nothing is known of it.
+  std::vector<WallTime> ends{};
 };
 struct RangeQuery {
   Span span;
-  std::vector<MetricId> metrics;      // of devices and of the host
-  std::vector<std::int64_t> devices;  // empty: all
-  std::chrono::seconds step{0};       // 0: such that there are about `points` of them
+  std::vector<MetricId> metrics;        // of devices and of the host
+  std::vector<std::int64_t> devices{};  // empty: all
+  std::chrono::seconds step{0};         // 0: such that there are about `points` of them
   std::size_t points = 1000;
 };
 struct Range {
@@ -113,6 +116,11 @@ using Progress = std::function<void(double)>;
 class Reader {
  public:
   static Result<Reader> open(const std::string &path, const std::stop_token &stop = {});
+
+  // What is asked from now on ends with an error soon after the stop, or the time.
+  void end_with(const std::stop_token &stop, Monotonic deadline) { database_->end_with(stop, deadline); }
+  // Between questions; what it keeps of the file is read again.
+  void release_memory() { database_->release_memory(); }
 
   const std::string &path() const { return database_->path(); }
   const Text &hostname() const { return hostname_; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "history/reader.hpp"
@@ -18,7 +19,9 @@ namespace {
 class Curve {
  public:
   Curve(MetricId metric, std::int64_t device, std::chrono::seconds step)
-      : series_{.metric = metric, .device = device, .points = {}}, fold_(fold(describe(metric))), step_(step) {}
+      : series_{.metric = metric, .device = device, .points = {}, .ends = {}},
+        fold_(fold(describe(metric))),
+        step_(step) {}
 
   void add(WallTime time, const Folded &row, double seconds) {
     if (!row.value) return;
@@ -26,6 +29,7 @@ class Curve {
     if (!begin_ || begin != *begin_) end();
     begin_ = begin;
     merging_.add(row, seconds);
+    seconds_ += seconds;
   }
   Series take() {
     end();
@@ -36,10 +40,11 @@ class Curve {
   void end() {
     if (begin_) {
       const auto folded = merging_.folded();
-      series_.points.push_back({time_of(*begin_), folded.value.value_or(0), folded.least, folded.greatest});
+      series_.points.push_back({time_of(*begin_), folded.value.value_or(0), folded.least, folded.greatest, seconds_});
     }
     begin_.reset();
     merging_ = Merging(fold_);
+    seconds_ = 0;
   }
 
   Series series_;
@@ -47,6 +52,7 @@ class Curve {
   std::chrono::seconds step_;
   std::optional<std::int64_t> begin_;
   Merging merging_{fold_};
+  double seconds_ = 0;
 };
 
 bool is_wanted(const RangeQuery &query, std::int64_t device) {
@@ -71,8 +77,37 @@ std::chrono::seconds wanted_step(const RangeQuery &query) {
   return length / static_cast<std::int64_t>(std::max<std::size_t>(query.points, 1));
 }
 
-// After a step back of the clock the same time comes again.
-void put_in_order(Series &series) { std::ranges::sort(series.points, {}, &Point::time); }
+// By time, and those of one time as they came.
+void sort_by_time(std::vector<Point> &points) {
+  if (std::ranges::is_sorted(points, {}, &Point::time)) return;
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(points[i].time, i); });
+  std::vector<Point> sorted;
+  sorted.reserve(points.size());
+  for (const auto i : order) sorted.push_back(points[i]);
+  points = std::move(sorted);
+}
+
+// After a step back of the clock the same time comes again; and where the roll-ups end, a stretch has two parts.
+void put_in_order(Series &series) {
+  sort_by_time(series.points);
+  std::vector<Point> merged;
+  merged.reserve(series.points.size());
+  for (const auto &point : series.points) {
+    if (merged.empty() || merged.back().time != point.time || point.seconds == 0) {
+      merged.push_back(point);
+      continue;
+    }
+    auto &before = merged.back();
+    Merging both(fold(describe(series.metric)));
+    for (const auto &each : {before, point})
+      both.add({.value = each.value, .least = each.least, .greatest = each.greatest}, each.seconds);
+    const auto folded = both.folded();
+    before = {point.time, folded.value.value_or(0), folded.least, folded.greatest, before.seconds + point.seconds};
+  }
+  series.points = std::move(merged);
+}
 
 // Adds the points that come after those that are there.
 void join(std::vector<Series> &all, Series more) {
@@ -291,19 +326,25 @@ Result<void> Reader::read_changes(const RangeQuery &query, Range &range) {
     if (!rows) return std::unexpected(rows.error());
     rows->bind(1, describe(id).key);
     rows->bind(2, seconds_of(query.span.to));
-    Series series{.metric = id, .device = 0, .points = {}};
+    Series series{.metric = id, .device = 0, .points = {}, .ends = {}};
     while (true) {
       const auto row = rows->step();
       if (!row) return std::unexpected(row.error());
       if (!*row || rows->integer(0) != series.device) {
         if (!series.points.empty() && is_wanted(query, series.device)) range.series.push_back(series);
         series.points.clear();
+        series.ends.clear();
         if (!*row) break;
         series.device = rows->integer(0);
       }
       const auto time = time_of(rows->real(1));
-      if (time <= query.span.from) series.points.clear();
-      if (!rows->is_null(2)) {
+      if (time <= query.span.from) {
+        series.points.clear();
+        series.ends.clear();
+      }
+      if (rows->is_null(2)) {
+        series.ends.push_back(std::max(time, query.span.from));
+      } else {
         const auto value = rows->real(2);
         series.points.push_back({std::max(time, query.span.from), value, value, value});
       }

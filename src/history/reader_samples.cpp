@@ -40,6 +40,8 @@ Result<void> Reader::each_sample(const Span &span, const Take &take, const Progr
   std::optional<TimedSample> before;
   bool is_begun = false;
   for (std::size_t i = 0; i < chunks->size(); ++i) {
+    // Unpacking takes longer than reading, and is none of the database's business.
+    if (database_->has_to_end()) return failure("the time for reading is over");
     const auto chunk = (*chunks)[i].id == 0 ? raw_.tail() : raw_.chunk((*chunks)[i].id);
     if (!chunk) return std::unexpected(chunk.error());
     damaged_ += chunk->is_damaged ? 1U : 0U;

@@ -76,6 +76,27 @@ class AHistory : public ::testing::Test {
 
 constexpr auto kUse = device_metric("gpu_utilization_percent");
 
+TEST(HistoryReader, AProcessWasSeenLastWhenItWas) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() + "/history.db";
+  const auto store = open_store(path);
+  ASSERT_TRUE(store);
+  for (int second = 0; second < 200; ++second) {
+    Snapshot now;
+    now.time = at(second);
+    now.devices.push_back(make_device(0));
+    if (second >= 60 && second < 82) now.processes.push_back(make_process(4711, 0, "ann", "python train.py"));
+    append(*store, now);
+  }
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader.has_value()) << reader.error().line();
+  const auto all = reader->processes({at(0), at(200)}, {});
+  ASSERT_TRUE(all.has_value());
+  ASSERT_EQ(all->size(), 1U);
+  EXPECT_EQ((*all)[0].first, at(60));
+  EXPECT_EQ((*all)[0].last, at(81)) << "not the end of that minute";
+}
+
 TEST_F(AHistory, HasCurvesBySecondsTensAndMinutes) {
   const auto seconds = range(0, 100, {kUse});
   EXPECT_EQ(seconds.tier, Tier::raw);

@@ -291,7 +291,9 @@ Result<void> Store::fold(const TimedSample &sample, bool is_replayed) {
     if (device == numbers.end()) continue;
     const auto id = directory_.process(process, device->second, time, is_replayed);
     if (!id) return std::unexpected(id.error());
-    processes_.try_emplace(*id, Scope::process).first->second.add(process.row, now.time, sample.seconds);
+    auto &rolled = processes_[*id];
+    rolled.minute.add(process.row, now.time, sample.seconds);
+    rolled.seen = time;
   }
   last_ = sample.snapshot;
   return {};
@@ -319,10 +321,11 @@ Result<void> Store::end_stretch(Tier tier, bool is_replayed) {
     bucket.clear();
   }
   if (!is_minute) return {};
-  for (const auto &[id, bucket] : processes_) {
+  for (const auto &[id, rolled] : processes_) {
+    const auto &bucket = rolled.minute;
     if (is_replayed || bucket.is_empty()) continue;
     if (const auto done = insert(process_minute_, begin, id, Scope::process, bucket); !done) return done;
-    const auto seen = directory_.saw_process(id, time, bucket.seconds(), bucket.folded());
+    const auto seen = directory_.saw_process(id, rolled.seen, bucket.seconds(), bucket.folded());
     if (!seen) return seen;
   }
   processes_.clear();

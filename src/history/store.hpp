@@ -78,6 +78,10 @@ class Store {
     Bucket ten{Scope::device}, minute{Scope::device};
     double seen = 0;
   };
+  struct RolledProcess {
+    Bucket minute{Scope::process};
+    double seen = 0;
+  };
 
   Store(Database database, Directory directory, const Retention &retention, std::vector<Statement> &&statements);
 
@@ -109,7 +113,7 @@ class Store {
   std::optional<std::int64_t> ten_, minute_;  // when they began
   Bucket host_of_ten_{Scope::host}, host_of_minute_{Scope::host};
   std::map<std::int64_t, Rolled> devices_;
-  std::map<std::int64_t, Bucket> processes_;
+  std::map<std::int64_t, RolledProcess> processes_;
   SnapshotPtr last_;
   double last_event_ = 0;
   std::string hostname_;

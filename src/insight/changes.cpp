@@ -10,20 +10,13 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "insight/finding_events.hpp"
+#include "insight/usual.hpp"
 #include "metric/format.hpp"
 
 namespace gpulse::insight {
 
 namespace {
-
-// The list gains at its end and loses its oldest: what stands behind the last one known is new.
-std::span<const Event> new_events(const Snapshot &before, const Snapshot &now) {
-  const auto is_known = [&](const Event &event) {
-    return std::ranges::any_of(before.events, [&](const Event &old) { return old == event; });
-  };
-  const auto known = std::find_if(now.events.rbegin(), now.events.rend(), is_known);
-  return std::span(now.events).last(static_cast<std::size_t>(known - now.events.rbegin()));
-}
 
 // A device as it was and as it is.
 struct Pair {
@@ -52,7 +45,10 @@ std::uint64_t held_back(const Metric &metric, const Reading &reading) {
 class Comparison {
  public:
   Comparison(const Snapshot &before, const Snapshot &now)
-      : before_(before), now_(now), pairs_(devices_of_both(before, now)), reported_(new_events(before, now)) {}
+      : before_(before),
+        now_(now),
+        pairs_(devices_of_both(before, now)),
+        reported_(new_events(before.events, now.events)) {}
 
   std::vector<Event> changes() {
     events_.assign(reported_.begin(), reported_.end());
@@ -197,5 +193,28 @@ class Comparison {
 }  // namespace
 
 std::vector<Event> changes(const Snapshot &before, const Snapshot &now) { return Comparison(before, now).changes(); }
+
+std::vector<Event> already_so(const Snapshot &first, std::string_view since) {
+  constexpr auto kId = role_metric<Scope::device>(Role::throttle);
+  std::vector<Event> events;
+  for (const auto &device : first.devices) {
+    if (!device.identity || device.is_instance()) continue;
+    const auto add = [&](EventKind kind, std::uint64_t code, std::string text) {
+      events.push_back({.time = first.time,
+                        .device = device.identity->uuid,
+                        .kind = kind,
+                        .code = static_cast<std::int64_t>(code),
+                        .text = std::move(text)});
+    };
+    if (device.state == DeviceState::lost) add(EventKind::lost, 0, std::string(since));
+    if (device.state == DeviceState::not_responding) add(EventKind::not_responding, 0, std::string(since));
+    // A board at its power limit is no news.
+    if (const auto bits = held_back(describe(kId), device.row[kId]) & ~usual_bits(describe(kId)); bits != 0) {
+      add(EventKind::throttle, bits,
+          fmt::format("{}, {}", fmt::join(value_words(describe(kId), static_cast<double>(bits)), ", "), since));
+    }
+  }
+  return events;
+}
 
 }  // namespace gpulse::insight

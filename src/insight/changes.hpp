@@ -13,4 +13,8 @@ namespace gpulse::insight {
 // tell them; times are the later snapshot's. Lost and back are among the snapshot's own events, from the sampler.
 std::vector<Event> changes(const Snapshot &before, const Snapshot &now);
 
+// What was already so when somebody began to look: devices that are held back (by more than their power limit), lost
+// or not responding. `since` is said of each: "since before gpulse started".
+std::vector<Event> already_so(const Snapshot &first, std::string_view since);
+
 }  // namespace gpulse::insight

@@ -37,14 +37,19 @@ std::string lasted(std::chrono::nanoseconds time) {
   return fmt::format("{} h {} min", seconds / kHour, seconds % kHour / kMinute);
 }
 
-// The list gains at its end and loses its oldest: what stands behind the last one known is new.
+}  // namespace
+
+std::string_view finding_word(const Event &event) {
+  const std::string_view text = event.text;
+  return text.substr(0, text.find_first_of(": "));
+}
+
 std::span<const Event> new_events(const SharedVector<Event> &before, const SharedVector<Event> &now) {
+  if (now.is_same_as(before)) return {};
   const auto known =
       std::find_if(now.rbegin(), now.rend(), [&](const Event &event) { return std::ranges::count(before, event) > 0; });
   return std::span(now.get()).last(static_cast<std::size_t>(known - now.rbegin()));
 }
-
-}  // namespace
 
 Event FindingEvents::begun(const LastingFinding &lasting, const Snapshot &sample) {
   const auto &finding = lasting.finding;

@@ -4,11 +4,16 @@
 #pragma once
 
 #include <map>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "insight/watch.hpp"
 
 namespace gpulse::insight {
+
+// The word for the finding that an event of it is about; every text of such an event begins with it.
+std::string_view finding_word(const Event &event);
 
 class FindingEvents {
  public:
@@ -26,6 +31,9 @@ class FindingEvents {
   Watch watch_;
   std::map<std::uint64_t, Text> lasting_;  // by number; the uuid of the device, empty where it is about several
 };
+
+// The events of a sample gain at their end and lose their oldest: what stands behind the last one known is new.
+std::span<const Event> new_events(const SharedVector<Event> &before, const SharedVector<Event> &now);
 
 // Events of one's own among those that samples bring with them.
 class AddedEvents {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "insight/usual.hpp"
 #include "metric/format.hpp"
 
 namespace gpulse::insight {
@@ -29,6 +30,13 @@ void add_bits(std::vector<Notice> &out, MetricId id, std::uint64_t bits, Severit
   }
 }
 
+// At work, as far as it says so itself.
+bool is_busy(const Device &device) {
+  constexpr double kBusy = 50;
+  const auto reported = by_role(device.row, Role::utilization);
+  return reported && reported.value() >= kBusy;
+}
+
 }  // namespace
 
 std::vector<Notice> notices(const Device &device) {
@@ -39,8 +47,10 @@ std::vector<Notice> notices(const Device &device) {
     const auto &metric = describe(id);
     if (metric.kind == Kind::set) {
       const auto bits = set_bits(reading.value());
+      const auto usual = is_busy(device) ? usual_bits(metric) : 0;
       add_bits(found, id, bits & metric.grave, Severity::critical);
-      add_bits(found, id, bits & ~metric.grave & ~metric.calm, Severity::warning);
+      add_bits(found, id, bits & ~metric.grave & ~metric.calm & ~usual, Severity::warning);
+      add_bits(found, id, bits & usual, Severity::note);
     } else if (reading.value() >= std::min(metric.warn, metric.bad)) {
       const auto severity = reading.value() >= metric.bad ? Severity::critical : Severity::warning;
       found.push_back({NoticeKind::beyond_threshold, severity, id, reading.value()});
@@ -48,7 +58,7 @@ std::vector<Notice> notices(const Device &device) {
   }
   std::vector<Notice> worst_first;
   worst_first.reserve(found.size());
-  for (const auto severity : {Severity::critical, Severity::warning}) {
+  for (const auto severity : {Severity::critical, Severity::warning, Severity::note}) {
     std::ranges::copy_if(found, std::back_inserter(worst_first),
                          [&](const Notice &notice) { return notice.severity == severity; });
   }
@@ -56,10 +66,9 @@ std::vector<Notice> notices(const Device &device) {
 }
 
 bool seems_busier_than_it_is(const Device &device) {
-  constexpr double kBusy = 50;
   const auto reported = by_role(device.row, Role::utilization);
   const auto active = by_role(device.row, Role::true_activity);
-  return reported && active && reported.value() >= kBusy && active.value() < reported.value() / 2;
+  return is_busy(device) && active && active.value() < reported.value() / 2;
 }
 
 }  // namespace gpulse::insight

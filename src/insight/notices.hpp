@@ -23,7 +23,8 @@ struct Notice {
 // The metrics that notices() looks at.
 const std::vector<MetricId> &watched_metrics();
 
-// The worst first. Temperatures are left out: every view has a place of its own for them.
+// The worst first; what is usual for a device at work, such as the power limit, comes last, as a note. Temperatures are
+// left out: every view has a place of its own for them.
 std::vector<Notice> notices(const Device &device);
 
 // It reports to be busy while most of it does nothing: one spinning processor of 132 counts as 100 % utilisation.

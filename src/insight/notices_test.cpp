@@ -37,6 +37,23 @@ TEST(Notices, EachReasonThatHoldsItBackTheWorstFirst) {
   EXPECT_EQ(found[1].metric, kThrottle);
 }
 
+TEST(Notices, ThePowerLimitIsUsualForABusyDeviceAndHeatIsNot) {
+  auto device = calm_device();
+  constexpr auto kCap = state_names::throttle_bit("power cap"), kHeat = state_names::throttle_bit("sw thermal");
+  device.row[kThrottle] = static_cast<double>(kCap | kHeat);
+  device.row[device_metric("gpu_utilization_percent")] = 97.0;
+  auto found = notices(device);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].value, static_cast<double>(kHeat));
+  EXPECT_EQ(found[0].severity, Severity::critical);
+  EXPECT_EQ(found[1].value, static_cast<double>(kCap));
+  EXPECT_EQ(found[1].severity, Severity::note);
+  device.row[device_metric("gpu_utilization_percent")] = 3.0;
+  found = notices(device);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[1].severity, Severity::warning) << "an idle one should not be at its limit";
+}
+
 TEST(Notices, AReadingBeyondItsThreshold) {
   auto device = calm_device();
   constexpr auto kErrors = device_metric("ecc_uncorrected_volatile_total");

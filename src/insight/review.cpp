@@ -2,6 +2,7 @@
 #include "insight/review.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpulse::insight {
 
@@ -36,25 +37,24 @@ void Review::add(const SnapshotPtr &sample) {
   if (count_ == 0) first_ = sample->time;
   last_ = sample->time;
   ++count_;
-  if (watch_.add(sample)) {
-    for (auto &lasting : watch_.take_ended()) ended_.push_back(std::move(lasting));
-    const auto &now = watch_.last();
-    for (const auto &finding : now.findings) {
-      if (finding.id != now.verdict) continue;
-      auto &state = states_[static_cast<std::size_t>(finding.id)];
-      ++state.times;
-      const auto since = state.times == 1 ? finding.since : state.finding.since;
-      state.finding = finding;
-      state.finding.since = since;
-      break;
-    }
-  }
-  is_long_ = is_long_ || last_ - first_ > kShort || count_ > kMostSamples;
-  if (is_long_) {
-    samples_.clear();
-  } else {
-    samples_.push_back(sample);
-  }
+  if (is_long_) return watch(sample);
+  samples_.push_back(sample);
+  if (last_ - first_ <= kShort && count_ <= kMostSamples) return;
+  is_long_ = true;
+  for (const auto &earlier : std::exchange(samples_, {})) watch(earlier);
+}
+
+void Review::watch(const SnapshotPtr &sample) {
+  if (!watch_.add(sample)) return;
+  for (auto &lasting : watch_.take_ended()) ended_.push_back(std::move(lasting));
+  const auto &now = watch_.last();
+  const auto found = std::ranges::find(now.findings, now.verdict, &Finding::id);
+  if (found == now.findings.end()) return;
+  auto &state = states_[static_cast<std::size_t>(found->id)];
+  const auto since = state.times == 0 ? found->since : state.finding.since;
+  ++state.times;
+  state.finding = *found;
+  state.finding.since = since;
 }
 
 Diagnosis Review::end() const { return is_long_ ? long_one() : diagnose(samples_); }

@@ -18,6 +18,7 @@ class Review {
   Diagnosis end() const;
 
  private:
+  void watch(const SnapshotPtr &sample);
   Diagnosis long_one() const;
 
   std::vector<SnapshotPtr> samples_;  // while there are few enough

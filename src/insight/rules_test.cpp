@@ -124,6 +124,49 @@ TEST(Rules, LoadersAtTheirLimitStarveTheGpu) {
   EXPECT_EQ(state_of(signals), FindingId::input_cpu);
 }
 
+// As measured on an H200: a ResNet with a batch of two, GPT-2 that writes one text, pictures that the training process
+// itself prepares. All of them keep one core busy, and only what comes in tells the last from the others.
+TEST(Rules, ACoreThatLaunchesIsNotOneThatLoads) {
+  const auto measured = [](double active, double sm, double receive) {
+    auto signals = starved(active);
+    signals.sm = sm;
+    signals.receive_bytes_per_second = receive;
+    return state_of(signals);
+  };
+  EXPECT_EQ(measured(23.1, 6.9, 86.2e6), FindingId::launch_bound);
+  EXPECT_EQ(measured(1.9, 0.13, 12.1e6), FindingId::launch_bound);
+  EXPECT_EQ(measured(1.1, 1.0, 106.5e6), FindingId::input_cpu);
+  EXPECT_EQ(measured(2, 0.4, 200e6), FindingId::input_cpu) << "small kernels, and data for each of them";
+}
+
+// Two loaders that read at random, as measured on an H200.
+TEST(Rules, ProcessesThatWaitForADiskDoNotAddUpToAFullCore) {
+  auto signals = starved(3);
+  signals.jobs[0].cpu_percent = 105;
+  signals.jobs[0].processes = 3;
+  signals.jobs[0].busy_processes = 0;
+  signals.jobs[0].disk_wait_percent = 90;
+  signals.jobs[0].read_bytes_per_second = 200e6;
+  signals.receive_bytes_per_second = 218e6;
+  EXPECT_EQ(state_of(signals), FindingId::input_io);
+  signals.jobs[0].busy_processes = 2;
+  EXPECT_EQ(state_of(signals), FindingId::input_cpu);
+}
+
+// A GiB there and back in each step, as measured on an H200: neither the link nor the copy engine is at its limit.
+TEST(Rules, CopiesThatAreNotPinnedKeepACoreBusy) {
+  auto signals = starved(17.7);
+  signals.utilization = 48;
+  signals.receive_bytes_per_second = 4.7 * kGiga;
+  signals.send_bytes_per_second = 5.1 * kGiga;
+  const auto finding = rules::copy_bound(signals, kLimits);
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(*finding->lost_share, 9.8 / 12, 1e-9);
+  EXPECT_EQ(state_of(signals), FindingId::copy_bound);
+  signals.jobs[0].cpu_percent = 30;
+  EXPECT_FALSE(rules::copy_bound(signals, kLimits)) << "nobody copies for most of the time";
+}
+
 TEST(Rules, LoadersThatNobodyHasCountedShowInTheHost) {
   auto signals = starved(35);
   signals.jobs[0].cpu_percent = 40;
@@ -244,6 +287,38 @@ TEST(Rules, CopiesCountAsUtilisationButDoNotCompute) {
   signals.active = 95;
   signals.sm = 80;
   EXPECT_FALSE(rules::copy_bound(signals, kLimits));
+}
+
+TEST(Rules, OneStopIsANoteAndAtTheStartOfAJobNothing) {
+  const auto stops = [](const std::function<bool(int)> &works, double age) {
+    auto signals = at_work();
+    signals.jobs[0].age_seconds = age;
+    signals.activity = {};
+    for (int second = 0; second < 30; ++second) signals.activity.add(second, works(second) ? 90 : 0);
+    return rules::periodic_stalls(signals, kLimits);
+  };
+  const auto in_the_middle = stops([](int second) { return second < 10 || second >= 18; }, 600);
+  ASSERT_TRUE(in_the_middle);
+  EXPECT_EQ(in_the_middle->weight, Weight::note);
+  EXPECT_EQ(stops([](int second) { return second < 10 || second >= 18; }, 5)->weight, Weight::note);
+  EXPECT_FALSE(stops([](int second) { return second < 2 || second >= 10; }, 5)) << "still being set up";
+  EXPECT_EQ(stops([](int second) { return second % 14 < 7; }, 5)->weight, Weight::problem) << "and again at the end";
+}
+
+// A checkpoint while it is written: the core that writes it does not starve the GPU.
+TEST(Rules, WorkThatHasJustStoppedIsNotStarved) {
+  auto signals = at_work();
+  signals.active = signals.utilization = 58;
+  signals.sm = 52;
+  signals.jobs[0].processes = signals.jobs[0].busy_processes = 1;
+  signals.activity = {};
+  for (int second = 0; second < 12; ++second) signals.activity.add(second, second < 7 ? 90 : 0);
+  signals.seconds = 11;
+  const auto finding = rules::periodic_stalls(signals, kLimits);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->weight, Weight::note) << "it may go on at once";
+  EXPECT_FALSE(rules::input_cpu(signals, kLimits));
+  EXPECT_FALSE(rules::waiting(signals, kLimits));
 }
 
 TEST(Rules, WorkThatStopsAgainAndAgain) {

@@ -106,7 +106,14 @@ Stalls find_stalls(const Series &series, double low, double high) {
     if (run.stalled && run.values >= kFewestValues) lost += length;
     const bool inner = i > 0 && i + 1 < runs.size();
     if (!run.stalled) busy.push_back(length);
-    if (run.stalled && inner && run.values >= kFewestValues) stalled.push_back(length);
+    if (!run.stalled || run.values < kFewestValues) continue;
+    if (inner && stalled.empty()) stalls.first_work = runs[i - 1].end - runs[i - 1].begin;
+    if (inner) stalled.push_back(length);
+    stalls.at_begin = stalls.at_begin || i == 0;
+    if (i + 1 == runs.size()) {
+      stalls.at_end = true;
+      stalls.end_seconds = length;
+    }
   }
   const double all = runs.empty() ? 0 : runs.back().end - runs.front().begin;
   stalls.count = stalled.size();

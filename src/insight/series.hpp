@@ -44,10 +44,13 @@ std::optional<Trend> trend(const Series &series);
 
 // Stretches in which the values are low between others in which they are high.
 struct Stalls {
-  std::size_t count = 0;    // with work before and after
-  double seconds = 0;       // that a stall takes, the median
-  double busy_seconds = 0;  // between two, the median
-  double share = 0;         // of all time that is stalled, those at the ends included
+  std::size_t count = 0;                  // with work before and after
+  bool at_begin = false, at_end = false;  // one more, whose begin or end was not seen
+  double seconds = 0;                     // that a stall takes, the median
+  double busy_seconds = 0;                // between two, the median
+  double first_work = 0;                  // before the first of them, in seconds
+  double end_seconds = 0;                 // of the one at the end, so far
+  double share = 0;                       // of all time that is stalled, those at the ends included
 };
 // `low` and `high` are where a value counts as stalled or at work. A stall is seen in at least two values.
 Stalls find_stalls(const Series &series, double low, double high);

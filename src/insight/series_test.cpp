@@ -69,6 +69,14 @@ TEST(Stalls, AtTheEndsTheyAreNotCountedButCost) {
   EXPECT_DOUBLE_EQ(stalls.share, 4.0 / 7);
 }
 
+TEST(Stalls, TellsHowLongItWorkedBeforeTheFirst) {
+  const auto stalls = find_stalls(series_of({0, 0, 90, 90, 90, 0, 0, 90, 0, 0}), 20, 50);
+  EXPECT_EQ(stalls.count, 1U);
+  EXPECT_EQ(stalls.first_work, 3);
+  EXPECT_TRUE(stalls.at_begin);
+  EXPECT_TRUE(stalls.at_end);
+}
+
 TEST(Stalls, OneLowValueIsNone) { EXPECT_EQ(find_stalls(series_of({90, 90, 0, 90, 90}), 20, 50).count, 0U); }
 
 TEST(Stalls, WhatLiesBetweenGoesOnAsBefore) {

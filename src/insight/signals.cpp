@@ -286,17 +286,22 @@ double work_of(const Snapshot &sample, const DeviceId &id) {
                   device->row[device_metric("gpu_utilization_percent")].value_or(0));
 }
 
+// When the stretch began. Of a process that has ended while the driver still lists it, an earlier sample tells.
+Number age_before(SampleSpan samples, const Process &process) {
+  const auto ages = process_series(samples, process.device, process.pid, process_metric("running_seconds"));
+  if (ages.empty()) return std::nullopt;
+  return std::max(0.0, *ages.last() - ages.times().back());
+}
+
 // When the stretch began the youngest job was this old; none: nobody is there, or it cannot be told.
 Number age_at_begin(SampleSpan samples, const DeviceId &id) {
   Number youngest;
-  const double length = seconds_between(samples.front()->time, samples.back()->time);
   for (const auto &process : samples.back()->processes) {
-    const auto &running = process.row[process_metric("running_seconds")];
+    if (process.device != id) continue;
     const bool fresh = std::ranges::none_of(samples.front()->processes,
                                             [&](const Process &other) { return other.pid == process.pid; });
-    if (process.device != id || (!running && !fresh)) continue;
-    const double age = fresh ? 0 : std::max(0.0, running.value() - length);
-    youngest = std::min(youngest.value_or(age), age);
+    const auto age = fresh ? Number(0) : age_before(samples, process);
+    if (age) youngest = std::min(youngest.value_or(*age), *age);
   }
   return youngest;
 }
@@ -318,13 +323,39 @@ double working_pace(SampleSpan samples, const DeviceId &id) {
   return std::max(kAtWork, last[last.size() / 2] / 2);
 }
 
+// The share of samples in which it works at the pace.
+double working_share(SampleSpan samples, const DeviceId &id, double pace) {
+  const auto working = std::ranges::count_if(samples, [&](const auto &one) { return work_of(*one, id) >= pace; });
+  return samples.empty() ? 0 : static_cast<double>(working) / static_cast<double>(samples.size());
+}
+
+// The first sample from which on it works for a while about as often as at the end: a framework's first touch of the
+// device, and what it tries out while it compiles, are over sooner.
+SampleSpan::iterator first_lasting_work(SampleSpan samples, const DeviceId &id, double pace) {
+  constexpr double kWhileSeconds = 4, kWhileShare = 0.2;
+  constexpr std::size_t kPart = 3;
+  const double length = seconds_between(samples.front()->time, samples.back()->time);
+  const double while_seconds = std::min(kWhileSeconds, kWhileShare * length);
+  const double enough = working_share(samples.last(samples.size() / kPart), id, pace) / 2;
+  for (auto first = samples.begin(); first != samples.end(); ++first) {
+    if (work_of(**first, id) < pace) continue;
+    const auto end = std::find_if(first, samples.end(), [&](const auto &one) {
+      return seconds_between((*first)->time, one->time) > while_seconds;
+    });
+    if (working_share({first, end}, id, pace) >= enough) return first;
+  }
+  return samples.end();
+}
+
 // The samples after a job has begun to use the device, where the stretch begins before that.
 SampleSpan after_start(SampleSpan samples, const DeviceId &id, bool &starting) {
   constexpr double kShortRest = 0.3;  // of the stretch: a pause before work, whoever's it is
   const auto age = age_at_begin(samples, id);
   const bool young = age && *age < kYoungSeconds;
   const double pace = young ? working_pace(samples, id) : kAtWork;
-  const auto first = std::ranges::find_if(samples, [&](const auto &sample) { return work_of(*sample, id) >= pace; });
+  const auto first =
+      young ? first_lasting_work(samples, id, pace)
+            : std::ranges::find_if(samples, [&](const auto &sample) { return work_of(*sample, id) >= pace; });
   if (first == samples.begin()) return samples;
   if (first == samples.end()) {
     // It has done nothing yet: while it computes, it may be about to begin.
@@ -346,8 +377,11 @@ SampleSpan since_last_work(SampleSpan samples, const DeviceId &id) {
   auto begin = samples.size();
   while (begin > 0 && work_of(*samples[begin - 1], id) < kAtWork) --begin;
   if (begin == 0 || begin == samples.size()) return samples;
-  const bool is_long = seconds_between(samples[begin]->time, samples.back()->time) >= kLongSeconds;
-  return is_long && !computes_on_host(*samples.back(), id) ? samples.subspan(begin) : samples;
+  const auto rest = samples.subspan(begin);
+  const bool is_long = seconds_between(rest.front()->time, rest.back()->time) >= kLongSeconds;
+  // Not by the last sample alone: a process that ends computes once more.
+  const auto computing = std::ranges::count_if(rest, [&](const auto &one) { return computes_on_host(*one, id); });
+  return is_long && static_cast<std::size_t>(computing) * 2 < rest.size() ? rest : samples;
 }
 
 DeviceSignals measure_device(SampleSpan all, const DeviceId &id) {
@@ -384,6 +418,11 @@ Number DeviceSignals::fill() const {
   const auto busy = busy_percent();
   if (!sm || !active || !busy || *busy <= 0) return std::nullopt;
   return std::min(1.0, *sm / *busy);
+}
+
+Number DeviceSignals::fed_bytes_per_kernel_second() const {
+  if (!receive_bytes_per_second || !active || *active <= 0) return std::nullopt;
+  return *receive_bytes_per_second / (*active / 100);
 }
 
 Number DeviceSignals::job_sum(Number JobSignals::*of) const {

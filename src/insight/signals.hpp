@@ -77,6 +77,9 @@ struct DeviceSignals {
   Number busy_percent() const { return active ? active : utilization; }
   // How much of the GPU is at work while kernels run, from 0 to 1.
   Number fill() const;
+  // What comes in over PCIe for each second in which kernels run: launching them takes some hundred megabytes, data for
+  // them several times as much.
+  Number fed_bytes_per_kernel_second() const;
   Number memory_used_bytes() const { return memory.last(); }
   // Of all its jobs together; none where no job tells.
   Number job_sum(Number JobSignals::*of) const;

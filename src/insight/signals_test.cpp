@@ -85,6 +85,28 @@ TEST(Signals, WarmingUpIsPartOfTheStart) {
   EXPECT_EQ(*signals.active, 95);
 }
 
+TEST(Signals, TheFirstTouchOfAGpuIsNotTheBeginOfWork) {
+  const auto touches = [](int second) { return second == 2 ? 100.0 : second < 12 ? 0.0 : 95.0; };
+  const auto signals =
+      only(samples_of(30, [&](int second) { return Moment{.active = touches(second), .age = 3.0 + second}; }));
+  EXPECT_EQ(signals.seconds, 17);
+  EXPECT_EQ(*signals.active, 95);
+}
+
+TEST(Signals, WorkThatComesNowAndThenBeginsWithTheFirst) {
+  const auto signals = only(samples_of(30, [](int second) {
+    return Moment{.active = second >= 4 && second % 5 == 4 ? 20.0 : 0.0, .age = 3.0 + second};
+  }));
+  EXPECT_EQ(signals.seconds, 25);
+}
+
+TEST(Signals, AProcessThatEndsComputesOnceMore) {
+  const auto signals = only(samples_of(30, [](int second) {
+    return Moment{.active = second < 5 ? 95.0 : 0.0, .cpu = second == 29 ? 72.0 : second < 5 ? 100.0 : 0.0};
+  }));
+  EXPECT_EQ(*signals.active, 0) << "it has done nothing for 25 s";
+}
+
 TEST(Signals, AnOldJobIsJudgedByAllOfIt) {
   const auto signals = only(samples_of(30, [](int second) { return Moment{.active = second < 12 ? 3.0 : 95.0}; }));
   EXPECT_EQ(signals.samples, 30U);

@@ -11,7 +11,9 @@ struct Thresholds {
   double starved_lost_share = 0.5;      // waiting for so much of the time is a problem, not just a note
   double waiting_lost_share = 0.2;      // waiting for less is nothing to speak of
   double small_fill = 0.25;             // kernels that fill less of the GPU are small ones
-  double launch_busy_percent = 4;       // small kernels that run for less of the time are not what it waits for
+  double fed_bytes_per_second = 1.5e9;  // of kernel time; less comes in where nothing but launches does
+  double unfed_fill = 0.5;              // kernels that fill less of the GPU are small ones where nothing else comes in
+  double launch_busy_percent = 4;       // small kernels that run for less of the time are not what fed ones wait for
   double launch_cpu_share = 0.8;        // of a core that has nothing to do but launch kernels
   double filled_busy_percent = 40;      // small kernels are a problem from here on, whatever the CPU does
   double spin_busy_percent = 70;        // busy most of the time …
@@ -19,14 +21,18 @@ struct Thresholds {
   double spin_bytes_per_second = 10e6;  // … while nearly nothing comes in: nobody launches anything
   double video_percent = 20;            // what decodes and encodes need not compute
   double copy_bytes_per_second = 1e9;
-  double copy_share = 0.4;  // of the time
+  double copy_share = 0.4;                  // of the time
+  double pageable_bytes_per_second = 12e9;  // that a core moves at most, for copies that are not pinned
   double copy_sm_percent = 50;
   // Stalls
   double stall_low = 0.25, stall_high = 0.5;  // of what it does when it works
   double stall_level_percent = 30;            // it works
   double stall_seconds = 1;                   // at least, for stalls and for the work between them
-  double stall_share = 0.1, stall_most_share = 0.6;
+  double stall_share = 0.1, stall_most_share = 0.8;
   double stall_problem_share = 0.2;
+  double stopped_seconds = 2;  // of work, and without it since
+  double stopped_share = 0.8;  // of all stalled time is that since
+  double young_seconds = 60;   // a job that stops once at this age is still being set up
   // Why it waits
   double cpu_full_share = 0.85;      // of a core, in the time in which the GPU waits
   double busy_processes = 0.7;       // of the job at a whole core each

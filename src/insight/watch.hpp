@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings while samples come in, live or from a recording of any length: the last half minute is judged again every
-// few seconds, and a finding begins and ends only when several judgements agree. One thread.
+// few seconds, and a finding begins and ends only when several judgements agree, or ends with the job that it is about.
+// One thread.
 #pragma once
 
 #include <chrono>
@@ -40,10 +41,15 @@ class Watch {
   // Seen once or more, but not long enough to be told; or told, and not seen for a while.
   struct Candidate {
     LastingFinding lasting;
-    int seen = 0;    // judgements in a row
-    int missed = 0;  // since it was last seen
+    int seen = 0;           // judgements in a row
+    int missed = 0;         // since it was last seen
+    bool has_left = false;  // the job that it is about
   };
-  void judge();
+  enum class Leavers { passed_over, judged };
+  void note_ends();
+  bool is_about_who_left(const Finding &finding) const;
+  void end_those_of_who_left();
+  void judge(Leavers leavers);
   void publish();
 
   WatchOptions options_;

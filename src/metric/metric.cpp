@@ -62,6 +62,49 @@ std::string_view word(Group group) {
   return pick(kNames, group);
 }
 
+std::string_view word(Role role) {
+  static constexpr std::array<std::string_view, kRoles> kNames{"",
+                                                               "utilization",
+                                                               "true activity",
+                                                               "memory used",
+                                                               "memory total",
+                                                               "memory bandwidth",
+                                                               "temperature",
+                                                               "power",
+                                                               "power limit",
+                                                               "fan",
+                                                               "clock",
+                                                               "throttle",
+                                                               "cpu",
+                                                               "cpu count",
+                                                               "load",
+                                                               "host memory",
+                                                               "host memory total",
+                                                               "swap",
+                                                               "swap total",
+                                                               "disk read",
+                                                               "disk write",
+                                                               "network in",
+                                                               "network out",
+                                                               "age",
+                                                               "alarm",
+                                                               "user",
+                                                               "name",
+                                                               "command",
+                                                               "container",
+                                                               "pod",
+                                                               "job",
+                                                               "encoder",
+                                                               "decoder",
+                                                               "process count",
+                                                               "parent",
+                                                               "parent name",
+                                                               "idle",
+                                                               "memory share",
+                                                               "memory controller"};
+  return pick(kNames, role);
+}
+
 std::string_view symbol(Unit unit) {
   static constexpr std::array<std::string_view, 13> kNames{"",    "%", "B",   "B/s", "W", "J", "°C",
                                                            "MHz", "s", "RPM", "bit", "V", "/s"};
@@ -101,6 +144,35 @@ Kept kept(const Metric &metric) {
   const bool counts_faults = metric.kind == Kind::counter && metric.unit == Unit::none;
   const bool is_calm = fold(metric) == Fold::last || metric.group == Group::limits || metric.group == Group::health;
   return counts_faults || is_calm ? Kept::changes : Kept::raw;
+}
+
+Metric total_of(const Metric &metric) {
+  Metric total = metric;
+  total.key = metric.total;
+  total.kind = Kind::counter;
+  total.precision = 3;
+  total.window = Window::since_boot;
+  total.total = total.peak = {};
+  switch (metric.unit) {
+    case Unit::bytes_per_second:
+      total.unit = Unit::bytes;
+      total.precision = 0;
+      break;
+    case Unit::watts:
+      total.unit = Unit::joules;
+      break;
+    default:
+      total.unit = Unit::seconds;
+  }
+  return total;
+}
+
+Metric peak_of(const Metric &metric) {
+  Metric peak = metric;
+  peak.key = metric.peak;
+  peak.fold = Fold::maximum;
+  peak.total = peak.peak = {};
+  return peak;
 }
 
 }  // namespace gpulse

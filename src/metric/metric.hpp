@@ -106,8 +106,9 @@ enum class Role : std::uint8_t {
   parent_name,
   idle,
   memory_share,
+  memory_controller,
 };
-inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::memory_share) + 1;
+inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::memory_controller) + 1;
 
 // How values of a stretch of time become one.
 enum class Fold : std::uint8_t {
@@ -151,6 +152,9 @@ struct Metric {
   std::uint8_t rank = 0;    // place among the further readings a view shows as it has room, 1 first; 0: it waits
   std::uint64_t calm = 0;   // bits of a set that are no fault
   std::uint64_t grave = 0;  // bits of a set that are a bad one; the rest deserves a look
+  // What the agent keeps of it for those who look rarely: keys of their own, empty where it keeps nothing.
+  std::string_view total = {};  // what it adds up to over time; a key of the table: that one's stand-in
+  std::string_view peak = {};   // its highest of the last minute
 };
 
 // What of a row is known at compile time wherever a metric is named (metric/keys.hpp).
@@ -171,6 +175,7 @@ std::string_view word(Window window);
 std::string_view word(Fold fold);
 std::string_view word(Kept kept);
 std::string_view word(Group group);
+std::string_view word(Role role);    // "utilization", "memory used", …; empty for none
 std::string_view symbol(Unit unit);  // "%", "W", "°C", …
 
 // How the metric folds: as its row says, else gauges to their mean, counters to their growth, sets to all their bits,
@@ -180,6 +185,11 @@ Fold fold(const Metric &metric);
 // What is kept of it: as its row says; else of a device the changes of what hardly changes (a state, a limit, a count
 // of faults), and nothing of the rest.
 Kept kept(const Metric &metric);
+
+// The rows of what the agent keeps of a metric, as if they stood in the table; their help is that of the metric. What
+// it adds up to is a counter in the unit times a second: shares and sets in seconds, watts in joules.
+Metric total_of(const Metric &metric);
+Metric peak_of(const Metric &metric);
 
 // The metric's Prometheus family: base units, `_ratio` for percentages, `_total` for counters, a plural for `_count`.
 std::string prometheus_name(const Metric &metric);

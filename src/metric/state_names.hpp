@@ -30,6 +30,8 @@ consteval std::uint64_t throttle_bit(std::string_view word) {
 // power brake cost speed that was paid for.
 inline constexpr std::uint64_t kCalmThrottle = 0x113;
 inline constexpr std::uint64_t kGraveThrottle = 0xE8;
+// A board at full load draws what it may: that is what the limit is for.
+inline constexpr std::uint64_t kUsualThrottle = throttle_bit("power cap");
 inline constexpr std::array kPerformanceLevel{"auto"sv,
                                               "low"sv,
                                               "high"sv,

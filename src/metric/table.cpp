@@ -48,11 +48,29 @@ constexpr std::string_view suffix(Unit unit) {
   }
   return "";
 }
+// Only what has a rate adds up.
+constexpr bool is_total_sound(const Metric &metric) {
+  switch (metric.unit) {
+    case Unit::percent:
+      return metric.total.ends_with(suffix(Unit::seconds));
+    case Unit::none:
+      return metric.kind == Kind::set && metric.total.ends_with(suffix(Unit::seconds));
+    case Unit::watts:
+      return metric.total.ends_with(suffix(Unit::joules));
+    case Unit::bytes_per_second:
+      return metric.total.ends_with(suffix(Unit::bytes));
+    default:
+      return false;
+  }
+}
 constexpr bool table_is_sound() {
   for (std::size_t i = 0; i < kMetricCount; ++i) {
     const auto &metric = kMetricRows[i];
     if (!legal_key(metric) || !metric.key.ends_with(suffix(metric.unit))) return false;
     if (metric.label.empty() || metric.help.empty() || metric.meaning.empty()) return false;
+    if (!metric.total.empty() && !is_total_sound(metric)) return false;
+    if (!metric.peak.empty() && (!metric.peak.ends_with(suffix(metric.unit)) || metric.kind != Kind::gauge))
+      return false;
     if (metric.kind == Kind::set && (metric.words.empty() || metric.words.size() > 52)) return false;
   }
   return true;

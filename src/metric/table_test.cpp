@@ -115,6 +115,27 @@ TEST(Prometheus, NoTwoFamiliesAreOneAndOnlyCountersAreTotals) {
     EXPECT_TRUE(names.insert(name).second) << name;
     EXPECT_EQ(name.ends_with("_total"), metric.kind == Kind::counter) << name;
   }
+  for (const auto &metric : kMetrics) {
+    if (!metric.peak.empty()) {
+      EXPECT_TRUE(names.insert(prometheus_name(peak_of(metric))).second) << metric.peak;
+    }
+    // Only energy may stand in for a count that some drivers keep.
+    if (!metric.total.empty() && metric.total != "energy_joules") {
+      EXPECT_TRUE(names.insert(prometheus_name(total_of(metric))).second) << metric.total;
+    }
+  }
+}
+
+TEST(Prometheus, WhatIsKeptBetweenScrapes) {
+  const auto total = [](MetricId id) { return prometheus_name(total_of(describe(id))); };
+  const auto peak = [](MetricId id) { return prometheus_name(peak_of(describe(id))); };
+  EXPECT_EQ(total(device_metric("gpu_utilization_percent")), "gpulse_busy_seconds_total");
+  EXPECT_EQ(total(device_metric("sm_active_percent")), "gpulse_sm_busy_seconds_total");
+  EXPECT_EQ(total(device_metric("throttle_reasons")), "gpulse_throttled_seconds_total");
+  EXPECT_EQ(total(device_metric("power_draw_watts")), family(device_metric("energy_joules")));
+  EXPECT_EQ(total(device_metric("pcie_rx_bytes_per_second")), "gpulse_pcie_rx_bytes_total");
+  EXPECT_EQ(peak(device_metric("gpu_utilization_percent")), "gpulse_gpu_utilization_peak_ratio");
+  EXPECT_EQ(peak(device_metric("temperature_gpu_celsius")), "gpulse_temperature_gpu_peak_celsius");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace gpulse::monitor {
 const std::string &Sample::json() const {
   if (const auto *made = json_.load(std::memory_order_acquire)) return *made;
   auto text = std::make_unique<std::string>();
-  view::write_json(*snapshot, *text, false);
+  view::write_json(*snapshot, *text);
   const std::string *first = nullptr;
   if (json_.compare_exchange_strong(first, text.get(), std::memory_order_acq_rel)) return *text.release();
   return *first;

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "base/counted.hpp"
 #include "pick/mask.hpp"
 #include "pick/visible.hpp"
 
@@ -173,8 +174,7 @@ class CudaMask {
     if (!number) return failure(misfit(entry));
     if (*number < 0) return failure("a negative number ends the list");
     if (static_cast<std::size_t>(*number) >= gpus_.size())
-      return failure(fmt::format("there is no GPU of this number: {} GPU{}, counted from 0", gpus_.size(),
-                                 gpus_.size() == 1 ? "" : "s"));
+      return failure(fmt::format("there is no GPU of this number: {}, counted from 0", counted(gpus_.size(), "GPU")));
     return gpus_[static_cast<std::size_t>(*number)];
   }
 

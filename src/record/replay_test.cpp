@@ -14,6 +14,7 @@
 #include "record/demo.hpp"
 #include "record/recording_writer.hpp"
 #include "record/trace.hpp"
+#include "test_paths.hpp"
 
 namespace gpulse::record {
 namespace {
@@ -60,7 +61,7 @@ class ReplayTest : public ::testing::Test {
 };
 
 TEST(Demo, IsTheTrace) {
-  std::ifstream file(GPULSE_SOURCE_DIR "/data/h200_trace.csv", std::ios::binary);
+  std::ifstream file(kSourceDir + "/data/h200_trace.csv", std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const auto trace = import_trace(text, "trace", "DEMO");
   auto demo = Replay::demo();

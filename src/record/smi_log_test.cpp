@@ -9,6 +9,7 @@
 
 #include "codec/snapshot_codec.hpp"
 #include "smi/read_log.hpp"
+#include "test_paths.hpp"
 
 namespace gpulse::record {
 namespace {
@@ -17,7 +18,7 @@ TEST(SmiLog, CanBeRecorded) {
   std::mt19937 random(1);  // the same every time
   int recorded = 0;
   for (const auto *folder : {"/src/smi/read_xml_corpus", "/src/smi/read_csv_corpus"}) {
-    for (const auto &entry : std::filesystem::directory_iterator(GPULSE_SOURCE_DIR + std::string(folder))) {
+    for (const auto &entry : std::filesystem::directory_iterator(kSourceDir + std::string(folder))) {
       std::ifstream file(entry.path(), std::ios::binary);
       const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
       for (int turn = 0; turn < 100; ++turn) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/trace.hpp"
+#include "test_paths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ using ::testing::HasSubstr;
 
 const std::vector<SnapshotPtr> &h200() {
   static const auto trace = [] {
-    std::ifstream file(GPULSE_SOURCE_DIR "/data/h200_trace.csv", std::ios::binary);
+    std::ifstream file(kSourceDir + "/data/h200_trace.csv", std::ios::binary);
     const std::string text(std::istreambuf_iterator<char>(file), {});
     auto imported = import_trace(text, "trace");
     EXPECT_TRUE(imported) << imported.error().line();

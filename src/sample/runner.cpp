@@ -181,7 +181,8 @@ std::vector<CostReport> Runner::costs() const {
                    .tier = cost.tier(),
                    .slowed = cost.slowed(),
                    .mean = cost.mean(),
-                   .calls = cost.calls()});
+                   .calls = cost.calls(),
+                   .total = cost.total()});
   }
   return all;
 }

@@ -71,6 +71,7 @@ struct CostReport {
   bool slowed = false;
   std::chrono::nanoseconds mean{0};
   std::uint64_t calls = 0;
+  std::chrono::nanoseconds total{0};
 };
 
 class Runner {

@@ -187,7 +187,8 @@ constexpr int kPartChecks = 4;
 // `look`: whether something has changed or not.
 void Runner::Core::discover(Worker &self, Lock &lock, Monotonic now, bool look) {
   next_check = now + options.check;
-  const bool any_event = !look && may_have_come_or_gone(now);
+  // Also where it does not matter now: only what comes after this look is worth another one.
+  const bool any_event = may_have_come_or_gone(now);
   stage = Stage::discover;
   self.step = Step::discovering;
   self.begin_call(now);

@@ -139,6 +139,7 @@ TEST_F(RunnerTest, ADearCallMovesToASlowerTier) {
   const auto costs = runner_->costs();
   EXPECT_EQ(costs[Fake::kTick].tier, Tier::second);
   EXPECT_GE(costs[Fake::kTick].mean, 5ms);
+  EXPECT_GE(costs[Fake::kTick].total, 4 * 5ms);
   EXPECT_FALSE(costs[Fake::kSecond].slowed);
 }
 
@@ -259,7 +260,6 @@ class RunnerWithEvents : public RunnerTest {
     runner_ =
         std::make_unique<Runner>(source_, nullptr, quick(), std::make_shared<sysfs::DeviceEvents>(machine_.root()));
     pass();
-    pass();  // the first check, which has nothing to compare with
   }
   void count_events(std::string_view number) { machine_.write("/sys/kernel/uevent_seqnum", number); }
   void pass_for(std::chrono::nanoseconds time) {
@@ -273,7 +273,7 @@ TEST_F(RunnerWithEvents, ASourceWithoutDevicesLooksOnlyAfterAnEvent) {
   count_events("100\n");
   start_with_events({});
   const auto before = source_->checks();
-  EXPECT_EQ(before.full, 1U);
+  EXPECT_EQ(before.full, 0U) << "it has just looked";
   pass_for(60ms);
   EXPECT_EQ(source_->checks().full, before.full);
   EXPECT_EQ(source_->checks().without_event, 0U);
@@ -303,14 +303,14 @@ TEST_F(RunnerWithEvents, DevicesAreAskedForWhatChangesWithoutAnEvent) {
   count_events("100\n");
   start_with_events({{"gpu-1"}});
   pass_for(60ms);
-  EXPECT_EQ(source_->checks().full, 1U);
+  EXPECT_EQ(source_->checks().full, 0U);
   EXPECT_GT(source_->checks().without_event, 2U);
   // It has fallen asleep, say.
   source_->devices({{.uuid = "gpu-1", .state = DeviceState::asleep}});
   EXPECT_EQ(state(pass(), "gpu-1"), DeviceState::asleep);
   count_events("101\n");
   pass_for(60ms);
-  EXPECT_EQ(source_->checks().full, 2U);
+  EXPECT_EQ(source_->checks().full, 1U);
 }
 
 TEST_F(RunnerTest, AnIdleWorkerIsNeverTakenForHung) {

@@ -39,6 +39,7 @@ std::chrono::nanoseconds period(Tier tier) {
   const auto ns = static_cast<double>(cost.count());
   mean_ns_ = calls_ == 0 ? ns : mean_ns_ + kWeightOfNewest * (ns - mean_ns_);
   ++calls_;
+  total_ += cost;
 }
 
 [[gnu::hot]] void ReaderCost::update_tier(std::chrono::nanoseconds tick, std::size_t entities) {

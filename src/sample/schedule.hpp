@@ -47,6 +47,7 @@ class ReaderCost {
   bool slowed() const { return earned() > info_.tier; }
   std::chrono::nanoseconds mean() const { return std::chrono::nanoseconds(static_cast<std::int64_t>(mean_ns_)); }
   std::uint64_t calls() const { return calls_; }
+  std::chrono::nanoseconds total() const { return total_; }
 
  private:
   Tier earned() const { return tier_.value_or(info_.tier); }
@@ -58,6 +59,7 @@ class ReaderCost {
   bool deferred_ = false;  // not in focus, and not nearly free
   double mean_ns_ = 0;
   std::uint64_t calls_ = 0;
+  std::chrono::nanoseconds total_{0};
 };
 
 // One reader on one entity.

@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 constexpr auto kLongestRelease = 3600s;
 // A sample that comes so late, whatever hangs, will not come any more.
 constexpr auto kOverdue = 10s;
+constexpr auto kNumbersEvery = 950ms;
 // A driver that waits for events comes back within five seconds.
 constexpr auto kClosesWithin = 6s;
 
@@ -54,6 +55,21 @@ std::vector<share::CallCost> costs_of(const feed::Feed &feed) {
   return all;
 }
 
+// Several readers may make the same call.
+std::vector<view::CallTotal> call_totals(const feed::Feed &feed) {
+  std::vector<view::CallTotal> all;
+  for (const auto &cost : feed.costs()) {
+    const auto known = std::ranges::find_if(
+        all, [&](const view::CallTotal &one) { return one.source == cost.source && one.call == cost.call; });
+    auto &one = known != all.end() ? *known : all.emplace_back();
+    one.source = cost.source;
+    one.call = cost.call;
+    one.calls += cost.calls;
+    one.time += cost.total;
+  }
+  return all;
+}
+
 feed::Options for_details(feed::Options options) {
   options.continuous = false;
   options.rates = feed::Rates::if_needed;
@@ -77,7 +93,10 @@ Agent::Agent(AgentOptions options, share::PlaceLock lock, std::unique_ptr<Socket
       publisher_(options_.place.folder),
       details_(for_details(options_.feed)),
       findings_file_(options_.place.folder),
-      findings_([this](const insight::Watch &watch) { publish_findings(findings_file_, watch); }),
+      findings_([this](const insight::Watch &watch) {
+        publish_findings(findings_file_, watch);
+        board_.post(watch.current());
+      }),
       limits_(options_.limits) {
   if (!options_.history.empty()) history_ = std::make_unique<history::Writer>(options_.history, options_.keep);
 }
@@ -252,7 +271,10 @@ bool Agent::publish(const SnapshotPtr &snapshot, bool released, const ServiceMan
   }
   const auto told = findings_.add(snapshot);
   if (history_) history_->add(told, interval);
-  const auto published = publisher_.publish(released ? released_words(*told, rest) : told, interval);
+  const auto shown = released ? released_words(*told, rest) : told;
+  const auto published = publisher_.publish(shown, interval);
+  board_.post(shown, interval);
+  post_numbers(released);
   const std::lock_guard lock(mutex_);
   overdue_ = monotonic_now() + interval + kOverdue;
   segment_bytes_ = publisher_.bytes();
@@ -267,6 +289,26 @@ bool Agent::publish(const SnapshotPtr &snapshot, bool released, const ServiceMan
   ++samples_;
   if (!is_ready_) is_ready_ = manager.ready();
   return true;
+}
+
+// Once a second is often enough for a list of all calls.
+void Agent::post_numbers(bool released) {
+  const auto now = monotonic_now();
+  if (now - numbers_posted_ < kNumbersEvery && released == numbers_released_) return;
+  numbers_posted_ = now;
+  numbers_released_ = released;
+  view::AgentNumbers numbers{.version = options_.version, .released = released};
+  std::shared_ptr<const feed::Feed> feed;
+  {
+    const std::lock_guard lock(mutex_);
+    feed = feed_.lock();
+  }
+  if (feed) numbers.calls = call_totals(*feed);
+  if (history_) {
+    const auto status = history_->status();
+    numbers.history = {.kept = status.samples, .lost = status.lost, .waiting = status.waiting};
+  }
+  board_.post(std::move(numbers));
 }
 
 void Agent::handle(const Client &client, const share::Frame &frame) {

@@ -12,6 +12,7 @@
 #include "base/service_manager.hpp"
 #include "feed/feed.hpp"
 #include "history/writer.hpp"
+#include "serve/board.hpp"
 #include "serve/demand.hpp"
 #include "serve/details_reader.hpp"
 #include "serve/finding_thread.hpp"
@@ -42,6 +43,8 @@ class Agent {
   Result<void> run(const std::stop_token &stop, const ServiceManager &manager);
   // From now on; any thread.
   void set_limits(const Limits &limits, const history::Keep &keep);
+  // What is published, for others in this process.
+  Board &board() { return board_; }
 
  private:
   Agent(AgentOptions options, share::PlaceLock lock, std::unique_ptr<SocketServer> server);
@@ -56,6 +59,7 @@ class Agent {
   // On the thread of run().
   Result<void> sample(const std::stop_token &stop, const ServiceManager &manager);
   bool publish(const SnapshotPtr &snapshot, bool released, const ServiceManager &manager);
+  void post_numbers(bool released);
   void close(std::shared_ptr<feed::Feed> feed);
   bool has_closed();
   void answer(std::vector<Waiting> &waiting, bool released);
@@ -84,8 +88,12 @@ class Agent {
   std::unique_ptr<history::Writer> history_;  // null: nothing is kept; ends last, because the disk may take its time
   share::Publisher publisher_;
   DetailsReader details_;
+  Board board_;
   share::FindingsFile findings_file_;
-  FindingThread findings_;  // writes that file
+  FindingThread findings_;  // writes that file and posts on the board
+  // Of the thread that samples alone
+  Monotonic numbers_posted_{};
+  bool numbers_released_ = false;
 
   std::mutex mutex_;  // guards everything below
   Limits limits_;

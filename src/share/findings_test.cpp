@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
+
+#include "base/temporary_folder.hpp"
 
 namespace gpulse::share {
 namespace {
@@ -31,24 +32,18 @@ PublishedFindings published() {
                        {.id = insight::FindingId::throttled_power, .weight = insight::Weight::note}}};
 }
 
-// A folder of our own that ends with the test.
 class PublishedInAFolder : public ::testing::Test {
  protected:
-  PublishedInAFolder() {
-    std::string pattern = std::filesystem::temp_directory_path() / "gpulse-findings-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-    ::chmod(folder_.c_str(), 0755);
-  }
-  ~PublishedInAFolder() override { std::filesystem::remove_all(folder_); }
-  Place place() const { return {.folder = folder_, .trust = Trust::own}; }
+  PublishedInAFolder() { ::chmod(folder_.path().c_str(), 0755); }
+  Place place() const { return {.folder = folder_.path(), .trust = Trust::own}; }
 
-  std::string folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(PublishedInAFolder, AreReadAsTheyWereWritten) {
   EXPECT_FALSE(read_findings(place()));
   {
-    const FindingsFile file(folder_);
+    const FindingsFile file(folder_.path());
     ASSERT_TRUE(file.write(published()));
     const auto read = read_findings(place());
     ASSERT_TRUE(read);
@@ -61,9 +56,9 @@ TEST_F(PublishedInAFolder, AreReadAsTheyWereWritten) {
 }
 
 TEST_F(PublishedInAFolder, AreNotBelievedWhereOthersMayWrite) {
-  const FindingsFile file(folder_);
+  const FindingsFile file(folder_.path());
   ASSERT_TRUE(file.write(published()));
-  ::chmod(folder_.c_str(), 0777);
+  ::chmod(folder_.path().c_str(), 0777);
   EXPECT_FALSE(read_findings(place()));
 }
 

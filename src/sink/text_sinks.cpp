@@ -117,7 +117,7 @@ class JsonSink final : public TextSink {
 
  private:
   void append(std::string &lines, const Snapshot &snapshot, std::optional<std::int64_t> step) override {
-    view::write_json(snapshot, lines, false, fields_ ? &*fields_ : nullptr, &memory_, step);
+    view::write_json(snapshot, lines, {.only = fields_ ? &*fields_ : nullptr, .memory = &memory_, .step = step});
     lines += '\n';
   }
 

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "smi/testing_values.hpp"
+#include "test_paths.hpp"
 
 namespace gpulse::smi {
 namespace {
@@ -94,7 +95,7 @@ std::set<std::string> known_elements() {
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) names.insert((*at)[1]);
   };
-  const std::filesystem::path root(GPULSE_SOURCE_DIR);
+  const std::filesystem::path root(kSourceDir);
   add(root / "tests/data/h200/nvsmi_device.dtd", std::regex("<!ELEMENT\\s+(\\w+)"));
   add(root / "src/smi/read_xml_corpus/old.xml", std::regex("<(\\w+)"));
   return names;

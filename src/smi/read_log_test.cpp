@@ -9,6 +9,7 @@
 
 #include "smi/read_log.hpp"
 #include "smi/testing_invariants.hpp"
+#include "test_paths.hpp"
 
 namespace gpulse::smi {
 namespace {
@@ -17,7 +18,7 @@ std::vector<std::string> logs() {
   std::vector<std::string> texts;
   for (const auto *folder :
        {"/../shared/fixtures/nvidia-smi/xml", "/src/smi/read_xml_corpus", "/src/smi/read_csv_corpus"}) {
-    const std::filesystem::path path(GPULSE_SOURCE_DIR + std::string(folder));
+    const std::filesystem::path path(kSourceDir + std::string(folder));
     if (!std::filesystem::is_directory(path)) continue;
     for (const auto &entry : std::filesystem::directory_iterator(path)) {
       std::ifstream file(entry.path(), std::ios::binary);

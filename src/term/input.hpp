@@ -59,7 +59,7 @@ inline bool is_control(const KeyPress &press, char32_t letter) {
   return press.key == Key::character && press.ctrl && press.character == letter;
 }
 
-enum class MouseAction : std::uint8_t { press, release, drag, wheel_up, wheel_down };
+enum class MouseAction : std::uint8_t { press, release, drag, wheel_up, wheel_down, move };
 
 struct MouseEvent {
   MouseAction action = MouseAction::press;

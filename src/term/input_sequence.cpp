@@ -98,7 +98,11 @@ std::optional<Input> mouse(int code, int x, int y, bool release) {
     return event;
   }
   const bool motion = (code & 32) != 0;
-  if (motion && (button == 3 || release)) return std::nullopt;  // motion without a button
+  if (motion && release) return std::nullopt;
+  if (motion && button == 3) {  // no button is held
+    event.action = MouseAction::move;
+    return event;
+  }
   event.action = motion ? MouseAction::drag : release || button == 3 ? MouseAction::release : MouseAction::press;
   event.button = static_cast<std::uint8_t>(button == 3 ? 0 : button);
   return event;

@@ -151,8 +151,9 @@ TEST(Mouse, ReportsInSgr) {
   EXPECT_EQ(read("\033[<64;1;1M\033[<65;1;1M"),
             (Inputs{MouseEvent{.action = MouseAction::wheel_up}, MouseEvent{.action = MouseAction::wheel_down}}));
   EXPECT_EQ(read("\033[<28;1;1M"), Inputs{(MouseEvent{.ctrl = true, .alt = true, .shift = true})});
-  // Moved with nothing held, the wheel sideways, buttons of the side, places that there are not.
-  EXPECT_EQ(read("\033[<35;1;1M\033[<66;1;1M\033[<128;1;1M\033[<0;0;1M\033[<0;1M\033[<0;1;1;1Mq"), Inputs{typed('q')});
+  EXPECT_EQ(read("\033[<35;5;6M"), Inputs{(MouseEvent{.action = MouseAction::move, .x = 4, .y = 5})});
+  // The wheel sideways, buttons of the side, places that there are not.
+  EXPECT_EQ(read("\033[<66;1;1M\033[<128;1;1M\033[<0;0;1M\033[<0;1M\033[<0;1;1;1Mq"), Inputs{typed('q')});
 }
 
 TEST(Mouse, ReportsInX10) {

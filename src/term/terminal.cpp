@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,8 +27,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::string_view kEnter = "\033[?1049h\033[?25l\033[?7l\033[?2004h";
-constexpr std::string_view kMouseOn = "\033[?1000h\033[?1002h\033[?1006h";
-constexpr std::string_view kMouseOff = "\033[?1006l\033[?1002l\033[?1000l";
+constexpr std::string_view kMouseOn = "\033[?1000h\033[?1002h\033[?1003h\033[?1006h";
+constexpr std::string_view kMouseOff = "\033[?1006l\033[?1003l\033[?1002l\033[?1000l";
 // After this long, an Escape is not the start of a sequence.
 constexpr milliseconds kSettle{30};
 constexpr int kWriteSliceMs = 200;
@@ -47,12 +49,15 @@ int open_output() { return ::open("/proc/self/fd/1", O_WRONLY | O_NOCTTY | O_NON
 
 struct Terminal::State {
   UniqueFd own_output, wake;
+  UniqueFd errors, errors_aside;
   termios raw{};
   bool mouse = true;
   InputParser parser;
   Clock::time_point last_byte;
 
   bool enter();
+  void set_errors_aside();
+  void show_errors();
   bool take_signals(Events &events);
   int timeout(Clock::time_point deadline) const;
   void read_input(Events &events);
@@ -67,7 +72,29 @@ bool Terminal::State::enter() {
   }
   signals.entered = true;
   signals.continued = false;
+  if (signals.errors_aside >= 0) ::dup2(signals.errors_aside, STDERR_FILENO);
   return true;
+}
+
+void Terminal::State::set_errors_aside() {
+  if (::isatty(STDERR_FILENO) != 1) return;
+  errors = UniqueFd(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+  errors_aside = UniqueFd(::memfd_create("errors", MFD_CLOEXEC));
+  if (!errors || !errors_aside) return;
+  // So that it can be emptied while somebody writes to it.
+  ::fcntl(errors_aside.get(), F_SETFL, O_APPEND);
+  terminal_signals().errors = errors.get();
+  terminal_signals().errors_aside = errors_aside.get();
+}
+
+// What came last is most likely why the program ends.
+void Terminal::State::show_errors() {
+  constexpr off_t kMost = 4096;
+  std::array<char, kMost> bytes;
+  if (!errors_aside) return;
+  const auto size = ::lseek(errors_aside.get(), 0, SEEK_END);
+  const auto count = ::pread(errors_aside.get(), bytes.data(), bytes.size(), std::max<off_t>(0, size - kMost));
+  if (count > 0) (void)!::write(errors.get(), bytes.data(), static_cast<std::size_t>(count));
 }
 
 Result<std::unique_ptr<Terminal>> Terminal::open(const Options &options) {
@@ -88,6 +115,7 @@ Result<std::unique_ptr<Terminal>> Terminal::open(const Options &options) {
   signals.output = state->own_output ? state->own_output.get() : STDOUT_FILENO;
   signals.wake = state->wake.get();
   signals.stop = signals.resized = signals.suspend = signals.continued = signals.woken = false;
+  state->set_errors_aside();
   install_handlers();
   auto terminal = std::unique_ptr<Terminal>(new Terminal(std::move(state)));
   if (!terminal->state_->enter()) {
@@ -102,7 +130,8 @@ Terminal::Terminal(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Terminal::~Terminal() {
   leave_terminal();
   remove_handlers();
-  terminal_signals().wake = -1;
+  state_->show_errors();
+  terminal_signals().wake = terminal_signals().errors = terminal_signals().errors_aside = -1;
 }
 
 Result<void> Terminal::show() {
@@ -151,6 +180,12 @@ void Terminal::State::settle(Events &events) {
 
 Terminal::Events Terminal::wait(milliseconds at_most) {
   auto &signals = terminal_signals();
+  // A driver may complain with every call, for days.
+  constexpr off_t kMostErrors = 1 << 20;
+  struct stat written{};
+  if (state_->errors_aside && ::fstat(state_->errors_aside.get(), &written) == 0 && written.st_size > kMostErrors) {
+    (void)!::ftruncate(state_->errors_aside.get(), 0);
+  }
   const auto deadline = Clock::now() + std::clamp(at_most, milliseconds(0), milliseconds(std::chrono::hours(24)));
   Events events;
   while (true) {

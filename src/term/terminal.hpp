@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The terminal of a full-screen program: raw keys, the alternate screen, mouse reports. It is restored at the end, on a
-// signal, on Ctrl-Z, and when the program crashes. One per process; used by the loop of the live view, on its thread.
+// signal, on Ctrl-Z, and when the program crashes. What libraries write to standard error meanwhile would break the
+// screen: it is kept, and shown at the end. One per process; used by the loop of the live view, on its thread.
 #pragma once
 
 #include <chrono>

@@ -16,7 +16,7 @@ namespace {
 
 // Ends a frame that was cut off, then undoes enter() in reverse order.
 constexpr std::string_view kLeave =
-    "\033[?2026l\033[?1006l\033[?1002l\033[?1000l\033[?2004l\033[?7h\033[m\033[?25h\033[?1049l";
+    "\033[?2026l\033[?1006l\033[?1003l\033[?1002l\033[?1000l\033[?2004l\033[?7h\033[m\033[?25h\033[?1049l";
 constexpr int kLongestLeaveMs = 1000;
 
 constexpr std::array kEnding{SIGTERM, SIGHUP, SIGINT, SIGQUIT};
@@ -141,6 +141,7 @@ void leave_terminal() {
   sigaddset(&output_stop, SIGTTOU);
   ::pthread_sigmask(SIG_BLOCK, &output_stop, &before);
   write_bounded(signals.output, kLeave);
+  if (signals.errors >= 0) ::dup2(signals.errors, STDERR_FILENO);
   if (in_foreground(signals.input)) {
     ::tcflush(signals.input, TCIFLUSH);  // mouse reports still on their way
     ::tcsetattr(signals.input, TCSANOW, &signals.found);

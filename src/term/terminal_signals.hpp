@@ -16,7 +16,9 @@ struct TerminalSignals {
   std::atomic<bool> entered = false;  // the terminal has to be restored
   std::atomic<bool> stop = false, resized = false, suspend = false, continued = false, woken = false;
   int input = -1, output = -1, wake = -1;
-  termios found{};  // modes to restore
+  int errors = -1;        // standard error as it was found; -1: it is no terminal, and left alone
+  int errors_aside = -1;  // what takes its place meanwhile
+  termios found{};        // modes to restore
 };
 TerminalSignals &terminal_signals();
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <functional>
@@ -204,6 +205,28 @@ TEST(Terminal, IsPutBackAtTheEnd) {
               AllOf(HasSubstr("\033[?25h"), HasSubstr("\033[?7h"), HasSubstr("\033[?1006l"), HasSubstr("\033[?2004l")));
   EXPECT_TRUE(exited(job.status(), 0));
   EXPECT_TRUE(job.cooked());
+}
+
+// A driver's library that complains on standard error.
+int complain() {
+  {
+    const auto terminal = opened();
+    say(*terminal, "ready");
+    std::fputs("driver: something odd\n", stderr);
+    say(*terminal, "drawn");
+    terminal->wait(milliseconds(60'000));
+  }
+  std::fputs("after it\n", stderr);
+  return 0;
+}
+
+TEST(Terminal, KeepsWhatComesOnStandardErrorOffTheScreenUntilTheEnd) {
+  Job job(complain);
+  EXPECT_THAT(job.screen_until("<drawn>"), Not(HasSubstr("something odd")));
+  job.type("q");
+  EXPECT_THAT(job.screen_until(kOwnScreen), Not(HasSubstr("something odd")));
+  EXPECT_THAT(job.screen_until("after it"), HasSubstr("driver: something odd"));
+  EXPECT_TRUE(exited(job.status(), 0));
 }
 
 TEST(Terminal, TellsKeysMouseAndPastedText) {

@@ -43,11 +43,14 @@ class App {
   bool take_redraw() { return std::exchange(session_.requests.redraw, false); }
   bool take_save() { return std::exchange(session_.requests.save, false); }
   const Settings &settings() const { return session_.settings; }
+  // Between two samples, as the user wants it now.
+  Seconds interval() const { return session_.interval; }
   // A message for the user, shown for a few seconds.
   void say(std::string text, Monotonic now, bool bad = false);
 
  private:
-  void draw_message(const term::Area &line, const Look &look);
+  void rest_on(int x, int y);
+  void draw_message(const term::Area &area, const Look &look);
 
   Session session_;
   term::Screen screen_;

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "model/select.hpp"
 #include "tui/testing.hpp"
 
 namespace gpulse::tui {
@@ -329,7 +330,7 @@ TEST(App, JudgesWhatItShowsWhereverItIsInTime) {
 }
 
 TEST(App, SaysNothingOfGpusThatAreNotShown) {
-  LiveView live({120, 40}, {.devices = {"1"}});
+  LiveView live({120, 40}, {.part = [](const SnapshotPtr &all) { return select_devices(all, {"1"}); }});
   hang(live);
   EXPECT_FALSE(live.shows("hung"));
 }

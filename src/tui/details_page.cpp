@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tui/chart.hpp"
+#include "tui/device_page.hpp"
 #include "tui/keys.hpp"
 #include "tui/session.hpp"
 #include "view/cell.hpp"
@@ -56,7 +57,7 @@ int draw_facts(const Area &area, const Look &look, const Process &process) {
     }
   });
   int y = (place + across - 1) / across;
-  const auto command = view::command_cell(process, look.style).spans.front().text;
+  const auto command = view::command_cell(process, look.style, view::CommandForm::whole).spans.front().text;
   std::string_view name = "COMMAND";
   for (const auto &line : term::wrap(command, std::max(1, wide * across - kName))) {
     const int used = area.put(0, y, term::pad(std::exchange(name, ""), kName), look.theme->dim);
@@ -77,7 +78,7 @@ std::vector<Chart> make_charts(const DrawContext &context, const Process &proces
     double most = metric.unit == Unit::percent ? 100 : 0;
     for (const auto value : context.history.values(curve.key)) most = std::max(most, static_cast<double>(value));
     curve.high = metric.unit == Unit::percent && most <= 100 ? 100 : nice_scale(most, metric.unit);
-    charts.push_back({std::string(metric.label), {curve}, view::short_value(style, metric, curve.high)});
+    charts.push_back({std::string(metric.label), {curve}});
   }
   return charts;
 }
@@ -130,7 +131,8 @@ void DetailsPage::draw(const Area &area, const Look &look, Session &session) {
 void open_details(Session &session) {
   const auto *row = session.processes.chosen_line();
   if (row == nullptr) return session.say("choose a process first");
-  if (row->kind == ListRow::Kind::parent) return session.say("this one does not use a GPU itself");
+  if (row->kind == ListRow::Kind::parent || row->kind == ListRow::Kind::child)
+    return session.say("this one does not use a GPU itself");
   if (row->kind == ListRow::Kind::process) {
     return session.open(std::make_unique<DetailsPage>(key_of(*row->process)));
   }
@@ -141,6 +143,11 @@ void open_details(Session &session) {
   }
   session.settings.totals = Totals::off;
   session.refresh();
+}
+
+void open_chosen(Session &session) {
+  const bool process = session.processes.chosen_line() != nullptr;
+  process && !(session.devices.chosen && session.devices.is_newest) ? open_details(session) : open_device_page(session);
 }
 
 }  // namespace gpulse::tui

@@ -23,5 +23,7 @@ class DetailsPage final : public Component {
 
 // Of the chosen process; a total becomes the filter for its processes instead.
 void open_details(Session &session);
+// Of the process or of the device, whichever was chosen last; of the first device where nothing is.
+void open_chosen(Session &session);
 
 }  // namespace gpulse::tui

@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <utility>
 
-#include "base/text.hpp"
-#include "insight/notices.hpp"
-#include "term/plot.hpp"
+#include "tui/device_columns.hpp"
 #include "view/cell.hpp"
 #include "view/device_cells.hpp"
 
@@ -16,180 +14,38 @@ namespace gpulse::tui {
 
 using term::Align;
 using term::Area;
-using term::Cell;
-using term::Colour;
 
 namespace {
 
-using Devices = std::vector<const Device *>;
-
-struct Column {
-  std::string title;
-  term::FitColumn fit;
-  Align align = Align::right;
-  std::vector<Cell> cells{};                                    // either these, one per device
-  std::function<void(const Area &, const Device &)> picture{};  // or this
-  std::optional<MetricId> metric = std::nullopt;
+struct Table {
+  std::vector<DeviceColumn> columns;
+  std::vector<int> widths;
+  std::string name;  // of all devices, where the lines have no room for it
 };
 
-constexpr int kMust = 1000;
-
-bool any(const Devices &devices, Role role) {
-  const auto id = find_role(Scope::device, role);
-  return id && std::ranges::any_of(devices,
-                                   [&](const Device *device) { return !device->row[*id].is(Reason::not_supported); });
+std::vector<int> fit(const std::vector<DeviceColumn> &columns, int available) {
+  std::vector<term::FitColumn> wanted;
+  for (const auto &column : columns) wanted.push_back(column.fit);
+  return term::fit_columns(wanted, available, kPanelFit);
 }
 
-bool any_value(const Devices &devices, MetricId id) {
-  return std::ranges::any_of(devices, [&](const Device *device) { return device->row[id].has_value(); });
+// Names that would be cut lose what they have in common: it says nothing to repeat it.
+Table make_table(const DeviceLines &lines, const DrawContext &context, int available) {
+  Table table{.columns = device_columns(lines, context, context.look.two_lines), .widths = {}, .name = {}};
+  table.widths = fit(table.columns, available);
+  const auto names = std::ranges::find(table.columns, true, &DeviceColumn::is_name);
+  const auto place = names - table.columns.begin();
+  if (table.widths[static_cast<std::size_t>(place)] >= names->fit.width) return table;
+  table.name = common_name(lines, context.look.style, context.look.frame.title);
+  const bool totals = std::ranges::any_of(lines, &DeviceLine::is_total);
+  if (!table.name.empty() && !totals) {
+    table.columns.erase(names);
+  } else {
+    drop_common_words(*names);
+  }
+  table.widths = fit(table.columns, available);
+  return table;
 }
-
-std::string title_of(Role role) { return std::string(view::label_of(Scope::device, role)); }
-
-int full_memory(const Devices &devices) {
-  int width = 0;
-  for (const auto *device : devices) {
-    const auto total = view::by_role(device->row, Role::memory_total);
-    if (total) width = std::max(width, term::width(view::short_share(total.value(), total.value())));
-  }
-  return width;
-}
-
-int full_power(const Devices &devices) {
-  int width = 0;
-  for (const auto *device : devices) {
-    const auto limit = view::by_role(device->row, Role::power_limit);
-    if (limit) width = std::max(width, 2 * term::width(fixed(limit.value(), 0)) + 2);  // "700/700W"
-  }
-  return width;
-}
-
-void meter(const Area &area, const Look &look, double share, Colour colour) {
-  if (share < 0) return;
-  term::draw_meter(area, share, look.ink(colour), look.theme->border, look.unicode());
-}
-
-Colour busy_colour(const Device &device, double percent) {
-  const auto cell_colour = view::load_colour(percent);
-  if (insight::seems_busier_than_it_is(device)) return Colour::warn;
-  return cell_colour == Colour::dim ? Colour::good : cell_colour;
-}
-
-class Columns {
- public:
-  Columns(const Devices &devices, const DrawContext &context)
-      : devices_(devices), context_(context), look_(context.look) {}
-
-  std::vector<Column> all(bool two_lines) {
-    text("GPU", kMust, [](const Device &d) { return Cell(gpulse::text(d.id)); });
-    name();
-    activity();
-    memory();
-    text("POWER", 720, [this](const Device &d) { return view::power_cell(look_.style, d); }, full_power(devices_));
-    text(
-        title_of(Role::temperature), 730,
-        [this](const Device &d) { return view::role_cell(look_.style, d.row, Role::temperature); }, 4);
-    for (const auto id : view::ranked_metrics(Scope::device)) {
-      if (!is_activity(id)) extra(id, 200 - describe(id).rank);
-    }
-    if (!two_lines) notices();
-    return std::move(columns_);
-  }
-
- private:
-  static bool is_activity(MetricId id) {
-    return describe(id).group == Group::activity && describe(id).unit == Unit::percent;
-  }
-
-  void notices() {
-    text("LOOK AT", 600, [this](const Device &d) { return view::notices_cell(look_.style, d); }, 7);
-    auto &column = columns_.back();
-    if (std::ranges::all_of(column.cells, [](const Cell &cell) { return cell.spans.empty(); })) {
-      columns_.pop_back();
-      return;
-    }
-    column.align = Align::left;
-    column.fit.min = 10;
-    column.fit.gap = 2;
-  }
-
-  // `least` is the width of the largest value it could show, so that the column does not jump.
-  template <class MakeCell>
-  void text(std::string title, int keep, const MakeCell &cell, int least = 0) {
-    auto &column = columns_.emplace_back(Column{.title = std::move(title), .fit = {.keep = keep}});
-    column.fit.width = std::max(term::width(column.title), least);
-    column.cells.reserve(devices_.size());
-    for (const auto *device : devices_) {
-      column.cells.push_back(cell(*device));
-      column.fit.width = std::max(column.fit.width, term::width(column.cells.back().spans));
-    }
-  }
-
-  void picture(std::string title, term::FitColumn fit, std::function<void(const Area &, const Device &)> draw) {
-    columns_.push_back({.title = std::move(title), .fit = fit, .align = Align::left, .picture = std::move(draw)});
-  }
-
-  void name() {
-    text("NAME", kMust, [this](const Device &d) { return Cell(view::device_name(d, look_.style), Colour::bold); });
-    columns_.back().align = Align::left;
-    columns_.back().fit.width = std::min(columns_.back().fit.width, 24);
-    columns_.back().fit.min = std::min(columns_.back().fit.width, 6);
-  }
-
-  void extra(MetricId id, int keep) {
-    if (!any_value(devices_, id)) return;
-    text(
-        std::string(describe(id).label), keep,
-        [this, id](const Device &d) { return view::value_cell(look_.style, describe(id), d.row[id]); },
-        describe(id).unit == Unit::percent ? 4 : 0);
-    columns_.back().metric = id;
-  }
-
-  void activity() {
-    constexpr auto kUse = role_metric<Scope::device>(Role::utilization);
-    const bool used = any_value(devices_, kUse);
-    if (used) {
-      picture("", {.width = 10, .min = 6, .max = 30, .keep = 690}, [this](const Area &area, const Device &d) {
-        const auto reading = view::by_role(d.row, Role::utilization);
-        if (reading) meter(area, look_, reading.value() / 100, busy_colour(d, reading.value()));
-      });
-    }
-    text(
-        title_of(Role::utilization), 900,
-        [this](const Device &d) { return view::role_cell(look_.style, d.row, Role::utilization); }, 4);
-    if (used) {
-      picture("", {.width = kSparkColumns, .min = 5, .max = kMostSparkColumns, .keep = 700},
-              [this](const Area &area, const Device &d) {
-                const auto values = context_.history.values({d.id, 0, kUse.index});
-                term::draw_sparkline(area, values, 0, 100, look_.ink(Colour::good), look_.unicode());
-              });
-    }
-    if (any(devices_, Role::true_activity)) {
-      text(
-          title_of(Role::true_activity), 850, [this](const Device &d) { return view::activity_cell(look_.style, d); },
-          4);
-    }
-    // Utilisation does not say how much of the device is at work; these do, so they stand beside it.
-    for (const auto id : view::ranked_metrics(Scope::device)) {
-      if (is_activity(id)) extra(id, 450 - describe(id).rank);
-    }
-  }
-
-  void memory() {
-    if (std::ranges::any_of(devices_, [](const Device *d) { return view::memory_share(*d) >= 0; })) {
-      picture("", {.width = 8, .min = 5, .max = 20, .keep = 350, .gap = 2}, [this](const Area &area, const Device &d) {
-        const double share = view::memory_share(d);
-        meter(area, look_, share, view::memory_colour(share));
-      });
-    }
-    text("MEMORY", 800, [this](const Device &d) { return view::memory_cell(look_.style, d); }, full_memory(devices_));
-  }
-
-  const Devices &devices_;
-  const DrawContext &context_;
-  const Look &look_;
-  std::vector<Column> columns_;
-};
 
 // "! hw thermal  GCLK 1980MHz": notices first, then readings that got no column, as many as fit.
 void draw_second_line(const Area &area, const Look &look, const Device &device,
@@ -211,38 +67,57 @@ void draw_second_line(const Area &area, const Look &look, const Device &device,
   }
 }
 
-void draw_row(const Area &area, const Look &look, const Devices &devices, std::size_t place,
-              const std::vector<Column> &columns, const std::vector<int> &widths) {
-  const auto &device = *devices[place];
+// `place` is the line's among the cells of the columns.
+void draw_row(const Area &area, const Look &look, const DeviceLine &line, std::size_t place, const Table &table) {
   int x = 0;
-  const bool answers = device.state == DeviceState::ok;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (widths[i] == 0) continue;
-    if (x > 0) x += columns[i].fit.gap;
-    if (!answers && i == 2) {
-      const auto state = view::state_cell(device);
+  const bool answers = line.device->state == DeviceState::ok;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto &column = table.columns[i];
+    if (table.widths[i] == 0) continue;
+    if (x > 0) x += column.fit.gap;
+    if (!answers && i > 0 && !column.is_name) {
+      const auto state = view::state_cell(*line.device);
       put_spans(area, x, 0, state.spans, look, area.columns() - x);
       return;
     }
-    const auto &column = columns[i];
     if (column.picture) {
-      column.picture(area.part({x, 0, widths[i], 1}), device);
+      column.picture(area.part({x, 0, table.widths[i], 1}), line);
     } else {
-      put_cell(area, x, 0, widths[i], column.cells[place], column.align, look);
+      put_cell(area, x, 0, table.widths[i], column.cells[place], column.align, look);
     }
-    x += widths[i];
+    x += table.widths[i];
   }
 }
 
-void draw_heading(const Area &area, const Look &look, const std::vector<Column> &columns,
-                  const std::vector<int> &widths) {
+std::string heading_of(const DeviceColumn &column, int width, const DeviceOrder &order, bool unicode) {
+  if (column.heading) return column.heading(width);
+  const bool sorted = column.order && column.order->sorts_by(order) && order != DeviceOrder{};
+  const auto mark = !sorted ? "" : order.descending ? (unicode ? "▼" : "v") : (unicode ? "▲" : "^");
+  // The mark is worth more than the last letter of a title.
+  return term::cut(column.title, width - term::width(mark), "") + mark;
+}
+
+void draw_heading(const Area &area, const DrawContext &context, const Table &table) {
+  const auto &look = context.look;
   int x = 0;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (widths[i] == 0) continue;
-    if (x > 0) x += columns[i].fit.gap;
-    const auto title = term::pad(term::cut(columns[i].title, widths[i], ""), widths[i], columns[i].align);
-    area.put(x, 0, title, look.theme->heading);
-    x += widths[i];
+  bool name_shown = table.name.empty() || look.frame.title;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto &column = table.columns[i];
+    const int width = table.widths[i];
+    if (width == 0) continue;
+    if (x > 0) x += column.fit.gap;
+    if (column.picture && !column.heading && !std::exchange(name_shown, true)) {
+      area.put(x, 0, term::cut(table.name, width, look.style.ellipsis()), look.theme->strong);
+    } else {
+      const auto text = heading_of(column, width, context.settings.device_order, look.unicode());
+      // The scale of a strip is no label.
+      const auto &ink = column.heading ? look.theme->dim : look.theme->heading;
+      area.put(x, 0, term::pad(term::cut(text, width, ""), width, column.align), ink);
+    }
+    if (column.order) {
+      context.hits.push_back({area.part({x, 0, width, 1}).rect(), Hit::Kind::device_column, hit_value(*column.order)});
+    }
+    x += width;
   }
 }
 
@@ -253,12 +128,89 @@ void scroll_to(std::size_t &first, std::optional<std::size_t> chosen, std::size_
   first = std::min(first, all > seen ? all - seen : 0);
 }
 
+// "128 devices, 12 idle ones hidden, by user"
+std::string note_of(const DeviceList &list, const Table &table, const Settings &settings) {
+  std::string note = !table.name.empty() ? table.name
+                     : list.devices > 1  ? fmt::format("{} devices", list.devices)
+                                         : std::string();
+  const auto add = [&](const std::string &words) { note += (note.empty() ? "" : ", ") + words; };
+  if (list.hidden > 0) add(fmt::format("{} idle hidden", list.hidden));
+  if (settings.device_groups != DeviceGroups::off) add(fmt::format("by {}", word(settings.device_groups)));
+  return note;
+}
+
+// All lines but the heading; those of the list can be scrolled.
+class Body {
+ public:
+  Body(const DrawContext &context, const DeviceList &list, const Table &table)
+      : context_(context),
+        list_(list),
+        table_(table),
+        ordered_(view::ordered_devices(context.snapshot)),
+        left_over_(view::ranked_metrics(Scope::device)) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.widths[i] > 0 && table.columns[i].metric) std::erase(left_over_, *table.columns[i].metric);
+    }
+  }
+
+  std::optional<std::size_t> chosen() const {
+    const auto at = std::ranges::find_if(
+        list_.lines, [&](const DeviceLine &line) { return !line.is_total() && context_.device == line.device->id; });
+    return at == list_.lines.end() ? std::nullopt : std::optional<std::size_t>(at - list_.lines.begin());
+  }
+
+  void draw(const Area &area, std::size_t first) const {
+    const auto at = chosen();
+    int y = 0;
+    for (std::size_t i = first; i < list_.lines.size() && y < area.rows(); ++i) {
+      y += draw_line(area.part({0, y, area.columns(), 2}), i, at == i);
+    }
+  }
+
+ private:
+  int draw_line(const Area &area, std::size_t place, bool chosen) const {
+    const auto &look = context_.look;
+    const auto &line = list_.lines[place];
+    const auto &device = *line.device;
+    draw_row(area.row(0), look, line, place, table_);
+    if (line.is_total()) return 1;
+    const int rows = look.two_lines && !device.is_instance() ? 2 : 1;
+    if (rows == 2 && device.state == DeviceState::ok && area.rows() == 2) {
+      draw_second_line(area.row(1), look, device, left_over_);
+    }
+    const auto drawn = area.part({0, 0, area.columns(), rows});
+    if (chosen) drawn.highlight(look.theme->selected, look.theme->selected_attributes);
+    const auto number = std::ranges::find(ordered_, &device) - ordered_.begin();
+    context_.hits.push_back({drawn.rect(), Hit::Kind::device, static_cast<std::size_t>(number)});
+    return rows;
+  }
+
+  const DrawContext &context_;
+  const DeviceList &list_;
+  const Table &table_;
+  std::vector<const Device *> ordered_;
+  std::vector<MetricId> left_over_;
+};
+
+std::string absence(const DeviceList &list, const Snapshot &snapshot) {
+  if (list.hidden == 0) return std::string(absence_words(snapshot));
+  return fmt::format("{} GPU{} idle and hidden", list.hidden, list.hidden == 1 ? " is" : "s are");
+}
+
 }  // namespace
 
-int device_panel_rows(const Snapshot &snapshot, bool two_lines) {
-  if (snapshot.devices.empty()) return 1;
-  int rows = 1;
-  for (const auto &device : snapshot.devices) rows += two_lines && !device.is_instance() ? 2 : 1;
+// With few devices the total must not take the line of one of them.
+bool shows_total(const DeviceList &list, int rows) {
+  constexpr std::size_t kFew = 16;
+  constexpr int kLeastRows = 5;
+  if (list.all.empty()) return false;
+  return list.lines.size() > kFew ? rows >= kLeastRows : rows >= static_cast<int>(list.lines.size()) + 2;
+}
+
+int device_panel_rows(const DeviceList &list, bool two_lines) {
+  if (list.lines.empty()) return 1;
+  int rows = 1 + static_cast<int>(list.all.size());
+  for (const auto &line : list.lines) rows += two_lines && !line.is_total() && !line.device->is_instance() ? 2 : 1;
   return rows;
 }
 
@@ -271,46 +223,28 @@ std::vector<PlotKey> device_plot_keys(const Snapshot &snapshot) {
 
 void draw_devices(const Area &area, const DrawContext &context, std::size_t &first, bool follow) {
   const auto &look = context.look;
-  const bool two_lines = look.two_lines;
-  const auto devices = view::ordered_devices(context.snapshot);
-  const auto note = devices.size() > 1 ? fmt::format("{} devices", devices.size()) : std::string();
-  const auto inner = open_panel(area, look, "GPUs", note);
-  if (devices.empty()) {
-    inner.put(0, 0, absence_words(context.snapshot), look.theme->warn);
+  const auto list = list_devices(context.snapshot, context.settings);
+  const auto size = inner_size(area, look);
+  if (list.lines.empty()) {
+    open_panel(area, look, "GPUs").put(0, 0, absence(list, context.snapshot), look.theme->warn);
     return;
   }
-  Columns maker(devices, context);  // the columns call back into it
-  const auto columns = maker.all(two_lines);
-  std::vector<term::FitColumn> wanted;
-  for (const auto &column : columns) wanted.push_back(column.fit);
-  const bool heading = inner.rows() > 1;
-  const int each = two_lines ? 2 : 1;
-  const auto seen = static_cast<std::size_t>(std::max(0, inner.rows() - (heading ? 1 : 0)) / each);
-  const auto widths = term::fit_columns(wanted, beside_scrollbar(inner.columns(), seen, devices.size()), kPanelFit);
-  std::vector<MetricId> left_over = view::ranked_metrics(Scope::device);
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (widths[i] > 0 && columns[i].metric) std::erase(left_over, *columns[i].metric);
-  }
-  if (heading) draw_heading(inner.row(0), look, columns, widths);
-
-  std::optional<std::size_t> chosen;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (context.device == devices[i]->id) chosen = i;
-  }
-  scroll_to(first, follow ? chosen : std::nullopt, seen, devices.size());
-  int y = heading ? 1 : 0;
-  for (std::size_t i = first; i < devices.size() && y < inner.rows(); ++i) {
-    const bool second = two_lines && !devices[i]->is_instance();
-    draw_row(inner.row(y), look, devices, i, columns, widths);
-    if (second && devices[i]->state == DeviceState::ok && y + 1 < inner.rows()) {
-      draw_second_line(inner.row(y + 1), look, *devices[i], left_over);
-    }
-    const auto line = inner.part({0, y, inner.columns(), second ? 2 : 1});
-    if (chosen == i) line.highlight(look.theme->selected, look.theme->selected_attributes);
-    context.hits.push_back({line.rect(), Hit::Kind::device, i});
-    y += second ? 2 : 1;
-  }
-  draw_scrollbar(inner.part({0, heading ? 1 : 0, inner.columns(), inner.rows()}), look, first, seen, devices.size());
+  const int heading = size.rows > 1 ? 1 : 0;
+  const bool total = shows_total(list, size.rows);
+  const int top = heading + (total ? 1 : 0);
+  const auto seen = static_cast<std::size_t>(std::max(0, size.rows - top) / (look.two_lines ? 2 : 1));
+  // The total is the last of the lines as columns see them.
+  auto lines = list.lines;
+  if (total) lines.push_back(list.all.front());
+  const auto table = make_table(lines, context, beside_scrollbar(size.columns, seen, list.lines.size()));
+  const auto inner = open_panel(area, look, "GPUs", note_of(list, table, context.settings));
+  if (heading > 0) draw_heading(inner.row(0), context, table);
+  if (total) draw_row(inner.row(heading), look, lines.back(), lines.size() - 1, table);
+  const Body body(context, list, table);
+  scroll_to(first, follow ? body.chosen() : std::nullopt, seen, list.lines.size());
+  const auto rest = inner.part({0, top, inner.columns(), inner.rows() - top});
+  body.draw(rest, first);
+  draw_scrollbar(rest, look, first, seen, list.lines.size());
 }
 
 }  // namespace gpulse::tui

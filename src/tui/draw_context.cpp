@@ -22,6 +22,35 @@ void draw_box(const Area &area, const Look &look) {
   area.put_char(right, bottom, unicode ? U'╯' : U'+', ink);
 }
 
+bool has_box(const Area &area, const Look &look) { return look.boxed && area.rows() >= 3 && area.columns() >= 4; }
+
+term::Rect inside_of(const Area &area, const Look &look) {
+  if (has_box(area, look)) return {1, 1, area.columns() - 2, area.rows() - 2};
+  const auto &frame = look.frame;
+  if (look.boxed || !frame.title) return {0, 0, area.columns(), area.rows()};
+  const int side = frame.sides ? 1 : 0;
+  const int bottom = frame.sides && frame.last ? 1 : 0;
+  return {side, 1, area.columns() - 2 * side, area.rows() - 1 - bottom};
+}
+
+// A line above, which is that below the panel before it, and lines at the sides.
+void draw_panel_frame(const Area &area, const Look &look) {
+  const auto &[title, sides, first, last] = look.frame;
+  const auto &ink = look.theme->border;
+  const bool unicode = look.unicode();
+  const int right = area.columns() - 1;
+  const int bottom = area.rows() - 1;
+  area.row(0).fill(ink, unicode ? U'─' : U'-');
+  if (!sides) return;
+  for (const int x : {0, right}) area.part({x, 1, 1, bottom}).fill(ink, unicode ? U'│' : U'|');
+  area.put_char(0, 0, !unicode ? U'+' : first ? U'╭' : U'├', ink);
+  area.put_char(right, 0, !unicode ? U'+' : first ? U'╮' : U'┤', ink);
+  if (!last) return;
+  area.row(bottom).fill(ink, unicode ? U'─' : U'-');
+  area.put_char(0, bottom, unicode ? U'╰' : U'+', ink);
+  area.put_char(right, bottom, unicode ? U'╯' : U'+', ink);
+}
+
 void draw_title(const Area &area, const Look &look, std::string_view title, std::string_view note) {
   const int room = area.columns() - 4;
   if (room <= 2) return;
@@ -67,11 +96,20 @@ void put_cell(const Area &area, int x, int y, int width, const term::Cell &cell,
   put_pieces(area, x + start, y, cell.spans, look, width - start, total);
 }
 
+term::Size inner_size(const Area &area, const Look &look) {
+  const auto inside = inside_of(area, look);
+  return {inside.columns, inside.rows};
+}
+
 Area open_panel(const Area &area, const Look &look, std::string_view title, std::string_view note) {
-  if (!look.boxed || area.rows() < 3 || area.columns() < 4) return area;
-  draw_box(area, look);
-  draw_title(area, look, title, note);
-  return area.part({1, 1, area.columns() - 2, area.rows() - 2});
+  if (has_box(area, look)) {
+    draw_box(area, look);
+    draw_title(area, look, title, note);
+  } else if (look.frame.title) {
+    draw_panel_frame(area, look);
+    draw_title(area, look, title, note);
+  }
+  return area.part(inside_of(area, look));
 }
 
 Area open_page(const Area &area, const Look &look, std::string_view title, std::string_view note,

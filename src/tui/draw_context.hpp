@@ -17,10 +17,19 @@
 
 namespace gpulse::tui {
 
+// The lines around a panel: a title above it, and, where one frame holds all panels, lines at its sides.
+struct PanelFrame {
+  bool title = false;
+  bool sides = false;
+  bool first = false;  // corners at its top
+  bool last = false;   // and at its bottom
+};
+
 struct Look {
   const Theme *theme;
   term::Style style;       // for the functions of src/view
-  bool boxed = false;      // panels have a frame
+  bool boxed = false;      // a frame of its own, as pages have it
+  PanelFrame frame{};      // else this one
   bool two_lines = false;  // per device
 
   bool unicode() const { return style.unicode; }
@@ -29,11 +38,11 @@ struct Look {
 
 // A place on the screen that reacts to the mouse.
 struct Hit {
-  enum class Kind : std::uint8_t { device, process, column, key, item, tab, panel, finding };
+  enum class Kind : std::uint8_t { device, process, column, key, item, tab, panel, finding, device_column, event };
   term::Rect where;
   Kind kind;
-  std::size_t value =
-      0;  // device, process, column, item, tab: place in its list; key: place in the key bar; panel: Panel
+  std::size_t value = 0;  // device, process, column, item, tab: place in its list; key: place in the key bar; panel:
+                          // Panel; device_column: see device_columns.hpp; event: its place from the newest
 };
 
 struct DrawContext {
@@ -44,6 +53,7 @@ struct DrawContext {
   const PlotHistory &history;
   std::optional<DeviceId> device;  // the chosen one
   std::vector<Hit> &hits;
+  bool clock_times = false;  // what is shown is not now, so that times of day say more than how long ago it was
 };
 
 // Puts the pieces side by side and returns the columns used. What does not fit in `columns` ends in an ellipsis.
@@ -55,6 +65,8 @@ void put_cell(const term::Area &area, int x, int y, int width, const term::Cell 
 
 // Draws the frame of a panel, if the look has frames, and returns the area inside. `note` is put at the right.
 term::Area open_panel(const term::Area &area, const Look &look, std::string_view title, std::string_view note = {});
+// The size of the area inside.
+term::Size inner_size(const term::Area &area, const Look &look);
 // The frame of a page, on screens of at least that size.
 term::Area open_page(const term::Area &area, const Look &look, std::string_view title, std::string_view note,
                      term::Size boxed_from = {40, 8});

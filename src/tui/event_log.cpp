@@ -3,13 +3,21 @@
 
 #include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "insight/changes.hpp"
 
 namespace gpulse::tui {
 
-void note_events(EventLog &log, const Snapshot *before, const Snapshot &now) {
-  for (const auto &event : before == nullptr ? now.events : insight::changes(*before, now)) {
+void note_events(EventLog &log, const Snapshot *before, const Snapshot &now, std::string_view since) {
+  std::vector<Event> fresh;
+  if (before != nullptr) {
+    fresh = insight::changes(*before, now);
+  } else {
+    fresh = insight::already_so(now, since);
+    fresh.insert(fresh.end(), now.events.begin(), now.events.end());
+  }
+  for (const auto &event : fresh) {
     const auto again = [&](const LoggedEvent &old) {
       return old.event.device == event.device && old.event.kind == event.kind && old.event.code == event.code &&
              old.event.text == event.text && event.time - old.event.time < std::chrono::minutes(1);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <string_view>
 
 #include "model/snapshot.hpp"
 
@@ -17,7 +18,9 @@ struct LoggedEvent {
 using EventLog = std::deque<LoggedEvent>;
 inline constexpr std::size_t kMostEvents = 1000;
 
-// Adds what happened between the two snapshots; without `before`, the events of `now`.
-void note_events(EventLog &log, const Snapshot *before, const Snapshot &now);
+// Adds what happened between the two snapshots; without `before`, the events of `now` and what was already so,
+// `since` some time.
+void note_events(EventLog &log, const Snapshot *before, const Snapshot &now,
+                 std::string_view since = "since before gpulse started");
 
 }  // namespace gpulse::tui

@@ -8,44 +8,27 @@
 
 namespace gpulse::tui {
 
-namespace {
-
-term::Colour colour_of(const Event &event) {
-  switch (severity(event.kind)) {
-    case Severity::note:
-      break;
-    case Severity::warning:
-      return term::Colour::warn;
-    case Severity::critical:
-      return term::Colour::bad;
-  }
-  return term::Colour::accent;
+std::vector<term::Span> event_spans(const LoggedEvent &logged, const Snapshot &snapshot, const Look &look) {
+  const auto &[event, times] = logged;
+  const auto place = term::clean(view::event_place(snapshot, event), look.unicode());
+  return {{local_time(event.time, "%H:%M:%S "), term::Colour::dim},
+          {place.empty() ? "" : place + " ", term::Colour::plain},
+          {term::clean(view::event_words(event), look.unicode()), view::event_colour(event)},
+          {times > 1 ? fmt::format("  {} times", times) : "", term::Colour::dim}};
 }
-
-}  // namespace
 
 void draw_events(const term::Area &area, const DrawContext &context, const EventLog &log) {
   const auto &look = context.look;
-  const auto inner = open_panel(area, look, "Events");
+  const auto inner = open_panel(area, look, "Events", log.empty() ? "" : "E all of them, and what to do");
   if (log.empty()) {
     inner.put(0, 0, "nothing happened yet", look.theme->dim);
     return;
   }
-  int y = 0;
-  for (auto logged = log.rbegin(); logged != log.rend() && y < inner.rows(); ++logged, ++y) {
-    const auto *event = &logged->event;
-    const bool unicode = look.unicode();
-    const auto place = term::clean(view::event_place(context.snapshot, *event), unicode);
-    const bool numbered = event->code != 0 && event->kind == EventKind::xid;
-    const auto kind = std::string(word(event->kind)) + (numbered ? fmt::format(" {}", event->code) : "");
-    const auto text = event->text == word(event->kind) ? std::string() : term::clean(event->text, unicode);
-    put_spans(inner, 0, y,
-              {{local_time(event->time, "%H:%M:%S "), term::Colour::dim},
-               {place.empty() ? "" : place + " ", term::Colour::plain},
-               {kind, colour_of(*event)},
-               {text.empty() ? "" : " " + text, term::Colour::plain},
-               {logged->times > 1 ? fmt::format("  {} times", logged->times) : "", term::Colour::dim}},
-              look, inner.columns());
+  for (int y = 0; y < inner.rows() && static_cast<std::size_t>(y) < log.size(); ++y) {
+    const auto place = static_cast<std::size_t>(y);
+    const auto &logged = log[log.size() - 1 - place];
+    put_spans(inner, 0, y, event_spans(logged, context.snapshot, look), look, inner.columns());
+    context.hits.push_back({inner.row(y).rect(), Hit::Kind::event, place});
   }
 }
 

@@ -52,7 +52,7 @@ TextLines finding_lines(const Session &session) {
     const auto text = view::render_finding(*finding, plain);
     for (const auto line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
       if (std::exchange(first, false)) {
-        lines.push_back({{std::string(line), view::colour_of(finding->weight)}});
+        lines.push_back({{std::string(line), view::finding_colour(*finding)}});
       } else {
         lines.push_back({{std::string(line.substr(0, kLabel)), Colour::accent},
                          {std::string(line.size() > kLabel ? line.substr(kLabel) : ""), Colour::plain}});

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "view/cell.hpp"
@@ -33,7 +35,7 @@ std::vector<Span> playback_spans(const Session &session) {
     if (session.options.speed != 1) text += fmt::format(" x{:g}", session.options.speed);
     return {{std::move(text), playing ? Colour::good : Colour::warn}};
   }
-  if (playing) return {{fmt::format("LIVE {:g}s", session.options.interval.count()), Colour::good}};
+  if (playing) return {{fmt::format("LIVE {:g}s", session.interval.count()), Colour::good}};
   if (playback.in_the_past()) return {{fmt::format("PAUSED {} ago", duration(last - here)), Colour::warn}};
   return {{"PAUSED", Colour::warn}};
 }
@@ -71,10 +73,25 @@ std::vector<Span> machine_spans(const Session &session) {
   return spans;
 }
 
+// What is left out of the list of processes, and how much that is: "filter user:ann: 12 hidden".
+std::vector<Span> filter_spans(const Session &session) {
+  const auto &table = session.processes;
+  std::string text;
+  if (!table.filter.empty()) text = "filter " + table.filter.text();
+  if (session.settings.only != OnlyType::all) {
+    text += fmt::format("{}only {}", text.empty() ? "" : ", ", word(session.settings.only));
+  }
+  if (text.empty()) return {};
+  constexpr int kLongest = 32;
+  text = term::cut(term::clean(text, session.options.unicode), kLongest, session.options.unicode ? "…" : "..");
+  return {{fmt::format(" {}: {} hidden ", text, table.list.hidden), Colour::mark}, {"  "}};
+}
+
 }  // namespace
 
 void draw_header(const term::Area &area, const Look &look, const Session &session) {
-  const auto state = playback_spans(session);
+  auto state = filter_spans(session);
+  std::ranges::move(playback_spans(session), std::back_inserter(state));
   const int right = term::width(state);
   const int room = area.columns() - right - 2;
   if (room < 10) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/text.hpp"
 #include "term/plot.hpp"
@@ -95,6 +96,30 @@ bool in_meter(Role role) {
   return std::ranges::find(kRoles, role) != kRoles.end();
 }
 
+// In the order in which people look for them: what is beyond its threshold, load, disks and network, which keep their
+// places, heat and power, then whatever else is not zero.
+std::vector<MetricId> ordered_readings(const Row &host) {
+  constexpr std::array kFirst{Role::load,        Role::disk_read,   Role::disk_write, Role::network_in,
+                              Role::network_out, Role::temperature, Role::power};
+  std::vector<MetricId> ids;
+  const auto add = [&](MetricId id) {
+    const auto &metric = describe(id);
+    const bool shown = !is_text(metric) && !in_meter(metric.role) && metric.role != Role::idle && host[id];
+    if (shown && std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+  };
+  for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {
+    if (host[id] && view::threshold_colour(metric, host[id].value()) != term::Colour::plain) add(id);
+  });
+  for (const auto role : kFirst) {
+    if (const auto id = find_role(Scope::host, role)) add(*id);
+  }
+  for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {
+    const double least = 0.5 * std::pow(10, -metric.precision);  // what is not written as a zero
+    if (host[id] && host[id].value() >= (metric.unit == Unit::percent ? 0.5 : least)) add(id);
+  });
+  return ids;
+}
+
 struct PlacedReading {
   int x, y;
   std::string_view label;
@@ -106,8 +131,8 @@ std::vector<PlacedReading> place_readings(const Row &host, const term::Style &st
   std::vector<PlacedReading> placed;
   int x = 0;
   int y = 0;
-  for_each_metric(Scope::host, [&](MetricId id, const Metric &metric) {
-    if (is_text(metric) || in_meter(metric.role) || !host[id]) return;
+  for (const auto id : ordered_readings(host)) {
+    const auto &metric = describe(id);
     const auto cell = metric.unit == Unit::none ? term::Cell(fixed(host[id].value(), metric.precision))
                                                 : view::value_cell(style, metric, host[id]);
     const int width = term::width(metric.label) + 1 + term::width(cell.spans.front().text);
@@ -117,7 +142,7 @@ std::vector<PlacedReading> place_readings(const Row &host, const term::Style &st
     }
     placed.push_back({x, y, metric.label, cell.spans.front()});
     x += width + 2;
-  });
+  }
   return placed;
 }
 
@@ -145,9 +170,10 @@ void draw_host(const Area &area, const DrawContext &context) {
     return;
   }
   int y = draw_meters(inner.row(0), context.look, context.snapshot.host);
-  const int cores = std::min(core_rows(context.snapshot, inner.columns()), inner.rows() - y);
+  // A line of readings comes before the cores.
+  const int cores = std::clamp(inner.rows() - y - 1, 0, core_rows(context.snapshot, inner.columns()));
   if (cores > 0) draw_cores(inner.part({0, y, inner.columns(), cores}), context);
-  y += std::max(0, cores);
+  y += cores;
   if (y < inner.rows()) draw_readings(inner.part({0, y, inner.columns(), inner.rows() - y}), context);
 }
 

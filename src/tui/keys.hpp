@@ -31,7 +31,8 @@ struct Binding {
   std::string_view help;
   Command run;
   InDetails in_details = InDetails::ignored;
-  BarPlace bar{};  // shown with the first of its keys
+  BarPlace bar{};       // shown with the first of its keys
+  BarPlace time_bar{};  // instead, while the screen stands still or a recording is played
 };
 
 struct Section {
@@ -42,8 +43,10 @@ struct Section {
 std::span<const Section> key_sections();
 // Null: the key does nothing.
 const Binding *binding_for(const term::KeyPress &key);
-// The key bar of the main page.
-const std::vector<KeyHint> &table_hints();
+// What a key of the screen or of time does on a page that is not about a process; null: nothing.
+const Binding *page_binding(const term::KeyPress &key);
+// The key bar of the main page: while the screen stands still or a recording is played, with the keys of time first.
+const std::vector<KeyHint> &table_hints(bool time);
 
 // Where habits of other programs clash, and what to press instead.
 struct Habit {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "test_paths.hpp"
 #include "tui/key_names.hpp"
 
 namespace gpulse::tui {
@@ -54,13 +55,14 @@ TEST(Keys, HabitsOfOtherProgramsWork) {
   EXPECT_EQ(means("F5"), "draw everything again");
   EXPECT_EQ(means("k"), "choose the process above");
   EXPECT_EQ(means("j"), "choose the process below");
-  EXPECT_EQ(means("+"), "ascending");
-  EXPECT_EQ(means("-"), "descending");
+  // btop
+  EXPECT_EQ(means("+"), "a longer time between samples");
+  EXPECT_EQ(means("-"), "a shorter time between samples");
   // nvitop
   EXPECT_EQ(means("Space"), "tag the process and go on; signals go to all that are tagged");
   EXPECT_EQ(means("e"), "its environment variables");
   EXPECT_EQ(means("t"), "tree: processes below their parents");
-  EXPECT_EQ(means("Enter"), "everything about the process, with its plots");
+  EXPECT_EQ(means("Enter"), "everything about the process or the GPU, with its plots");
   EXPECT_EQ(means("T"), "terminate (SIGTERM); asks first");
   EXPECT_EQ(means("I"), "interrupt (SIGINT); asks first. Ctrl-C without a chosen process quits");
   EXPECT_EQ(means("Ctrl-C"), "interrupt (SIGINT); asks first. Ctrl-C without a chosen process quits");
@@ -91,7 +93,7 @@ TEST(Keys, HabitsOfOtherProgramsWork) {
 
 TEST(Keys, AreAllInTheDocumentation) {
   std::stringstream page;
-  page << std::ifstream(GPULSE_SOURCE_DIR "/docs/top.md").rdbuf();
+  page << std::ifstream(kSourceDir + "/docs/top.md").rdbuf();
   for (const auto &section : key_sections()) {
     for (const auto &binding : section.bindings) {
       std::string line = "|";

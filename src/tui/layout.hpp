@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which panel gets which part of the screen. Pure: sizes in, rectangles out, for any size.
+// Which panel gets which part of the screen. Pure: sizes in, rectangles out, for any size. Wishes for lines are
+// fulfilled in an order that does not depend on the size, so that a screen with one more line never shows less.
 #pragma once
 
 #include <vector>
@@ -22,11 +23,12 @@ struct PanelNeeds {
 
 struct PlacedPanel {
   Panel panel;
-  term::Rect where;
+  term::Rect where;  // with the lines of its frame
+  bool titled = false;
 };
 
 struct Layout {
-  bool boxed = false;
+  bool boxed = false;      // one frame around all panels; each has a title
   bool two_lines = false;  // per device
   term::Rect header{}, findings{}, footer{};
   std::vector<PlacedPanel> panels;

@@ -25,7 +25,8 @@ void sort_this_way(Session &session, const ProcessColumn &column, bool descendin
   session.refresh();
 }
 
-// A prompt whose text is a query that takes effect with every letter; while it cannot be parsed, nothing changes.
+// A prompt whose text is a query that takes effect with every letter; while it cannot be parsed, nothing changes, and
+// if it is left so, what was before holds again.
 void open_query_prompt(Session &session, std::string question, Query ProcessTable::*query,
                        void (*changed)(Session &session), void (*done)(Session &session)) {
   const auto change = [query, changed](Session &on, const std::string &text) -> std::string {
@@ -36,14 +37,21 @@ void open_query_prompt(Session &session, std::string question, Query ProcessTabl
     on.refresh();
     return {};
   };
-  session.open(std::make_unique<Prompt>(std::move(question), (session.processes.*query).text(), change,
-                                        [done](Session &on, const std::string &) { done(on); }));
+  const auto finish = [query, done, before = session.processes.*query](Session &on, const std::string &text) {
+    if (!Query::parse(text)) {
+      on.processes.*query = before;
+      on.refresh();
+    }
+    done(on);
+  };
+  session.open(std::make_unique<Prompt>(std::move(question), (session.processes.*query).text(), change, finish));
 }
 
 }  // namespace
 
 void move_rows(Session &session, std::ptrdiff_t by) {
   auto &table = session.processes;
+  session.devices.is_newest = false;
   const auto row = static_cast<std::ptrdiff_t>(table.chosen_row.value_or(0)) + by;
   table.choose(table.chosen_row ? static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, row)) : table.first);
   table.scroll_to_chosen = true;
@@ -52,11 +60,13 @@ void move_rows(Session &session, std::ptrdiff_t by) {
 void move_pages(Session &session, std::ptrdiff_t by) { move_rows(session, by * std::max(1, session.processes.page)); }
 
 void choose_first(Session &session) {
+  session.devices.is_newest = false;
   session.processes.choose(0);
   session.processes.scroll_to_chosen = true;
 }
 
 void choose_last(Session &session) {
+  session.devices.is_newest = false;
   session.processes.choose(session.processes.list.rows.size());
   session.processes.scroll_to_chosen = true;
 }
@@ -137,6 +147,23 @@ void toggle_tree(Session &session) {
   session.settings.tree = !session.settings.tree;
   session.settings.totals = Totals::off;
   session.processes.scroll_to_chosen = true;
+  session.refresh();
+}
+
+void toggle_children(Session &session) {
+  const auto *process = session.processes.chosen_process();
+  if (process == nullptr) return session.say("choose a process first");
+  if (session.options.replay || session.playback.in_the_past()) {
+    return session.say("what a process had started is not recorded", true);
+  }
+  auto &unfolded = session.processes.unfolded;
+  const auto pid = process->pid;
+  const bool opened = unfolded.erase(pid) == 0;
+  if (opened) {
+    unfolded.insert(pid);
+    session.host_processes.look(session.now);
+    if (session.host_processes.below(pid).empty()) session.say(fmt::format("{} has started no other process", pid));
+  }
   session.refresh();
 }
 

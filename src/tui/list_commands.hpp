@@ -31,6 +31,8 @@ void clear(Session &session);
 void next_type(Session &session);
 void next_totals(Session &session);
 void toggle_tree(Session &session);
+// The children of the chosen process below it, or no longer.
+void toggle_children(Session &session);
 void toggle_follow(Session &session);
 void tag(Session &session);
 void untag_all(Session &session);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <mutex>
 #include <thread>
@@ -25,6 +26,7 @@ struct Mailbox {
   std::mutex mutex;
   std::vector<SnapshotPtr> samples;
   std::optional<Error> error;
+  std::atomic<std::chrono::nanoseconds> interval{};  // what the user wants from now on; 0: as it is
 };
 
 class Loop {
@@ -134,6 +136,10 @@ Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed
   Loop loop(options, terminal, feed, joined);
   auto warning = feed.warning();  // who opened the feed has told of this one
   const auto subscription = feed.subscribe([&](const SnapshotPtr &sample) {
+    // Here, because the thread that takes the samples must be the one to change it.
+    if (const auto wanted = mailbox.interval.exchange({}); wanted != std::chrono::nanoseconds{}) {
+      feed.set_interval(wanted);
+    }
     const std::lock_guard lock(mailbox.mutex);
     mailbox.samples.push_back(sample);
     terminal.wake();
@@ -145,7 +151,12 @@ Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed
     mailbox.error = done.error();
     terminal.wake();
   });
+  auto interval = options.app.interval;
   return loop.run([&](App &app) -> Result<void> {
+    if (app.interval() != interval) {
+      interval = app.interval();
+      mailbox.interval = std::chrono::duration_cast<std::chrono::nanoseconds>(interval);
+    }
     std::vector<SnapshotPtr> fresh;
     {
       const std::lock_guard lock(mailbox.mutex);

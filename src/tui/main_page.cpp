@@ -8,6 +8,10 @@
 
 #include "tui/chart.hpp"
 #include "tui/details_page.hpp"
+#include "tui/device_columns.hpp"
+#include "tui/device_commands.hpp"
+#include "tui/device_page.hpp"
+#include "tui/event_page.hpp"
 #include "tui/header.hpp"
 #include "tui/keys.hpp"
 #include "tui/list_commands.hpp"
@@ -40,6 +44,7 @@ void turn_wheel(const MouseEvent &wheel, Session &session) {
 void click_process(const MouseEvent &mouse, std::size_t row, Session &session) {
   const bool again = session.processes.chosen_row == row;
   session.processes.choose(row);
+  session.devices.is_newest = false;
   if (mouse.button == 1) {
     tag(session);
   } else if (mouse.button == 2) {
@@ -51,7 +56,7 @@ void click_process(const MouseEvent &mouse, std::size_t row, Session &session) {
 
 }  // namespace
 
-std::vector<KeyHint> MainPage::key_bar() const { return table_hints(); }
+std::vector<KeyHint> MainPage::key_bar() const { return table_hints(time_); }
 
 bool MainPage::handle(const term::Input &input, Session &session) {
   if (const auto *key = std::get_if<term::KeyPress>(&input)) handle_key(*key, session);
@@ -86,11 +91,13 @@ void MainPage::click(const MouseEvent &mouse, const Hit &hit, Session &session) 
     case Hit::Kind::process:
       return click_process(mouse, hit.value, session);
     case Hit::Kind::device: {
-      auto &chosen = session.devices.chosen;
+      auto &cursor = session.devices;
       const auto devices = view::ordered_devices(*session.snapshot);
       if (hit.value >= devices.size()) return;
-      const auto id = devices[hit.value]->id;
-      chosen = chosen == id ? std::nullopt : std::optional(id);
+      const bool again = cursor.chosen == devices[hit.value]->id;
+      cursor.chosen = devices[hit.value]->id;
+      cursor.is_newest = true;
+      if (again) open_device_page(session);
       return;
     }
     case Hit::Kind::column: {
@@ -98,10 +105,14 @@ void MainPage::click(const MouseEvent &mouse, const Hit &hit, Session &session) 
       if (hit.value < columns.size()) sort_by(session, columns[hit.value]);
       return;
     }
+    case Hit::Kind::device_column:
+      return sort_devices_by(session, order_of(hit.value));
     case Hit::Kind::key:
       return key_bar()[hit.value].run(session);
     case Hit::Kind::finding:
       return open_findings(session);
+    case Hit::Kind::event:
+      return open_event(session, hit.value);
     case Hit::Kind::item:
     case Hit::Kind::tab:
     case Hit::Kind::panel:
@@ -111,9 +122,9 @@ void MainPage::click(const MouseEvent &mouse, const Hit &hit, Session &session) 
 
 void MainPage::draw(const Area &area, const Look &look, Session &session) {
   if (session.snapshot == nullptr) return draw_waiting(area, look, session.now);
+  time_ = session.playback.replay() || !session.playback.playing();
   const auto layout = lay_out(session.size, session.settings, panel_needs(session));
   auto panel_look = look;
-  panel_look.boxed = layout.boxed;
   panel_look.two_lines = layout.two_lines;
   const bool plots =
       std::ranges::any_of(layout.panels, [](const PlacedPanel &each) { return each.panel == Panel::plots; });
@@ -122,8 +133,10 @@ void MainPage::draw(const Area &area, const Look &look, Session &session) {
   if (!layout.header.empty()) draw_header(area.part(layout.header), look, session);
   if (!layout.findings.empty()) draw_findings(area.part(layout.findings), look, session);
   const auto context = make_context(session, panel_look);
-  for (const auto &[panel, where] : layout.panels) {
+  for (const auto &[panel, where, titled] : layout.panels) {
     const auto part = area.part(where);
+    panel_look.frame = {titled, layout.boxed, panel == layout.panels.front().panel,
+                        panel == layout.panels.back().panel};
     session.hits.push_back({part.rect(), Hit::Kind::panel, static_cast<std::size_t>(panel)});
     panel_row(panel).draw(part, context, session);
   }

@@ -24,6 +24,7 @@ class MainPage final : public Component {
   void draw_waiting(const term::Area &area, const Look &look, Monotonic now);
   void draw_key_bar(const term::Area &area, const Look &look, Session &session) const;
 
+  bool time_ = false;                         // the keys of time come first, since the last drawing
   std::optional<Monotonic> waiting_since_{};  // for the first sample
 };
 

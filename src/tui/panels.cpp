@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "tui/device_commands.hpp"
 #include "tui/device_panel.hpp"
 #include "tui/event_panel.hpp"
 #include "tui/host_panel.hpp"
@@ -31,7 +32,10 @@ constexpr std::array kRows{
                draw_devices(area, context, cursor.first, std::exchange(cursor.scroll_to_chosen, false));
              },
              scroll_devices},
-    PanelRow{Panel::plots, [](const Area &area, const DrawContext &context, Session &) { draw_plots(area, context); },
+    PanelRow{Panel::plots,
+             [](const Area &area, const DrawContext &context, Session &session) {
+               draw_plots(area, context, session.plots);
+             },
              zoom},
     PanelRow{Panel::processes,
              [](const Area &area, const DrawContext &context, Session &session) {
@@ -55,9 +59,10 @@ const PanelRow &panel_row(Panel panel) { return kRows[static_cast<std::size_t>(p
 PanelNeeds panel_needs(const Session &session) {
   const auto &snapshot = *session.snapshot;
   const auto processes = std::min<std::size_t>(session.processes.list.rows.size(), 100'000);
-  return {.devices_compact = device_panel_rows(snapshot, false),
-          .devices_full = device_panel_rows(snapshot, true),
-          .device_count = snapshot.devices.size(),
+  const auto devices = list_devices(snapshot, session.settings);
+  return {.devices_compact = device_panel_rows(devices, false),
+          .devices_full = device_panel_rows(devices, true),
+          .device_count = devices.lines.size(),
           .host = host_panel_rows(snapshot, std::max(1, session.size.columns - 2)),
           .processes = 1 + std::max(1, static_cast<int>(processes)),
           .events = static_cast<int>(std::min<std::size_t>(session.events.size(), 100)),

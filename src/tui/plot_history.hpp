@@ -12,10 +12,10 @@
 
 namespace gpulse::tui {
 
-// A metric of a device, or of a process on a device.
+// A metric of a device, of a process on a device, or of the host.
 struct PlotKey {
   DeviceId device;
-  std::uint32_t pid = 0;  // 0: of the device
+  std::uint32_t pid = 0;  // 0: of the device, or of the host where the metric is
   std::uint16_t metric = 0;
   auto operator<=>(const PlotKey &) const = default;
 };
@@ -29,15 +29,18 @@ class PlotHistory {
 
   // Oldest first, at most as many as wanted; term::kGap where there was no reading.
   std::span<const float> values(const PlotKey &key) const;
+  // When each of them was taken.
+  std::span<const WallTime> times() const;
 
  private:
   void add(const Snapshot &snapshot);
-  void add_gap();
+  void add_gap(WallTime time);
   void add(feed::Timeline &timeline, std::uint64_t from, std::uint64_t to);
   void trim();
   void step_back(feed::Timeline &timeline, std::uint64_t oldest, std::uint64_t number);
 
   std::map<PlotKey, std::vector<float>> kept_;
+  std::vector<WallTime> times_;  // as many as each of them has values
   std::size_t wanted_ = 0;
   std::optional<std::uint64_t> shown_;
   std::uint64_t oldest_ = 0;  // whose values come first; every sample from there to the one shown has one

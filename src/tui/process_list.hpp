@@ -22,7 +22,7 @@ struct ProcessKey {
 inline ProcessKey key_of(const Process &process) { return {process.pid, process.device}; }
 
 struct ListRow {
-  enum class Kind : std::uint8_t { process, parent, total };
+  enum class Kind : std::uint8_t { process, parent, total, child };
   Kind kind = Kind::process;
   const Process *process = nullptr;  // in the snapshot, or in ProcessList::synthetic
   std::string guide;                 // of the tree: "├─ "
@@ -32,7 +32,7 @@ struct ListRow {
 
 struct ProcessList {
   std::vector<ListRow> rows;
-  std::deque<Process> synthetic;  // stand-ins for parents and totals
+  std::deque<Process> synthetic;  // stand-ins for parents, totals and children
   std::size_t hidden = 0;         // number of processes filtered out
 };
 

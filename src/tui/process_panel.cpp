@@ -52,25 +52,37 @@ Cell row_cell(const ProcessColumn &column, const ListRow &row, const Look &look)
     if (column.kind == Kind::pid) return fmt::format("{}x", row.count);
     if (is_command(column)) return {fmt::format("{} process{}", row.count, row.count == 1 ? "" : "es"), Colour::dim};
   }
-  if (row.kind == ListRow::Kind::parent && (column.kind == Kind::device || column.kind == Kind::type)) return {};
+  const bool no_gpu = row.kind == ListRow::Kind::parent || row.kind == ListRow::Kind::child;
+  if (no_gpu && (column.kind == Kind::device || column.kind == Kind::type)) return {};
   auto cell = tui::cell(column, *row.process, look.style);
   if (row.kind == ListRow::Kind::parent && !is_command(column) && column.kind != Kind::pid) return {};
   if (is_command(column) && !row.guide.empty()) {
     cell.spans.insert(cell.spans.begin(), {row.guide, Colour::dim});
   }
+  if (row.kind == ListRow::Kind::child && cell.spans.size() == 1 && cell.spans[0].text == look.style.dash()) return {};
   if (row.kind == ListRow::Kind::parent) {
     for (auto &span : cell.spans) span.colour = Colour::dim;
   }
   return cell;
 }
 
-// Where there is no room for all columns, the first ones stay; PID, GPU and command longest of all.
-term::FitColumn fit_of(const ProcessColumn &column, int width, std::size_t place) {
-  constexpr int kMost = 1000;
+// An engine that nobody uses. That no process works on the GPU, or on a CPU, is worth a column.
+bool is_zero_for_all(const ProcessColumn &column, const ProcessList &list) {
+  if (column.kind != Kind::metric) return false;
+  const auto &metric = describe(column.metric);
+  if (metric.unit != Unit::percent || metric.role == Role::utilization || metric.role == Role::cpu) return false;
+  return std::ranges::none_of(list.rows,
+                              [&](const ListRow &row) { return row.process->row[column.metric].value_or(0) > 0; });
+}
+
+// Where there is no room for all columns, the first ones stay; PID, GPU and command longest of all. Those that are zero
+// for everyone go before the commands are cut short.
+term::FitColumn fit_of(const ProcessColumn &column, int width, std::size_t place, bool spare) {
+  constexpr int kMost = 1000, kCommand = 24;
   term::FitColumn fit{.width = width, .keep = kMost - 10 * static_cast<int>(place), .gap = 1};
   if (column.kind == Kind::pid || column.kind == Kind::device) fit.keep = 2 * kMost;
-  if (is_command(column))
-    return {.width = std::max(12, std::min(width, 20)), .min = 8, .max = 10'000, .keep = kMost + 1, .gap = 1};
+  if (spare) fit.keep = 0;
+  if (is_command(column)) return {.width = kCommand, .min = 8, .max = 10'000, .keep = kMost + 1, .gap = 1};
   if (column.kind == Kind::owner || (column.kind == Kind::metric && is_text(describe(column.metric)))) {
     fit.width = std::min(width, 20);
     fit.min = std::min(fit.width, 6);
@@ -101,7 +113,8 @@ Grid make_grid(const DrawContext &context, ProcessTable &table, int available) {
       cells.push_back(row_cell(column, rows[row], context.look));
       if (!is_command(column)) width = std::max(width, term::width(cells.back().spans));
     }
-    wanted.push_back(fit_of(column, width, i));
+    const bool spare = column != context.settings.sort && is_zero_for_all(column, table.list);
+    wanted.push_back(fit_of(column, width, i, spare));
   }
   grid.widths = term::fit_columns(wanted, available, kPanelFit);
   return grid;

@@ -6,12 +6,16 @@
 #include <algorithm>
 
 #include "term/width.hpp"
+#include "tui/process_children.hpp"
 #include "view/cell.hpp"
+#include "view/process_cells.hpp"
 
 namespace gpulse::tui {
 
-void ProcessTable::update(const Snapshot &snapshot, const Settings &settings, bool unicode) {
+void ProcessTable::update(const Snapshot &snapshot, const Settings &settings, const HostProcesses &children,
+                          bool unicode) {
   list = list_processes(snapshot, settings, filter, unicode);
+  if (!unfolded.empty()) unfold(list, unfolded, children, unicode);
   find_chosen();
   // A PID that belongs to another process by now is no longer tagged.
   const auto gone = [&](const auto &tag) {
@@ -57,7 +61,7 @@ const Process *ProcessTable::chosen_process() const {
 void ProcessTable::scroll_commands(int columns) {
   int longest = 0;
   for (const auto &row : list.rows) {
-    longest = std::max(longest, term::width(view::text_by_role(row.process->texts.get(), Role::command)));
+    longest = std::max(longest, term::width(view::command_cell(*row.process, {}).spans));
   }
   constexpr int kStaysInSight = 20;
   shift = std::clamp(shift + columns, 0, std::max(0, longest - kStaysInSight));

@@ -5,9 +5,11 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
+#include "tui/host_processes.hpp"
 #include "tui/process_list.hpp"
 
 namespace gpulse::tui {
@@ -18,6 +20,7 @@ struct ProcessTable {
   std::optional<ProcessKey> chosen{};               // stays with its process when the order changes
   std::optional<std::size_t> chosen_row{};          // where that is in the list
   std::map<std::uint32_t, std::uint64_t> tagged{};  // PIDs, and when each started; 0: not known
+  std::set<std::uint32_t> unfolded{};               // PIDs whose children are shown
   bool follow = false;                              // keep the chosen row in sight, always
   bool scroll_to_chosen = false;                    // at the next drawing
   bool sort_letter_next = false;                    // the next key says what to sort by
@@ -28,7 +31,7 @@ struct ProcessTable {
   std::map<std::string_view, int> widths{};  // the most each column has needed, so that columns do not jump
 
   // Brings the list up to date with a new snapshot, or with changed settings or filter.
-  void update(const Snapshot &snapshot, const Settings &settings, bool unicode);
+  void update(const Snapshot &snapshot, const Settings &settings, const HostProcesses &children, bool unicode);
 
   void choose(std::size_t row);
   // The chosen row; null where none is.

@@ -2,6 +2,7 @@
 #include "tui/query.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -177,6 +178,28 @@ std::optional<Result<Test>> comparison(std::string_view term) {
   });
 }
 
+constexpr std::array<std::string_view, 3> kLists{"gpu", "pid", "type"};
+
+// "usr:root" and "cpuu>5" are slips, not patterns; one that is meant to be a pattern has a backslash: "http\\://".
+std::optional<Error> unknown_key(std::string_view term) {
+  const auto at = term.find_first_of(":<>=");
+  if (at == std::string_view::npos || at == 0 || at + 1 == term.size()) return std::nullopt;
+  const auto name = term.substr(0, at);
+  if (!std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; })) {
+    return std::nullopt;
+  }
+  std::vector<std::string_view> known;
+  if (term[at] == ':') {
+    known.assign(kLists.begin(), kLists.end());
+    for (const auto &each : kTexts) known.push_back(each.name);
+  } else {
+    for (const auto &each : kNumbers) known.push_back(each.name);
+  }
+  // The user is what most look for.
+  std::ranges::stable_partition(known, [](std::string_view each) { return each == "user"; });
+  return Error{fmt::format("no such key \"{}\": {}", name, fmt::join(known, ", ")), {}};
+}
+
 Result<Test> field_test(std::string_view term) {
   if (auto compared = comparison(term)) return std::move(*compared);
   const auto colon = term.find(':');
@@ -189,6 +212,7 @@ Result<Test> field_test(std::string_view term) {
     const auto *const text = std::ranges::find(kTexts, name, &Field::name);
     if (text != kTexts.end()) return text_list(text->role, value);
   }
+  if (auto slip = unknown_key(term)) return std::unexpected(std::move(*slip));
   return expression(term);
 }
 

@@ -85,6 +85,18 @@ TEST(Query, SaysWhatIsWrong) {
   EXPECT_FALSE(Query::parse(std::string(1000, 'a')));
 }
 
+TEST(Query, AKeyThatThereIsNotIsNoPattern) {
+  const auto wrong = Query::parse("usr:root");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().line(), "no such key \"usr\": user, gpu, pid, type, job, pod, name, container, command");
+  const auto number = Query::parse("cpuu>50");
+  ASSERT_FALSE(number);
+  EXPECT_EQ(number.error().line(), "no such key \"cpuu\": cpu, mem, use, hostmem, time");
+  EXPECT_FALSE(Query::parse("!usr:root"));
+  // What is meant as a pattern: nothing behind the colon, a number before it, a backslash.
+  for (const auto *pattern : {"train:", "12:30", "http\\://node"}) EXPECT_TRUE(Query::parse(pattern)) << pattern;
+}
+
 TEST(Query, NoPatternTakesForEver) {
   auto process = make_process(1, 0, std::string(1'000'000, 'a'));
   EXPECT_FALSE(Query::parse("(a+)+b")->matches(process));

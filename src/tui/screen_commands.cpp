@@ -4,35 +4,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "tui/plot_panel.hpp"
 #include "tui/prompt.hpp"
 #include "tui/session.hpp"
-#include "view/device_cells.hpp"
+#include "tui/time_grid.hpp"
 
 namespace gpulse::tui {
 
-void choose_device(Session &session, int by) {
-  if (session.snapshot == nullptr || session.snapshot->devices.empty()) return;
-  auto &cursor = session.devices;
-  const auto devices = view::ordered_devices(*session.snapshot);
-  const auto count = static_cast<int>(devices.size());
-  const auto at = std::ranges::find_if(devices, [&](const Device *device) { return cursor.chosen == device->id; });
-  const int place = at == devices.end() ? (by > 0 ? -1 : count) : static_cast<int>(at - devices.begin());
-  const int wanted = place + by;
-  if (wanted < 0 || wanted >= count) {
-    cursor.chosen.reset();
-  } else {
-    cursor.chosen = devices[static_cast<std::size_t>(wanted)]->id;
-  }
-  cursor.scroll_to_chosen = true;
+namespace {
+
+void set_zoom(Session &session, int zoom) {
+  session.settings.zoom = zoom;
+  const TimeGrid grid(session.history.times(), 0, zoom);
+  session.say(fmt::format("plots: {} a dot", span_text(grid.dot())));
 }
 
-void scroll_devices(Session &session, const term::MouseEvent &wheel) {
-  const auto seen = std::ranges::count(session.hits, Hit::Kind::device, &Hit::kind);
-  scroll_by_wheel(session.devices.first, wheel, static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, seen)));
-}
+}  // namespace
 
 void toggle_plots_together(Session &session) {
   if (session.snapshot == nullptr) return;
@@ -40,8 +31,31 @@ void toggle_plots_together(Session &session) {
   settings.plot_mode = plots_together(*session.snapshot, settings) ? PlotMode::per_device : PlotMode::together;
 }
 
-void zoom_in(Session &session) { session.settings.zoom = std::max(1, session.settings.zoom / 2); }
-void zoom_out(Session &session) { session.settings.zoom = std::min(Settings::kMostZoom, session.settings.zoom * 2); }
+void zoom_in(Session &session) { set_zoom(session, std::max(1, session.settings.zoom / 2)); }
+void zoom_out(Session &session) { set_zoom(session, std::min(Settings::kMostZoom, session.settings.zoom * 2)); }
+
+void next_plots(Session &session, int by) {
+  if (session.snapshot == nullptr) return;
+  if (plots_together(*session.snapshot, session.settings)) {
+    return session.say("all GPUs are in each plot: m makes a plot per GPU");
+  }
+  auto &[first, seen] = session.plots;
+  const auto count = plotted_devices(*session.snapshot, session.settings);
+  if (seen >= count) return session.say("the plots of all GPUs are on the screen");
+  first = by > 0 ? first + seen : (first > 0 ? first : count) - std::min(seen, first > 0 ? first : count);
+  if (first >= count) first = 0;
+}
+
+void change_interval(Session &session, int by) {
+  if (session.options.replay) return session.say("a recording has its own pace: --speed changes it");
+  constexpr std::array kUsual{0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0};
+  const double now = session.interval.count();
+  const auto longer = std::ranges::upper_bound(kUsual, now);
+  const auto shorter = std::ranges::lower_bound(kUsual, now);
+  if (by > 0 && longer != kUsual.end()) session.interval = Seconds(*longer);
+  if (by < 0 && shorter != kUsual.begin()) session.interval = Seconds(*std::prev(shorter));
+  session.say(fmt::format("a sample every {:g} s", session.interval.count()));
+}
 
 void next_theme(Session &session) {
   cycle(session.settings.theme);

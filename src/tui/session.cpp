@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "model/select.hpp"
 #include "tui/device_panel.hpp"
 
 namespace gpulse::tui {
@@ -14,7 +13,9 @@ Session::Session(AppOptions given, feed::Timeline &timeline)
       playback(timeline,
                {.replay = options.replay, .speed = options.speed, .start = options.start, .paused = options.paused},
                [this](std::uint64_t number) { return show(number); }),
-      findings(options.watch) {
+      findings(options.watch),
+      host_processes(Sysroot(options.sysroot)),
+      interval(options.interval) {
   if (auto filter = Query::parse(options.filter)) processes.filter = std::move(*filter);
 }
 
@@ -49,12 +50,13 @@ bool Session::show(std::uint64_t number) {
   // A live view logs every sample once, as it comes; a recording what has been played since the last jump.
   if (options.replay && !next) events.clear();
   if (options.replay || newest) {
-    note_events(events, next || !options.replay ? snapshot.get() : nullptr, **sample);
+    note_events(events, next || !options.replay ? snapshot.get() : nullptr, **sample,
+                options.replay ? "since before this moment" : "since before gpulse started");
   }
   findings.show(timeline, number, *sample);
   snapshot = std::move(*sample);
-  if (!options.devices.empty()) {
-    auto part = select_devices(snapshot, options.devices);
+  if (options.part) {
+    auto part = options.part(snapshot);
     selection_problem = part ? "" : part.error().line();
     if (part) snapshot = std::move(*part);
   }
@@ -64,7 +66,13 @@ bool Session::show(std::uint64_t number) {
 
 void Session::refresh() {
   requests.draw = true;
-  if (snapshot != nullptr) processes.update(*snapshot, settings, options.unicode);
+  if (snapshot == nullptr) return;
+  // Of the past nobody knows what a process had started.
+  const auto &timeline = playback.timeline();
+  const bool now_shown = !options.replay && (timeline.empty() || snapshot->time >= timeline.time(timeline.end() - 1));
+  if (!now_shown) processes.unfolded.clear();
+  if (!processes.unfolded.empty()) host_processes.look(now);
+  processes.update(*snapshot, settings, host_processes, options.unicode);
 }
 
 void Session::tick() {
@@ -90,14 +98,16 @@ Look make_look(const Session &session) {
 }
 
 DrawContext make_context(Session &session, const Look &look) {
-  return {*session.snapshot, session.playback.number(), session.settings, look,
-          session.history,   session.devices.chosen,    session.hits};
+  return {*session.snapshot, session.playback.number(),
+          session.settings,  look,
+          session.history,   session.devices.chosen,
+          session.hits,      session.playback.replay() || session.playback.in_the_past()};
 }
 
 void want_plots(Session &session, std::vector<PlotKey> keys, std::size_t samples) {
   auto all = device_plot_keys(*session.snapshot);
   all.insert(all.end(), keys.begin(), keys.end());
-  session.history.want(std::move(all), std::max<std::size_t>(samples, kMostSparkColumns));
+  session.history.want(std::move(all), std::max(samples, kMostSparkSamples));
   session.history.show(session.playback.timeline(), session.playback.number(), *session.snapshot);
 }
 

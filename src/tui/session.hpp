@@ -3,6 +3,7 @@
 // has chosen, and what they ask of the terminal loop. Owned by App; UI thread only.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "tui/draw_context.hpp"
 #include "tui/event_log.hpp"
 #include "tui/finding_list.hpp"
+#include "tui/host_processes.hpp"
 #include "tui/playback.hpp"
 #include "tui/plot_history.hpp"
 #include "tui/process_table.hpp"
@@ -26,20 +28,29 @@ struct AppOptions {
   // Why nothing may be done to processes: "started with --readonly", "this is a recording"; empty: it may.
   std::string no_actions{};
   std::string filter{};
-  std::vector<std::string> devices{};  // only these, as given to -i
-  bool replay = false;                 // the timeline is a recording: it is played
+  // What of a sample is shown; none: all of it. An error is told while all of it is shown.
+  std::function<Result<SnapshotPtr>(const SnapshotPtr &)> part{};
+  bool replay = false;  // the timeline is a recording: it is played
   double speed = 1;
   std::uint64_t start = 0;  // first sample of a recording to show
   bool paused = false;      // it is not played until the user says so
   Seconds interval{1};
+  std::string sysroot{};          // where /proc is, for the processes that use no GPU
   insight::WatchOptions watch{};  // how what is shown is judged
 };
 
 // Where the user is in the list of devices.
 struct DeviceCursor {
   std::optional<DeviceId> chosen{};
+  bool is_newest = false;         // it was chosen after the process that is
   std::size_t first = 0;          // at the top of the list
   bool scroll_to_chosen = false;  // scroll to the chosen one at the next drawing
+};
+
+// Which of the plots per device are seen.
+struct PlotCursor {
+  std::size_t first = 0;  // counted from the chosen device, or from the first
+  std::size_t seen = 0;   // after drawing
 };
 
 // Shown on the last line for a few seconds.
@@ -70,17 +81,22 @@ struct Session {
   Monotonic now{};  // of the input, sample or tick that is being handled
 
   SnapshotPtr snapshot;           // on the screen; null before the first
-  std::string selection_problem;  // with -i
+  std::string selection_problem;  // with AppOptions::part
   Playback playback;
   PlotHistory history;
   EventLog events;
   FindingList findings;
   ProcessTable processes;
   DeviceCursor devices;
+  PlotCursor plots;
+  HostProcesses host_processes;
+  Seconds interval{1};        // between two samples, as the user wants it now
   std::size_t setup_tab = 0;  // where setup was left
 
   std::vector<Hit> hits;  // of the last drawing
   std::optional<Message> message{};
+  std::string hint;                     // about the label that the mouse rests on
+  const term::Screen *drawn = nullptr;  // what was drawn last; App has it
   Requests requests;
   std::vector<std::unique_ptr<Component>> opened;  // App puts them on its stack
 

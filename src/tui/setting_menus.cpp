@@ -5,11 +5,15 @@
 
 #include <algorithm>
 
+#include "tui/screen_commands.hpp"
 #include "tui/session.hpp"
 
 namespace gpulse::tui {
 
 namespace {
+
+// Before the name of a metric of the host in the menu of plots.
+constexpr std::string_view kHostPlot = "host ";
 
 void apply_panels(Session &session, Menu &menu) {
   auto &settings = session.settings;
@@ -22,14 +26,22 @@ void apply_panels(Session &session, Menu &menu) {
 
 void apply_plots(Session &session, Menu &menu) {
   std::vector<MetricId> plots;
+  std::vector<MetricId> host_plots;
   for (const auto &item : menu.items) {
-    if (const auto id = find_metric(Scope::device, item.label); id && item.checked) plots.push_back(*id);
+    if (!item.checked) continue;
+    std::string_view name = item.label;
+    const bool of_host = name.starts_with(kHostPlot);
+    if (of_host) name.remove_prefix(kHostPlot.size());
+    if (const auto id = find_metric(of_host ? Scope::host : Scope::device, name)) {
+      (of_host ? host_plots : plots).push_back(*id);
+    }
   }
-  if (plots.size() > Settings::kMostPlots) {
+  if (plots.size() + host_plots.size() > Settings::kMostPlots) {
     menu.items[menu.at].checked = false;
     return session.say(fmt::format("at most {} at once", Settings::kMostPlots));
   }
   session.settings.plots = std::move(plots);
+  session.settings.host_plots = std::move(host_plots);
 }
 
 void apply_columns(Session &session, Menu &menu) {
@@ -44,7 +56,14 @@ void apply_columns(Session &session, Menu &menu) {
 
 void apply_look(Session &session, Menu &menu) {
   const auto at = menu.at;
-  cycle_look_item(session.settings, at);
+  if (at < look_items(session.settings).size()) {
+    cycle_look_item(session.settings, at);
+  } else {
+    // From the longest it begins anew with the shortest.
+    const auto before = session.interval;
+    change_interval(session, 1);
+    if (session.interval == before && !session.options.replay) session.interval = Seconds(0.1);
+  }
   session.refresh();
   menu = look_menu(session).menu;
   menu.at = at;
@@ -82,6 +101,12 @@ SettingMenu plots_menu(const Session &session) {
     // A plot that no device here could fill is not offered.
     if (session.snapshot == nullptr || any_device_has(*session.snapshot, id)) add(id, false);
   }
+  for (const auto id : plottable_metrics(Scope::host)) {
+    if (session.snapshot != nullptr && session.snapshot->host[id].is(Reason::not_supported)) continue;
+    const auto &of_host = session.settings.host_plots;
+    menu.items.push_back({std::string(kHostPlot) + std::string(describe(id).key), std::string(describe(id).help),
+                          std::ranges::find(of_host, id) != of_host.end()});
+  }
   return {std::move(menu), apply_plots};
 }
 
@@ -103,6 +128,7 @@ SettingMenu look_menu(const Session &session) {
   for (const auto &[label, value] : look_items(session.settings)) {
     menu.items.push_back({std::string(label), std::string(value)});
   }
+  menu.items.push_back({"a sample every", fmt::format("{:g} s (until it ends)", session.interval.count())});
   return {std::move(menu), apply_look};
 }
 

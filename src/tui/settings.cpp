@@ -125,18 +125,20 @@ std::string write_panels(const Settings &settings) {
   return write_list(shown, word<Panel>);
 }
 
+template <auto Plots, Scope Of>
 std::string read_plots(const toml::node &node, Settings &settings) {
-  settings.plots.clear();
+  (settings.*Plots).clear();
   return read_list(node, [&](std::string_view name) {
-    const auto id = find_metric(Scope::device, name);
+    const auto id = find_metric(Of, name);
     if (!id || !can_be_plotted(describe(*id))) return unknown(name);
-    if (settings.plots.size() == Settings::kMostPlots) return fmt::format("at most {}", Settings::kMostPlots);
-    return add_once(settings.plots, id, name);
+    if ((settings.*Plots).size() == Settings::kMostPlots) return fmt::format("at most {}", Settings::kMostPlots);
+    return add_once(settings.*Plots, id, name);
   });
 }
 
+template <auto Plots>
 std::string write_plots(const Settings &settings) {
-  return write_list(settings.plots, [](MetricId id) { return describe(id).key; });
+  return write_list(settings.*Plots, [](MetricId id) { return describe(id).key; });
 }
 
 std::string read_columns(const toml::node &node, Settings &settings) {
@@ -167,6 +169,32 @@ std::string write_sort(const Settings &settings) {
   return fmt::format("\"{}{}\"", settings.descending ? '-' : '+', key(settings.sort));
 }
 
+// "-power_draw_watts"; numbers and names go up unless a sign says otherwise, as readings go down.
+std::string read_device_order(const toml::node &node, Settings &settings) {
+  auto name = node.value_or(""sv);
+  const bool ascending = name.starts_with('+');
+  const bool descending = name.starts_with('-');
+  if (ascending || descending) name.remove_prefix(1);
+  DeviceOrder order;
+  if (const auto id = find_metric(Scope::device, name); id && !is_text(describe(*id))) {
+    order = {DeviceOrder::Kind::metric, *id, !ascending};
+  } else if (name == "name" || name == "index") {
+    order = {name == "name" ? DeviceOrder::Kind::name : DeviceOrder::Kind::number, {}, descending};
+  } else {
+    return "index, name or a GPU metric, with + or - before it";
+  }
+  settings.device_order = order;
+  return {};
+}
+
+std::string write_device_order(const Settings &settings) {
+  const auto &order = settings.device_order;
+  const auto name = order.kind == DeviceOrder::Kind::metric ? describe(order.metric).key
+                    : order.kind == DeviceOrder::Kind::name ? "name"sv
+                                                            : "index"sv;
+  return fmt::format("\"{}{}\"", order.descending ? '-' : '+', name);
+}
+
 std::string read_zoom(const toml::node &node, Settings &settings) {
   const auto value = node.value_or(std::int64_t{0});
   if (value < 1 || value > Settings::kMostZoom) return fmt::format("a number from 1 to {}", Settings::kMostZoom);
@@ -177,13 +205,19 @@ std::string read_zoom(const toml::node &node, Settings &settings) {
 std::string write_zoom(const Settings &settings) { return fmt::format("{}", settings.zoom); }
 
 constexpr auto kOffOn = make_words("off", "on");
+constexpr auto kShownHidden = make_words("shown", "hidden");
 constexpr auto kRightLeft = make_words("right", "left");
 
 // In the order in which the file has them.
 constexpr std::array kRows{
     row<&Settings::panels>("panels", read_panels, write_panels),
     choice<&Settings::rows>("rows", 2, "GPU lines"),
-    row<&Settings::plots>("plots", read_plots, write_plots),
+    row<&Settings::device_order>("gpu_sort", read_device_order, write_device_order),
+    choice<&Settings::device_groups>("gpu_groups", 8, "GPU groups"),
+    flag<&Settings::hide_idle>("hide_idle_gpus", 9, "idle GPUs", kShownHidden),
+    row<&Settings::plots>("plots", read_plots<&Settings::plots, Scope::device>, write_plots<&Settings::plots>),
+    row<&Settings::host_plots>("host_plots", read_plots<&Settings::host_plots, Scope::host>,
+                               write_plots<&Settings::host_plots>),
     choice<&Settings::plot_mode>("plot_mode", 3, "plots"),
     row<&Settings::zoom>("zoom", read_zoom, write_zoom),
     row<&Settings::columns>("columns", read_columns, write_columns),
@@ -229,12 +263,13 @@ void Settings::toggle(Panel panel) {
 }
 
 bool can_be_plotted(const Metric &metric) {
-  return metric.scope == Scope::device && metric.kind == Kind::gauge && metric.window != Window::fixed;
+  const bool scope = metric.scope == Scope::device || metric.scope == Scope::host;
+  return scope && metric.kind == Kind::gauge && metric.window != Window::fixed;
 }
 
-std::vector<MetricId> plottable_metrics() {
+std::vector<MetricId> plottable_metrics(Scope scope) {
   std::vector<MetricId> ids;
-  for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
+  for_each_metric(scope, [&](MetricId id, const Metric &metric) {
     if (can_be_plotted(metric)) ids.push_back(id);
   });
   return ids;

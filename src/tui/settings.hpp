@@ -22,6 +22,22 @@ enum class DeviceRows : std::uint8_t { automatic, full, compact };
 template <>
 inline constexpr auto kWords<DeviceRows> = make_words("auto", "full", "compact");
 
+// Whose devices stand together in their list.
+enum class DeviceGroups : std::uint8_t { off, user, job };
+template <>
+inline constexpr auto kWords<DeviceGroups> = make_words("off", "user", "job");
+
+// What the list of devices is sorted by.
+struct DeviceOrder {
+  enum class Kind : std::uint8_t { number, name, metric };
+  Kind kind = Kind::number;
+  MetricId metric{};  // of Kind::metric
+  bool descending = false;
+
+  bool sorts_by(const DeviceOrder &other) const { return kind == other.kind && metric == other.metric; }
+  bool operator==(const DeviceOrder &) const = default;
+};
+
 enum class PlotMode : std::uint8_t { automatic, per_device, together };
 template <>
 inline constexpr auto kWords<PlotMode> = make_words("auto", "per-gpu", "together");
@@ -42,7 +58,11 @@ struct Settings {
   };
   std::vector<PanelSetting> panels;  // all of them, in the order of the screen
   DeviceRows rows = DeviceRows::automatic;
-  std::vector<MetricId> plots;  // of devices, at most kMostPlots
+  DeviceOrder device_order;
+  DeviceGroups device_groups = DeviceGroups::off;
+  bool hide_idle = false;            // devices without work and without processes
+  std::vector<MetricId> plots;       // of devices; with those of the host at most kMostPlots
+  std::vector<MetricId> host_plots;  // of the host
   PlotMode plot_mode = PlotMode::automatic;
   int zoom = 1;  // samples per dot of a plot
   std::vector<ProcessColumn> columns;
@@ -80,9 +100,9 @@ void cycle_look_item(Settings &settings, std::size_t item);
 // The metrics to read at every sample. Counters are not among them: they may be some seconds old.
 MetricSet focus_of(const Settings &settings);
 
-// Only gauges of devices can.
+// Only gauges of devices and of the host can.
 bool can_be_plotted(const Metric &metric);
-std::vector<MetricId> plottable_metrics();
+std::vector<MetricId> plottable_metrics(Scope scope = Scope::device);
 
 // `name` is that of the file, for messages. Settings that are not in the text have their default; an unknown one is an
 // error.

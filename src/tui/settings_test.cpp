@@ -18,6 +18,9 @@ Settings all_different() {
   settings.toggle(Panel::events);
   std::swap(settings.panels[0], settings.panels[1]);
   settings.rows = DeviceRows::compact;
+  settings.device_order = {DeviceOrder::Kind::metric, device_metric("power_draw_watts"), true};
+  settings.device_groups = DeviceGroups::job;
+  settings.hide_idle = true;
   settings.plots = {device_metric("power_draw_watts"), device_metric("temperature_gpu_celsius")};
   settings.plot_mode = PlotMode::together;
   settings.zoom = 8;
@@ -27,6 +30,7 @@ Settings all_different() {
   settings.tree = true;
   settings.only = OnlyType::compute;
   settings.totals = Totals::job;
+  settings.host_plots = {host_metric("load_1m")};
   settings.theme = ThemeName::colour_blind;
   settings.mouse = false;
   settings.newest_left = true;

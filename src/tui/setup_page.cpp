@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tui/session.hpp"
 
 namespace gpulse::tui {
@@ -43,7 +45,13 @@ bool SetupPage::handle(const term::Input &input, Session &session) {
 }
 
 void SetupPage::draw(const term::Area &area, const Look &look, Session &session) {
-  const auto inner = open_page(area, look, "Setup", key_note(key_bar()));
+  // Above and below the items: the tabs, the keys.
+  constexpr int kColumns = 72, kAround = 4, kMostItems = 12;
+  session.hits.clear();
+  std::size_t items = 0;
+  for (const auto &tab : tabs_) items = std::max(items, tab.menu.items.size());
+  const auto inner =
+      open_window(area, look, "Setup", kColumns, kAround + static_cast<int>(std::min<std::size_t>(items, kMostItems)));
   int x = 0;
   for (std::size_t i = 0; i < tabs_.size(); ++i) {
     const auto text = fmt::format(" {} ", tabs_[i].menu.title);
@@ -51,8 +59,9 @@ void SetupPage::draw(const term::Area &area, const Look &look, Session &session)
     session.hits.push_back({inner.part({x, 0, width, 1}).rect(), Hit::Kind::tab, i});
     x += width + 1;
   }
-  draw_menu_items(inner.part({0, 2, inner.columns(), inner.rows() - 2}), look, tabs_[session.setup_tab].menu,
+  draw_menu_items(inner.part({0, 2, inner.columns(), inner.rows() - kAround}), look, tabs_[session.setup_tab].menu,
                   session.hits);
+  inner.put(0, inner.rows() - 1, key_note(key_bar()), look.theme->dim);
 }
 
 void open_setup(Session &session) { session.open(std::make_unique<SetupPage>(session)); }

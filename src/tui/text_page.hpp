@@ -12,6 +12,23 @@ namespace gpulse::tui {
 
 using TextLines = std::vector<std::vector<term::Span>>;
 
+// Which part of a longer text is seen, and the keys and the wheel that move it.
+class TextScroll {
+ public:
+  // False: the key does not scroll.
+  bool handle(const term::KeyPress &key);
+  void handle(const term::MouseEvent &mouse);
+  void draw(const term::Area &area, const Look &look, const TextLines &lines);
+
+ private:
+  void move(std::ptrdiff_t lines);
+
+  std::size_t first_ = 0;  // line at the top
+  std::size_t count_ = 0;  // of lines, and of those seen, after drawing
+  int page_ = 1;
+  int shift_ = 0;  // columns scrolled to the right
+};
+
 class TextPage final : public Component {
  public:
   TextPage(std::string title, TextLines lines) : title_(std::move(title)), lines_(std::move(lines)) {}
@@ -21,14 +38,9 @@ class TextPage final : public Component {
   std::vector<KeyHint> key_bar() const override { return {{"Esc", "closes"}}; }
 
  private:
-  bool handle_key(const term::KeyPress &key);
-  void scroll(std::ptrdiff_t lines);
-
   std::string title_;
   TextLines lines_;
-  std::size_t first_ = 0;  // line at the top
-  int shift_ = 0;          // columns scrolled to the right
-  int page_ = 1;           // lines seen, after drawing
+  TextScroll scroll_;
 };
 
 }  // namespace gpulse::tui

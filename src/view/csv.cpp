@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/json_writer.hpp"
+#include "base/nearest.hpp"
 #include "metric/format.hpp"
 #include "view/json.hpp"
 
@@ -144,6 +145,23 @@ std::optional<MetricId> find_field(std::string_view field) {
   return find_metric(Scope::device, field);
 }
 
+std::string nearest_field(std::string_view field) {
+  std::vector<std::string> own(kIdentityNames.begin(), kIdentityNames.end());
+  std::vector<std::string> of_others;
+  for (const auto &metric : kMetrics) {
+    if (metric.scope == Scope::device) {
+      own.emplace_back(metric.key);
+      if (!metric.smi.empty()) own.emplace_back(metric.smi);
+    } else if (metric.scope == Scope::host || metric.scope == Scope::process) {
+      const auto prefix = metric.scope == Scope::host ? kHostPrefix : kProcessPrefix;
+      of_others.push_back(std::string(prefix).append(metric.key));
+    }
+  }
+  std::vector<std::string_view> names(own.begin(), own.end());
+  names.insert(names.end(), of_others.begin(), of_others.end());
+  return did_you_mean(field, names, "`gpulse explain` lists them");
+}
+
 std::optional<CsvIdentity> find_csv_identity(std::string_view field) {
   const auto *const name = std::find(kIdentityNames.begin(), kIdentityNames.end(), field);
   if (name == kIdentityNames.end()) return std::nullopt;
@@ -165,7 +183,7 @@ Result<std::vector<CsvColumn>> csv_columns(std::span<const std::string> fields) 
     } else if (const auto id = find_field(field); id && key_of(*id).scope != Scope::process) {
       columns.emplace_back(*id);
     } else {
-      return failure("no field '" + field + "'", "`gpulse explain` lists them");
+      return failure("no field '" + field + "'", nearest_field(field));
     }
   }
   return columns;

@@ -43,6 +43,9 @@ std::optional<CsvIdentity> find_csv_identity(std::string_view field);
 // By key, or by nvidia-smi's name of a metric; "host." and "process." stand before those that are not of a device.
 std::optional<MetricId> find_field(std::string_view field);
 
+// What to do about a field that is none: the nearest one, or where they are listed.
+std::string nearest_field(std::string_view field);
+
 // A text as a cell: in quotes where RFC 4180 wants them.
 void append_csv_text(std::string &out, std::string_view text);
 // A value of the metric as it stands in a cell.

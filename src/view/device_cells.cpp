@@ -74,7 +74,9 @@ namespace {
 
 Span notice_span(const Style &style, const insight::Notice &notice) {
   const auto &metric = describe(notice.metric);
-  const auto colour = notice.severity == Severity::critical ? Colour::bad : Colour::warn;
+  const auto colour = notice.severity == Severity::critical  ? Colour::bad
+                      : notice.severity == Severity::warning ? Colour::warn
+                                                             : Colour::dim;
   if (notice.kind == insight::NoticeKind::held_back) return {value_words(metric, notice.value).front(), colour};
   return {fmt::format("{} {}", metric.label, short_value(style, metric, notice.value)), colour};
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "insight/catalogue.hpp"
 #include "metric/format.hpp"
 #include "term/width.hpp"
@@ -172,7 +173,7 @@ std::string render_finding(const Finding &finding, const Style &style) {
     lines.add({{who(finding) + "  ", Colour::bold}, {finding.text, Colour::plain}});
     return lines.take();
   }
-  lines.add({{fmt::format("{}: {}", insight::word(finding.weight), kind.title), colour_of(finding.weight)},
+  lines.add({{fmt::format("{}: {}", insight::word(finding.weight), kind.title), finding_colour(finding)},
              {fmt::format("  {}  ", who(finding)), Colour::bold},
              {fmt::format("{:.0f} % sure{}", finding.confidence * 100, finding.estimated ? ", estimated" : ""),
               Colour::dim}});
@@ -196,7 +197,7 @@ std::string render_diagnosis(const DiagnosisPart &part, const Style &style) {
   lines.add({{part.phase ? *part.phase + "  " : "", Colour::bold},
              {std::string(kind.word), Colour::bold},
              {fmt::format("  {}  ", kind.title), Colour::plain},
-             {fmt::format("{:.1f} s to {:.1f} s, {} samples", from, to, diagnosis.samples), Colour::dim}});
+             {fmt::format("{:.1f} s to {:.1f} s, {}", from, to, counted(diagnosis.samples, "sample")), Colour::dim}});
   std::string text = lines.take();
   for (const auto &finding : diagnosis.findings) text += '\n' + render_finding(finding, style);
   return text;

@@ -8,6 +8,8 @@
 #include <map>
 #include <tuple>
 
+#include "base/counted.hpp"
+#include "insight/checkup.hpp"
 #include "metric/format.hpp"
 #include "term/table.hpp"
 #include "view/cell.hpp"
@@ -28,7 +30,7 @@ using Missing = std::map<std::string, std::vector<std::string_view>>;
 std::string_view remedy_for(Reason reason) {
   switch (reason) {
     case Reason::not_sampled:
-      return "comes with the second sample: read twice, or leave gpulse running";
+      return "read too seldom to have come in the time that this took: leave gpulse running";
     case Reason::not_supported:
       return "this device or its driver does not have them: nothing to do";
     case Reason::no_permission:
@@ -76,6 +78,21 @@ class Report {
   std::string text_;
 };
 
+insight::Reader reader_of(const Snapshot &snapshot, const DoctorOptions &options) {
+  if (!snapshot.origin.empty()) return insight::Reader::recording;
+  return options.agent ? insight::Reader::agent : insight::Reader::this_program;
+}
+
+void report_verdict(Report &report, const Snapshot &snapshot, const DoctorOptions &options) {
+  const auto remarks = insight::check_up(snapshot, reader_of(snapshot, options));
+  report.paragraph(insight::verdict(snapshot, remarks), 0, Colour::bold);
+  if (!remarks.empty()) report.title("What to do first");
+  for (const auto &remark : remarks) {
+    const auto line = remark.remedy.empty() ? remark.what : remark.what + ": " + remark.remedy;
+    report.paragraph(line, 2, remark.weight == insight::Remark::Weight::trouble ? Colour::warn : Colour::plain);
+  }
+}
+
 void report_agent(Report &report, const Snapshot &snapshot, const std::optional<AgentNote> &agent) {
   if (!snapshot.origin.empty()) return;  // a recording asks nobody
   report.title("Agent");
@@ -91,7 +108,7 @@ void report_sources(Report &report, const Snapshot &snapshot) {
   if (snapshot.sources.empty()) report.paragraph("none", 2, Colour::dim);
   for (const auto &source : snapshot.sources) {
     const auto name = term::clean(source.name, report.style().unicode);
-    const auto found = fmt::format("{} device{}", source.devices, source.devices == 1 ? "" : "s");
+    const auto found = counted(source.devices, "device");
     report.add({{"  " + term::pad(name, 10), Colour::plain}, {found, source.devices > 0 ? Colour::good : Colour::dim}});
     if (!source.problem.empty()) report.paragraph(source.problem, 4, Colour::warn);
     if (!source.remedy.empty()) report.paragraph("what to do: " + source.remedy, 4, Colour::plain);
@@ -103,36 +120,57 @@ constexpr std::array kOrder{Reason::no_permission,  Reason::error,        Reason
                             Reason::not_responding, Reason::out_of_range, Reason::asleep,         Reason::not_sampled,
                             Reason::deprecated,     Reason::not_supported};
 
-Missing missing_readings(const Device &device, Reason reason) {
+// Whether any device of that kind has such a reading.
+bool is_readable(const Device &device, MetricId id, const DoctorOptions &options) {
+  if (device.identity == nullptr) return true;
+  const auto known = options.readable.find(device.identity->source);
+  return known == options.readable.end() || known->second.contains(id);
+}
+
+std::size_t count_readable(const Device &device, const DoctorOptions &options) {
+  std::size_t count = 0;
+  for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
+    if (!is_text(metric) && is_readable(device, id, options)) ++count;
+  });
+  return count;
+}
+
+Missing missing_readings(const Device &device, Reason reason, const DoctorOptions &options) {
   Missing missing;
   for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
-    if (is_text(metric) || !device.row[id].is(reason)) return;
+    if (is_text(metric) || !device.row[id].is(reason) || !is_readable(device, id, options)) return;
     missing[reason_text(device.row[id])].push_back(metric.key);
   });
   return missing;
 }
 
-void report_missing(Report &report, std::string_view text, Reason reason, const std::vector<std::string_view> &keys,
-                    const std::vector<std::string> &devices) {
+struct Lack {
+  std::string text;  // of the reason
+  std::vector<std::string_view> keys;
+  std::size_t of = 0;  // how many readings such a device may have
+  auto operator<=>(const Lack &) const = default;
+};
+
+void report_missing(Report &report, const Lack &lack, Reason reason, const std::vector<std::string> &devices) {
   const bool usual = reason == Reason::not_supported || reason == Reason::deprecated;
-  report.add({{fmt::format("  {} ", text), usual ? Colour::plain : Colour::warn},
-              {fmt::format("on GPU {}: {} of {}", fmt::join(devices, ", "), keys.size(), number_count(Scope::device)),
-               Colour::plain}});
+  report.add(
+      {{fmt::format("  {} ", lack.text), usual ? Colour::plain : Colour::warn},
+       {fmt::format("on GPU {}: {} of {}", fmt::join(devices, ", "), lack.keys.size(), lack.of), Colour::plain}});
   report.paragraph(remedy_for(reason), 4, Colour::plain);
-  report.paragraph(fmt::format("{}", fmt::join(keys, " ")), 4, Colour::dim);
+  report.paragraph(fmt::format("{}", fmt::join(lack.keys, " ")), 4, Colour::dim);
 }
 
 // Devices that lack the same are told of together: eight equal boards would say it eight times.
-void report_devices(Report &report, const Snapshot &snapshot) {
+void report_devices(Report &report, const Snapshot &snapshot, const DoctorOptions &options) {
   report.title("Readings that are missing");
   bool any = false;
   for (const auto reason : kOrder) {
-    std::map<std::pair<std::string, std::vector<std::string_view>>, std::vector<std::string>> devices;
+    std::map<Lack, std::vector<std::string>> devices;
     for (const auto *device : ordered_devices(snapshot)) {
-      for (auto &[text, keys] : missing_readings(*device, reason))
-        devices[{text, keys}].push_back(gpulse::text(device->id));
+      for (auto &[text, keys] : missing_readings(*device, reason, options))
+        devices[{text, keys, count_readable(*device, options)}].push_back(gpulse::text(device->id));
     }
-    for (const auto &[what, indices] : devices) report_missing(report, what.first, reason, what.second, indices);
+    for (const auto &[lack, indices] : devices) report_missing(report, lack, reason, indices);
     any = any || !devices.empty();
   }
   if (!any) report.paragraph("none: every reading is there", 2, Colour::good);
@@ -175,16 +213,16 @@ void report_cost(Report &report, const Snapshot &snapshot, std::span<const Reade
 
 }  // namespace
 
-std::string render_doctor(const Snapshot &snapshot, std::span<const ReaderCost> costs, const Style &style,
-                          const std::optional<AgentNote> &agent) {
-  Report report(style);
-  report_agent(report, snapshot, agent);
+std::string render_doctor(const Snapshot &snapshot, std::span<const ReaderCost> costs, const DoctorOptions &options) {
+  Report report(options.style);
+  report_verdict(report, snapshot, options);
+  report_agent(report, snapshot, options.agent);
   report_sources(report, snapshot);
   if (snapshot.devices.empty()) {
     report.title("Devices");
     report.paragraph(fmt::format("{}: see the sources above for why", absence_words(snapshot)), 2, Colour::warn);
   } else {
-    report_devices(report, snapshot);
+    report_devices(report, snapshot, options);
   }
   report_cost(report, snapshot, costs);
   return report.take();

@@ -2,11 +2,13 @@
 // Why a device is not seen, which readings are missing and what would give them, what gpulse itself costs.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "metric/set.hpp"
 #include "model/snapshot.hpp"
 #include "term/style.hpp"
 
@@ -27,7 +29,15 @@ struct AgentNote {
   double interval_seconds = 0, age_seconds = 0;  // between samples; of this one
 };
 
-std::string render_doctor(const Snapshot &snapshot, std::span<const ReaderCost> costs, const term::Style &style,
-                          const std::optional<AgentNote> &agent = {});
+struct DoctorOptions {
+  term::Style style = {};
+  std::optional<AgentNote> agent = {};
+  // What each source can read at all, by its name. A reading that only another vendor's devices have is not missing
+  // here. A source that is not in it may be able to read anything.
+  std::map<std::string, MetricSet> readable = {};
+};
+
+// A verdict in one sentence and what to do first, then everything that it rests on.
+std::string render_doctor(const Snapshot &snapshot, std::span<const ReaderCost> costs, const DoctorOptions &options);
 
 }  // namespace gpulse::view

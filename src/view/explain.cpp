@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <vector>
 
+#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "metric/table.hpp"
 #include "model/xid.hpp"
+#include "smi/headings.hpp"
 #include "term/width.hpp"
+#include "view/glossary.hpp"
 
 namespace gpulse::view {
 
@@ -73,27 +76,6 @@ std::string thresholds(const Metric &metric) {
   return text;
 }
 
-// Letters to change, add, drop or swap; words of equal letters are 0 apart.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before_last(b.size() + 1);
-  std::vector<std::size_t> last(b.size() + 1);
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        row[j] = std::min(row[j], before_last[j - 2] + 1);
-      }
-    }
-    before_last.swap(last);
-    last.swap(row);
-  }
-  return last[b.size()];
-}
-
 // Metrics first: of equally near names they win.
 std::vector<std::string_view> all_topics() {
   std::vector<std::string_view> topics;
@@ -115,26 +97,51 @@ void add_findings(Page &page) {
   }
 }
 
-}  // namespace
-
-std::string nearest_topic(std::string_view name) {
-  const auto topics = all_topics();
-  std::string_view best;
-  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
-  for (const auto topic : topics) {
-    const auto distance = edit_distance(name, topic);
-    if (distance < least) {
-      least = distance;
-      best = topic;
-    }
-  }
-  if (!best.empty()) return std::string(best);
-  // Half a name: "power", "tensor".
-  for (const auto topic : topics) {
-    if (name.size() >= 3 && topic.find(name) != std::string_view::npos) return std::string(topic);
-  }
-  return {};
+// By any of its names, and those of what the agent keeps of it.
+bool is_called(const Metric &metric, std::string_view name) {
+  return metric.key == name || metric.smi == name || prometheus_name(metric) == name ||
+         (!metric.total.empty() && prometheus_name(total_of(metric)) == name) ||
+         (!metric.peak.empty() && prometheus_name(peak_of(metric)) == name);
 }
+
+std::string explain_term(const Term &term, const Style &style) {
+  Page page(style);
+  page.title(term.label, "a heading of the tables");
+  page.paragraph(std::string(term.words) + ".");
+  return page.take();
+}
+
+std::string explain_heading(const smi::Heading &heading, const Style &style) {
+  Page page(style);
+  page.title(heading.name, "a word on nvidia-smi's screen");
+  page.paragraph(heading.words);
+  if (!heading.key.empty()) page.fact("metric", heading.key);
+  return page.take();
+}
+
+// A label of the tables and of the live view, in this case or in any other.
+std::string explain_label(std::string_view label, const Style &style) {
+  std::string text;
+  const auto add = [&](const std::string &more) { text += (text.empty() ? "" : "\n") + more; };
+  if (const auto *term = find_term(label)) add(explain_term(*term, style));
+  for (const auto id : labelled_metrics(label)) add(explain_metric(describe(id), style));
+  return text;
+}
+
+// What a state or a set can be: "P0", "power cap". Words such as "on" mean something else for every metric.
+std::string explain_value(std::string_view name, const Style &style) {
+  std::vector<const Metric *> found;
+  for (const auto &metric : kMetrics) {
+    const auto is_named = [&](std::string_view word) { return lower(word) == lower(name); };
+    if (std::ranges::any_of(metric.words, is_named)) found.push_back(&metric);
+  }
+  if (found.size() != 1) return {};
+  Page page(style);
+  page.title(name, fmt::format("a value of {}", found.front()->key));
+  return page.take() + '\n' + explain_metric(*found.front(), style);
+}
+
+}  // namespace
 
 std::string explain_metric(const Metric &metric, const Style &style) {
   Page page(style);
@@ -150,6 +157,8 @@ std::string explain_metric(const Metric &metric, const Style &style) {
   if (const auto text = thresholds(metric); !text.empty()) page.fact("thresholds", text);
   page.fact("label", metric.label);
   if (!is_text(metric)) page.fact("Prometheus", prometheus_name(metric));
+  if (!metric.total.empty()) page.fact("  total", prometheus_name(total_of(metric)));
+  if (!metric.peak.empty()) page.fact("  highest", prometheus_name(peak_of(metric)));
   if (!metric.smi.empty()) page.fact("nvidia-smi", metric.smi);
   return page.take();
 }
@@ -176,14 +185,18 @@ std::string explain_finding(const insight::FindingKind &kind, const Style &style
 Result<std::string> explain(std::string_view name, const Style &style) {
   std::string text;
   for (const auto &metric : kMetrics) {
-    if (name.empty() || (metric.key != name && metric.smi != name && prometheus_name(metric) != name)) continue;
+    if (name.empty() || !is_called(metric, name)) continue;
     text += (text.empty() ? "" : "\n") + explain_metric(metric, style);
   }
   if (!text.empty()) return text;
+  // Before what can be written in any case, because "SM" is a label and "sm" a heading of nvidia-smi.
+  if (text = explain_label(name, style); !text.empty()) return text;
   if (const auto finding = insight::finding_for_topic(name)) return explain_finding(insight::describe(*finding), style);
-  const auto near = nearest_topic(name);
+  if (const auto *heading = smi::find_heading(name)) return explain_heading(*heading, style);
+  if (text = explain_label(label_in_any_case(name), style); !text.empty()) return text;
+  if (text = explain_value(name, style); !text.empty()) return text;
   return failure(fmt::format("no metric or finding '{}'", name),
-                 near.empty() ? "`gpulse explain` lists them" : fmt::format("did you mean {}?", near));
+                 did_you_mean(name, all_topics(), "`gpulse explain` lists them"));
 }
 
 Result<std::string> explain_xid(std::int64_t number, const Style &style) {

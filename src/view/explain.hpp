@@ -13,8 +13,9 @@
 
 namespace gpulse::view {
 
-// A metric by key, by nvidia-smi's name or by Prometheus name, all scopes that have it; or a finding by its word or an
-// alias. A name that is none names the nearest.
+// A metric by key, by nvidia-smi's name or by Prometheus name, all scopes that have it; a label of the tables and of
+// the live view; a finding by its word or an alias; a word on nvidia-smi's screen; a value of a state. A name that is
+// none names the nearest.
 Result<std::string> explain(std::string_view name, const term::Style &style);
 std::string explain_metric(const Metric &metric, const term::Style &style);
 std::string explain_finding(const insight::FindingKind &kind, const term::Style &style);
@@ -22,8 +23,5 @@ Result<std::string> explain_xid(std::int64_t number, const term::Style &style);
 // Every metric with its one line, by scope and group, and every finding.
 std::string explain_list(const term::Style &style);
 std::string explain_finding_list(const term::Style &style);
-
-// The metric or finding that takes the fewest changes to get to; empty where none is near.
-std::string nearest_topic(std::string_view name);
 
 }  // namespace gpulse::view

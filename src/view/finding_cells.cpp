@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "insight/catalogue.hpp"
+#include "insight/usual.hpp"
 #include "term/width.hpp"
 
 namespace gpulse::view {
@@ -12,8 +13,9 @@ namespace gpulse::view {
 using insight::Weight;
 using term::Colour;
 
-Colour colour_of(Weight weight) {
-  switch (weight) {
+Colour finding_colour(const insight::Finding &finding) {
+  if (insight::is_usual(finding)) return Colour::dim;
+  switch (finding.weight) {
     case Weight::ok:
       return Colour::good;
     case Weight::note:
@@ -31,7 +33,7 @@ std::string devices_words(const insight::Finding &finding) {
 }
 
 std::vector<term::Span> finding_spans(const insight::Finding &finding, bool unicode) {
-  const auto colour = colour_of(finding.weight);
+  const auto colour = finding_colour(finding);
   const std::string_view mark = finding.weight == Weight::problem ? "!" : unicode ? "·" : "-";
   return {{fmt::format("{} ", mark), colour},
           {devices_words(finding) + "  ", Colour::bold},

@@ -10,7 +10,8 @@
 
 namespace gpulse::view {
 
-term::Colour colour_of(insight::Weight weight);
+// How much it deserves to be seen; a busy board at its power limit does not.
+term::Colour finding_colour(const insight::Finding &finding);
 // "GPU 0, 2"
 std::string devices_words(const insight::Finding &finding);
 // "! GPU 0  input-cpu  The GPU waits 94 % of the time…"; the mark of a note is another.

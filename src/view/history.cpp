@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/counted.hpp"
 #include "base/moment.hpp"
 #include "term/width.hpp"
 #include "view/cell.hpp"
@@ -51,7 +52,7 @@ std::string title_line(const HistoryPage &page, const Style &style) {
 Lines loss_lines(const HistoryPage &page, const Style &style) {
   Lines lines;
   for (const auto &loss : page.lost) {
-    const auto text = fmt::format("{} sample{} lost from {} to {}: {}", loss.samples, loss.samples == 1 ? "" : "s",
+    const auto text = fmt::format("{} lost from {} to {}: {}", counted(loss.samples, "sample"),
                                   moment_words(page, loss.from), moment_words(page, loss.to), loss.reason.str());
     lines.push_back(term::line(style, {{term::clean(text, style.unicode), Colour::warn}}));
   }

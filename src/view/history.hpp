@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/json_writer.hpp"
 #include "model/snapshot.hpp"
 #include "term/style.hpp"
 
@@ -112,5 +113,8 @@ std::string history_events_csv(const HistoryPage &page);
 std::string history_processes_json(const HistoryPage &page);
 std::string history_totals_json(const HistoryPage &page, HistoryOwner by);
 std::string history_events_json(const HistoryPage &page);
+// As one array.
+void write_history_processes(JsonWriter &json, const HistoryPage &page);
+void write_history_totals(JsonWriter &json, const HistoryPage &page, HistoryOwner by);
 
 }  // namespace gpulse::view

@@ -43,22 +43,32 @@ std::string csv_of(const Records &records) {
   return out;
 }
 
+void write_record(JsonWriter &json, const Records &records, const std::vector<Value> &row) {
+  json.begin_object();
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    json.key(records.names[i]);
+    if (std::holds_alternative<std::monostate>(row[i])) json.null();
+    if (const auto *number = std::get_if<double>(&row[i])) json.value(*number);
+    if (const auto *number = std::get_if<std::int64_t>(&row[i])) json.value(*number);
+    if (const auto *text = std::get_if<std::string>(&row[i])) json.value(std::string_view(*text));
+  }
+  json.end_object();
+}
+
 std::string json_of(const Records &records) {
   std::string out;
   for (const auto &row : records.rows) {
     JsonWriter json(out);
-    json.begin_object();
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      json.key(records.names[i]);
-      if (std::holds_alternative<std::monostate>(row[i])) json.null();
-      if (const auto *number = std::get_if<double>(&row[i])) json.value(*number);
-      if (const auto *number = std::get_if<std::int64_t>(&row[i])) json.value(*number);
-      if (const auto *text = std::get_if<std::string>(&row[i])) json.value(std::string_view(*text));
-    }
-    json.end_object();
+    write_record(json, records, row);
     out += '\n';
   }
   return out;
+}
+
+void write_array(JsonWriter &json, const Records &records) {
+  json.begin_array();
+  for (const auto &row : records.rows) write_record(json, records, row);
+  json.end_array();
 }
 
 double to_milliseconds(double seconds) { return std::round(seconds * 1000) / 1000; }
@@ -264,7 +274,7 @@ void write_history_json(const HistoryPage &page, const HistoryWrite &write) {
   JsonMemory memory;
   std::string out;
   for (Walk walk(page); walk.next();) {
-    write_json(snapshot_of(page, walk), out, false, &metrics, &memory);
+    write_json(snapshot_of(page, walk), out, {.only = &metrics, .memory = &memory});
     out += '\n';
     if (out.size() < kPiece) continue;
     if (!write(out)) return;
@@ -279,5 +289,9 @@ std::string history_totals_csv(const HistoryPage &page, HistoryOwner by) { retur
 std::string history_totals_json(const HistoryPage &page, HistoryOwner by) { return json_of(total_records(page, by)); }
 std::string history_events_csv(const HistoryPage &page) { return csv_of(event_records(page)); }
 std::string history_events_json(const HistoryPage &page) { return json_of(event_records(page)); }
+void write_history_processes(JsonWriter &json, const HistoryPage &page) { write_array(json, process_records(page)); }
+void write_history_totals(JsonWriter &json, const HistoryPage &page, HistoryOwner by) {
+  write_array(json, total_records(page, by));
+}
 
 }  // namespace gpulse::view

@@ -74,10 +74,6 @@ std::size_t shown_rows(const HistoryPage &page, std::size_t count) {
   return page.most_rows == 0 ? count : std::min(count, page.most_rows);
 }
 
-Colour severity_colour(Severity severity) {
-  return severity == Severity::critical ? Colour::bad : severity == Severity::warning ? Colour::warn : Colour::plain;
-}
-
 }  // namespace
 
 Lines history_process_lines(const HistoryPage &page, const Style &style) {
@@ -128,10 +124,9 @@ Lines history_event_lines(const HistoryPage &page, const Style &style) {
   for (auto i = events.size() - shown; i < events.size(); ++i) {
     const auto &event = events[i];
     const auto place = event_place(places, event);
-    lines.push_back(
-        term::line(style, {{moment_words(page, event.time) + "  ", Colour::dim},
-                           {place.empty() ? "" : term::clean(place, style.unicode) + "  "},
-                           {term::clean(event.text.str(), style.unicode), severity_colour(severity(event.kind))}}));
+    lines.push_back(term::line(style, {{moment_words(page, event.time) + "  ", Colour::dim},
+                                       {place.empty() ? "" : term::clean(place, style.unicode) + "  "},
+                                       {term::clean(event_words(event), style.unicode), event_colour(event)}}));
   }
   return lines;
 }

@@ -11,6 +11,7 @@
 #include "term/width.hpp"
 #include "view/cell.hpp"
 #include "view/diagnosis.hpp"
+#include "view/finding_cells.hpp"
 #include "view/job_words.hpp"
 
 namespace gpulse::view {
@@ -133,14 +134,13 @@ void add_energy(Page &page, const JobReport &report, const JobReportOptions &opt
 
 void add_finding(Page &page, const JobReport &report, const JobFinding &found, const Style &style) {
   const auto &finding = found.finding;
-  const bool problem = finding.weight == Weight::problem;
   std::string where;
   for (const auto &id : finding.devices) where += (where.empty() ? "GPU " : ", ") + text(id);
   const auto when = when_words(report, found, style.unicode ? "–" : "-");
   std::string note = where;
   if (!when.empty()) note += (note.empty() ? "" : ", ") + when;
   if (finding.estimated) note += (note.empty() ? "" : ", ") + std::string("estimated");
-  page.line({{std::string(insight::word(finding.weight)) + " ", problem ? Colour::bad : Colour::warn},
+  page.line({{std::string(insight::word(finding.weight)) + " ", finding_colour(finding)},
              {std::string(insight::word(finding.id)), Colour::bold},
              {note.empty() ? "" : "  " + note, Colour::dim}});
   const std::string indent(kIndent, ' ');

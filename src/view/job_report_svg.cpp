@@ -130,28 +130,8 @@ std::string curve_path(const JobReport &report, const JobPlot &plot, const JobPl
 }  // namespace
 
 std::string html_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
+  auto out = xml_escape(printable(text));
+  for (auto at = out.find('\''); at != std::string::npos; at = out.find('\'', at)) out.replace(at, 1, "&#39;");
   return out;
 }
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include "base/json_writer.hpp"
 #include "metric/format.hpp"
 #include "view/csv.hpp"
 #include "view/diagnosis.hpp"
@@ -103,25 +102,10 @@ const DeviceIdentity &identity_of(const Device &device) {
   return device.identity ? *device.identity : kNobody;
 }
 
-void write_who(JsonWriter &json, const Device &device) {
-  const auto &identity = identity_of(device);
-  json.member("id", text(device.id));
-  json.member("index", device.id.index);
-  json.member("vendor", identity.vendor);
-  json.member("uuid", identity.uuid);
-  write_text(json, "pci", identity.pci);
-  json.member("name", identity.name);
-  write_text(json, "driver", identity.driver);
-  write_text(json, "parent", identity.parent);
-  json.key("mig");
-  device.id.instance ? json.value(*device.id.instance) : json.null();
-  write_text(json, "label", identity.label);
-}
-
 [[gnu::cold]] void remember(JsonMemory::Part &part, const Device &device, Only only) {
   part = {.identity = device.identity, .id = device.id, .who = {}, .info = {}};
   JsonWriter who(part.who), info(part.info);
-  write_who(who, device);
+  write_device_names(who, device);
   write_texts(info, Scope::device, &identity_of(device).texts, only);
 }
 
@@ -139,19 +123,6 @@ void write_who(JsonWriter &json, const Device &device) {
   json.begin_object();
   json.written(part.info);
   json.end_object();
-  json.end_object();
-}
-
-void write_process(JsonWriter &json, const Process &process, Only only) {
-  json.begin_object();
-  json.member("pid", process.pid);
-  json.member("device", process.device.index);
-  json.member("device_id", text(process.device));
-  json.member("type", type_word(process.types));
-  json.member("state", process.foreign ? "host pid" : process.gone ? "gone" : "ok");
-  write_texts(json, Scope::process, process.texts.get(), only);
-  write_numbers(json, process.row, only);
-  write_unavailable(json, process.row, process.texts.get(), only);
   json.end_object();
 }
 
@@ -180,19 +151,9 @@ void write_process(JsonWriter &json, const Process &process, Only only) {
 void write_events(JsonWriter &json, const Snapshot &snapshot) {
   json.key("events");
   json.begin_array();
-  for (const auto &event : snapshot.events) {
-    json.begin_object();
-    json.member("time", iso8601_utc(event.time));
-    write_text(json, "device", event.device);
-    json.member("kind", word(event.kind));
-    json.member("code", event.code);
-    json.member("text", event.text);
-    json.end_object();
-  }
+  for (const auto &event : snapshot.events) write_event_json(json, event);
   json.end_array();
 }
-
-using Findings = const std::vector<insight::Finding> *;
 
 void write_findings(JsonWriter &json, const Snapshot &snapshot, const std::vector<insight::Finding> &findings) {
   json.key("findings");
@@ -201,13 +162,14 @@ void write_findings(JsonWriter &json, const Snapshot &snapshot, const std::vecto
   json.end_array();
 }
 
-[[gnu::hot]] void write_compact(const Snapshot &snapshot, std::string &out, Only only, JsonMemory &memory,
-                                std::optional<std::int64_t> step, Findings findings) {
+[[gnu::hot]] void write_compact(const Snapshot &snapshot, std::string &out, const JsonOptions &options,
+                                JsonMemory &memory) {
+  const auto *only = options.only;
   JsonWriter json(out);
   json.begin_object();
   json.member("schema", "gpulse/1");
   write_text(json, "time", has_time(snapshot) ? iso8601_utc(snapshot.time) : "");
-  if (step) json.member("step", *step);
+  if (options.step) json.member("step", *options.step);
   write_text(json, "hostname", snapshot.hostname);
   write_text(json, "origin", snapshot.origin);
   if (wants(only, Scope::host)) write_host(json, snapshot, only);
@@ -217,16 +179,16 @@ void write_findings(JsonWriter &json, const Snapshot &snapshot, const std::vecto
   for (std::size_t i = 0; i < snapshot.devices.size(); ++i)
     write_device(json, snapshot.devices[i], only, memory.devices[i]);
   json.end_array();
-  if (wants(only, Scope::process)) {
+  if (options.processes && wants(only, Scope::process)) {
     json.key("processes");
     json.begin_array();
-    for (const auto &process : snapshot.processes) write_process(json, process, only);
+    for (const auto &process : snapshot.processes) write_process_json(json, process, only);
     json.end_array();
   }
   write_sources(json, snapshot, memory);
   if (only == nullptr) {
-    write_events(json, snapshot);
-    if (findings != nullptr) write_findings(json, snapshot, *findings);
+    if (options.events) write_events(json, snapshot);
+    if (options.findings != nullptr) write_findings(json, snapshot, *options.findings);
     json.key("self");
     json.begin_object();
     write_row(json, snapshot.self, only);
@@ -242,7 +204,7 @@ Result<MetricSet> json_fields(std::span<const std::string> fields) {
   for (const auto &field : fields) {
     if (find_csv_identity(field)) continue;  // always there
     const auto id = find_field(field);
-    if (!id) return failure("no field '" + field + "'", "`gpulse explain` lists them");
+    if (!id) return failure("no field '" + field + "'", nearest_field(field));
     set.add(*id);
   }
   return set;
@@ -264,13 +226,59 @@ MetricSet needs_of_json(const MetricSet &fields) {
   return std::round(value * scale) / scale;
 }
 
-[[gnu::hot]] void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only,
-                             JsonMemory *memory, std::optional<std::int64_t> step, Findings findings) {
+void write_device_names(JsonWriter &json, const Device &device) {
+  const auto &identity = identity_of(device);
+  json.member("id", text(device.id));
+  json.member("index", device.id.index);
+  json.member("vendor", identity.vendor);
+  json.member("uuid", identity.uuid);
+  write_text(json, "pci", identity.pci);
+  json.member("name", identity.name);
+  write_text(json, "driver", identity.driver);
+  write_text(json, "parent", identity.parent);
+  json.key("mig");
+  device.id.instance ? json.value(*device.id.instance) : json.null();
+  write_text(json, "label", identity.label);
+}
+
+void write_device_info(JsonWriter &json, const Device &device) {
+  json.key("info");
+  json.begin_object();
+  write_texts(json, Scope::device, &identity_of(device).texts, nullptr);
+  json.end_object();
+}
+
+void write_event_json(JsonWriter &json, const Event &event) {
+  json.begin_object();
+  json.member("time", iso8601_utc(event.time));
+  write_text(json, "device", event.device);
+  json.member("kind", word(event.kind));
+  static constexpr std::array<std::string_view, 3> kSeverities{"note", "warning", "critical"};
+  json.member("severity", kSeverities[static_cast<std::size_t>(severity(event.kind))]);
+  json.member("code", event.code);
+  json.member("text", event.text);
+  json.end_object();
+}
+
+void write_process_json(JsonWriter &json, const Process &process, const MetricSet *only) {
+  json.begin_object();
+  json.member("pid", process.pid);
+  json.member("device", process.device.index);
+  json.member("device_id", text(process.device));
+  json.member("type", type_word(process.types));
+  json.member("state", process.foreign ? "host pid" : process.gone ? "gone" : "ok");
+  write_texts(json, Scope::process, process.texts.get(), only);
+  write_numbers(json, process.row, only);
+  write_unavailable(json, process.row, process.texts.get(), only);
+  json.end_object();
+}
+
+[[gnu::hot]] void write_json(const Snapshot &snapshot, std::string &out, const JsonOptions &options) {
   JsonMemory nothing;
-  auto &known = memory != nullptr ? *memory : nothing;
-  if (!pretty) return write_compact(snapshot, out, only, known, step, findings);
+  auto &known = options.memory != nullptr ? *options.memory : nothing;
+  if (!options.pretty) return write_compact(snapshot, out, options, known);
   std::string compact;
-  write_compact(snapshot, compact, only, known, step, findings);
+  write_compact(snapshot, compact, options, known);
   out += indent_json(compact);
 }
 

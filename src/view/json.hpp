@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_writer.hpp"
 #include "base/result.hpp"
 #include "insight/finding.hpp"
 #include "metric/set.hpp"
@@ -38,12 +39,26 @@ struct JsonMemory {
   std::string sources;
 };
 
-// Appends one object; compact without a newline, or laid out for a person with one. `only`: with these metrics alone,
-// and without the host and the processes where none of them is theirs. `step`: of the training that the sample was
-// taken in. `findings`: of the past minute; null: there is no past to judge.
-void write_json(const Snapshot &snapshot, std::string &out, bool pretty, const MetricSet *only = nullptr,
-                JsonMemory *memory = nullptr, std::optional<std::int64_t> step = std::nullopt,
-                const std::vector<insight::Finding> *findings = nullptr);
+struct JsonOptions {
+  bool pretty = false;              // laid out for a person, with a newline at the end
+  const MetricSet *only = nullptr;  // these alone, and no host and no processes where none of them is theirs
+  JsonMemory *memory = nullptr;
+  std::optional<std::int64_t> step{};                       // of the training that the sample was taken in
+  const std::vector<insight::Finding> *findings = nullptr;  // of the past minute; null: there is no past to judge
+  bool processes = true;
+  bool events = true;
+};
+// Appends one object.
+void write_json(const Snapshot &snapshot, std::string &out, const JsonOptions &options = {});
+
+// Who a device is, as members of its object: "id", "index", "vendor", "uuid", …
+void write_device_names(JsonWriter &json, const Device &device);
+// And what it says of itself in words, the object "info".
+void write_device_info(JsonWriter &json, const Device &device);
+// One event, with its braces.
+void write_event_json(JsonWriter &json, const Event &event);
+// One process on a device, with its braces.
+void write_process_json(JsonWriter &json, const Process &process, const MetricSet *only = nullptr);
 
 // As it stands in JSON.
 double rounded(MetricId id, double value);

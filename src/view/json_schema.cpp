@@ -5,91 +5,18 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_writer.hpp"
 #include "insight/catalogue.hpp"
 #include "metric/table.hpp"
 #include "view/json_indent.hpp"
+#include "view/schema_writer.hpp"
 
 namespace gpulse::view {
 
 namespace {
 
-constexpr std::string_view kTimePattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$";
-
 using Keys = std::vector<std::string_view>;
 
-// Every object is closed: what is not there is null. Only what --fields can leave out is not required.
-class SchemaWriter {
- public:
-  explicit SchemaWriter(std::string &out) : json_(out) {}
-
-  JsonWriter &json() { return json_; }
-
-  template <class Members>
-  void object(Members members) {
-    json_.member("type", "object");
-    json_.member("additionalProperties", false);
-    json_.key("properties");
-    json_.begin_object();
-    Keys outer = std::move(keys_);
-    keys_.clear();
-    members();
-    json_.end_object();
-    json_.key("required");
-    json_.begin_array();
-    for (const auto key : keys_) json_.value(key);
-    json_.end_array();
-    keys_ = std::move(outer);
-  }
-
-  template <class Content>
-  void member(std::string_view key, Content content, bool required = true) {
-    if (required) keys_.push_back(key);
-    json_.key(key);
-    json_.begin_object();
-    content();
-    json_.end_object();
-  }
-  void plain(std::string_view key, std::string_view type) {
-    member(key, [&] { json_.member("type", type); });
-  }
-  void optional(std::string_view key, std::string_view type) {
-    member(key, [&] { nullable(type); });
-  }
-  void nullable(std::string_view type) {
-    json_.key("type");
-    json_.begin_array();
-    json_.value(type);
-    json_.value("null");
-    json_.end_array();
-  }
-  template <class Words>
-  void one_of(const Words &words, bool or_null = false) {
-    json_.key("enum");
-    json_.begin_array();
-    for (const auto name : words) json_.value(std::string_view(name));
-    if (or_null) json_.null();
-    json_.end_array();
-  }
-  void reference(std::string_view key, std::string_view definition, bool required = true) {
-    member(key, [&] { point_to(definition); }, required);
-  }
-  void list(std::string_view key, std::string_view definition, bool required = true) {
-    const auto content = [&] {
-      json_.member("type", "array");
-      json_.key("items");
-      json_.begin_object();
-      point_to(definition);
-      json_.end_object();
-    };
-    member(key, content, required);
-  }
-  void point_to(std::string_view definition) { json_.member("$ref", "#/$defs/" + std::string(definition)); }
-
- private:
-  JsonWriter json_;
-  Keys keys_;
-};
+constexpr std::string_view kTimePattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$";
 
 // A word of the table, or what stands for a value the table has no word for.
 template <class Words>
@@ -132,12 +59,6 @@ void metric(SchemaWriter &schema, const Metric &metric) {
   schema.member(metric.key, content, false);
 }
 
-void metrics(SchemaWriter &schema, Scope scope, bool texts) {
-  for_each_metric(scope, [&](MetricId, const Metric &row) {
-    if (is_text(row) == texts) metric(schema, row);
-  });
-}
-
 void unavailable(SchemaWriter &schema, Scope scope) {
   auto &json = schema.json();
   schema.member("unavailable", [&] {
@@ -157,7 +78,7 @@ void unavailable(SchemaWriter &schema, Scope scope) {
 }
 
 void row_members(SchemaWriter &schema, Scope scope) {
-  metrics(schema, scope, false);
+  write_metric_schemas(schema, scope, false);
   unavailable(schema, scope);
 }
 
@@ -172,7 +93,28 @@ void core_members(SchemaWriter &schema) {
 }
 
 void device_members(SchemaWriter &schema) {
-  static constexpr std::array<std::string_view, 4> kStates{"ok", "asleep", "lost", "not responding"};
+  write_device_names_schema(schema);
+  write_device_state_schema(schema);
+  schema.member("metrics", [&] { schema.object([&] { write_metric_schemas(schema, Scope::device, false); }); });
+  unavailable(schema, Scope::device);
+  schema.member("info", [&] { schema.object([&] { write_metric_schemas(schema, Scope::device, true); }); });
+}
+
+void process_members(SchemaWriter &schema) {
+  static constexpr std::array<std::string_view, 3> kStates{"ok", "gone", "host pid"};
+  schema.plain("pid", "integer");
+  schema.plain("device", "integer");
+  schema.plain("device_id", "string");
+  schema.plain("type", "string");
+  schema.member("state", [&] { schema.one_of(kStates); });
+  write_metric_schemas(schema, Scope::process, true);
+  write_metric_schemas(schema, Scope::process, false);
+  unavailable(schema, Scope::process);
+}
+
+}  // namespace
+
+void write_device_names_schema(SchemaWriter &schema) {
   schema.plain("id", "string");
   schema.plain("index", "integer");
   schema.plain("vendor", "string");
@@ -183,25 +125,20 @@ void device_members(SchemaWriter &schema) {
   schema.optional("parent", "string");
   schema.optional("mig", "integer");
   schema.optional("label", "string");
-  schema.member("state", [&] { schema.one_of(kStates); });
-  schema.member("metrics", [&] { schema.object([&] { metrics(schema, Scope::device, false); }); });
-  unavailable(schema, Scope::device);
-  schema.member("info", [&] { schema.object([&] { metrics(schema, Scope::device, true); }); });
 }
 
-void process_members(SchemaWriter &schema) {
-  static constexpr std::array<std::string_view, 3> kStates{"ok", "gone", "host pid"};
-  schema.plain("pid", "integer");
-  schema.plain("device", "integer");
-  schema.plain("device_id", "string");
-  schema.plain("type", "string");
+void write_device_state_schema(SchemaWriter &schema) {
+  static constexpr std::array<std::string_view, 4> kStates{"ok", "asleep", "lost", "not responding"};
   schema.member("state", [&] { schema.one_of(kStates); });
-  metrics(schema, Scope::process, true);
-  metrics(schema, Scope::process, false);
-  unavailable(schema, Scope::process);
 }
 
-void finding_members(SchemaWriter &schema) {
+void write_metric_schemas(SchemaWriter &schema, Scope scope, bool texts) {
+  for_each_metric(scope, [&](MetricId, const Metric &row) {
+    if (is_text(row) == texts) metric(schema, row);
+  });
+}
+
+void write_finding_schema(SchemaWriter &schema) {
   static constexpr std::array<std::string_view, 3> kSeverities{"ok", "note", "problem"};
   auto &json = schema.json();
   const auto list_of = [&](std::string_view name, std::string_view type) {
@@ -240,7 +177,7 @@ void finding_members(SchemaWriter &schema) {
   schema.plain("explain", "string");
 }
 
-void definitions(SchemaWriter &schema) {
+void write_snapshot_definitions(SchemaWriter &schema) {
   schema.member("host", [&] { schema.object([&] { host_members(schema); }); });
   schema.member("core", [&] { schema.object([&] { core_members(schema); }); });
   schema.member("self", [&] { schema.object([&] { row_members(schema, Scope::self); }); });
@@ -259,18 +196,19 @@ void definitions(SchemaWriter &schema) {
       schema.reference("time", "time");
       schema.optional("device", "string");
       schema.plain("kind", "string");
+      schema.plain("severity", "string");
       schema.plain("code", "integer");
       schema.plain("text", "string");
     });
   });
-  schema.member("finding", [&] { schema.object([&] { finding_members(schema); }); });
+  schema.member("finding", [&] { schema.object([&] { write_finding_schema(schema); }); });
   schema.member("time", [&] {
     schema.json().member("type", "string");
     schema.json().member("pattern", kTimePattern);
   });
 }
 
-void top_members(SchemaWriter &schema) {
+void write_snapshot_members(SchemaWriter &schema) {
   schema.member("schema", [&] { schema.json().member("const", "gpulse/1"); });
   schema.member("time", [&] {
     schema.nullable("string");
@@ -288,20 +226,18 @@ void top_members(SchemaWriter &schema) {
   schema.reference("self", "self", false);
 }
 
-}  // namespace
-
 std::string json_schema() {
   std::string compact;
-  SchemaWriter schema(compact);
+  SchemaWriter schema(compact, "#/$defs/");
   auto &json = schema.json();
   json.begin_object();
   json.member("$schema", "https://json-schema.org/draft/2020-12/schema");
   json.member("$id", "gpulse-1.schema.json");
   json.member("title", "A snapshot of gpulse, version 1");
-  schema.object([&] { top_members(schema); });
+  schema.object([&] { write_snapshot_members(schema); });
   json.key("$defs");
   json.begin_object();
-  definitions(schema);
+  write_snapshot_definitions(schema);
   json.end_object();
   json.end_object();
   return indent_json(compact);

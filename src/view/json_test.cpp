@@ -20,7 +20,7 @@ using ::testing::Not;
 
 std::string json_of(const Snapshot &snapshot, bool pretty = false) {
   std::string text;
-  write_json(snapshot, text, pretty);
+  write_json(snapshot, text, {.pretty = pretty});
   return text;
 }
 
@@ -106,7 +106,7 @@ TEST(Json, TellsOfSourcesEventsAndOrigin) {
       HasSubstr(
           R"("devices":[],"processes":[],)"
           R"("sources":[{"name":"nvml","problem":"the driver is not loaded","remedy":null,"devices":0}],)"
-          R"("events":[{"time":"2026-11-15T02:31:18.730Z","device":"GPU-1","kind":"xid","code":79,"text":"gone"}],)"));
+          R"("events":[{"time":"2026-11-15T02:31:18.730Z","device":"GPU-1","kind":"xid","severity":"critical","code":79,"text":"gone"}],)"));
 }
 
 // What was written before is used again only where it is still right.
@@ -114,7 +114,7 @@ TEST(Json, TellsOfFindingsWhereThereIsAPastToJudge) {
   const auto snapshot = make_snapshot(1);
   const auto written = [&](const std::vector<insight::Finding> *findings) {
     std::string text;
-    write_json(snapshot, text, false, nullptr, nullptr, std::nullopt, findings);
+    write_json(snapshot, text, {.findings = findings});
     return text;
   };
   EXPECT_THAT(written(nullptr), Not(HasSubstr("\"findings\"")));
@@ -140,7 +140,7 @@ TEST(Json, WritesEverySampleAsIfItWereTheFirst) {
   JsonMemory memory;
   const auto expect_as_first = [&](const Snapshot &snapshot, const char *what) {
     std::string text;
-    write_json(snapshot, text, false, nullptr, &memory);
+    write_json(snapshot, text, {.memory = &memory});
     EXPECT_EQ(text, json_of(snapshot)) << what;
   };
   auto now = make_snapshot(2);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/process_cells.hpp"
 
+#include "base/text.hpp"
 #include "term/width.hpp"
 #include "view/cell.hpp"
+#include "view/command_words.hpp"
 
 namespace gpulse::view {
 
@@ -36,10 +38,23 @@ Cell owner_cell(const Process &process, const Style &style) {
   return missing_cell(style);
 }
 
-Cell command_cell(const Process &process, const Style &style) {
+namespace {
+
+// From the arguments themselves where they are known: one may hold blanks.
+std::string brief_command_of(const Process &process) {
+  if (process.arguments != nullptr && !process.arguments->empty()) {
+    return brief_command({process.arguments->begin(), process.arguments->end()});
+  }
+  return brief_command(split_words(text_by_role(process.texts.get(), Role::command)));
+}
+
+}  // namespace
+
+Cell command_cell(const Process &process, const Style &style, CommandForm form) {
   if (process.foreign) return {"host pid", Colour::dim};
   if (process.gone) return {"gone", Colour::dim};
-  const auto command = process_text(process, Role::command, style);
+  const auto command = form == CommandForm::whole ? process_text(process, Role::command, style)
+                                                  : term::clean(printable(brief_command_of(process)), style.unicode);
   return command.empty() ? process_text_cell(process, Role::name, style) : Cell(command);
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A snapshot in Prometheus' text format 0.0.4, as an exporter or a file for node_exporter shows it: a family per number
-// of the metric table, in base units. What could not be read has no series. The result depends on the snapshot alone;
-// what stays the same from one to the next is kept, so that a sample costs its numbers. One thread at a time.
+// A snapshot in a text for Prometheus, as an exporter or a file for node_exporter shows it: a family per number of the
+// metric table, in base units, and of what the agent has counted where that is given. What could not be read has no
+// series. The result depends on what is given alone; what stays the same from one to the next is kept, so that a sample
+// costs its numbers. One thread at a time.
 //
 //   labels   gpu (the id: "0", of an instance "0:1"), uuid, vendor; what else a device is stands on gpulse_gpu_info
 //   state    the number, with its words in the HELP line: gpulse_compute_mode 0
 //   set      a series for each word, 0 or 1, with the word in the label "state"
 //   text     a label of gpulse_gpu_info, unless it is longer than a label should be
+//   total    of a set a series for each word that is a fault, with the word in the label "reason"
 #pragma once
 
 #include <memory>
@@ -16,8 +18,10 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "insight/tally.hpp"
 #include "metric/set.hpp"
 #include "model/snapshot.hpp"
+#include "view/exposition.hpp"
 
 namespace gpulse::view {
 
@@ -30,17 +34,23 @@ Result<MetricSet> prometheus_fields(std::span<const std::string> fields);
 
 class PrometheusView {
  public:
-  explicit PrometheusView(const MetricSet &metrics);
+  explicit PrometheusView(const MetricSet &metrics, Exposition exposition = Exposition::text);
 
-  // Appends the text.
-  void write(const Snapshot &snapshot, std::string &out);
+  // Appends the text, without its end. `tally`: null where nothing is counted.
+  void write(const Snapshot &snapshot, std::string &out, const insight::TallyReport *tally = nullptr);
+  // Only when it was taken: of one that does not tell any more what is.
+  void write_time(const Snapshot &snapshot, std::string &out) const;
 
  private:
+  enum class From : std::uint8_t { reading, total, peak };
   struct Family {
     MetricId id;
     std::string name, head;
     double multiply = 1, divide = 1;
-    std::vector<std::string> words{};  // of a set: how the labels end
+    From from = From::reading;
+    std::size_t place = 0;                // among the totals or the peaks
+    std::optional<std::size_t> stand_in;  // the total that is shown where there is no reading
+    std::vector<std::string> words{};     // of a set: how the labels end
   };
   struct KnownDevice {
     std::shared_ptr<const DeviceIdentity> identity;
@@ -49,14 +59,30 @@ class PrometheusView {
     std::string info;
     bool repeated = false;  // as a damaged log may have it: the same series must not come twice
   };
+  // A device of the sample, with what was counted of it.
+  struct Shown {
+    const Device *device = nullptr;
+    const KnownDevice *known = nullptr;
+    const insight::DeviceTally *tally = nullptr;
+  };
 
+  void add_families(const MetricSet &metrics, Scope scope, std::vector<Family> &families);
+  Family make_family(MetricId id, const Metric &metric, std::string_view more) const;
+  void add_kept(const MetricSet &metrics);
   // In the family's unit; none: it has no series.
   static std::optional<double> value_of(const Family &family, const Row &row);
+  static std::optional<double> value_of(const Family &family, const Shown &shown);
   void learn(const std::vector<Device> &devices);
   KnownDevice describe_device(const Device &device) const;
+  std::vector<Shown> shown(const Snapshot &snapshot, const insight::TallyReport *tally) const;
+  void write_facts(const Snapshot &snapshot, std::string &out) const;
   void write_devices(const std::vector<Device> &devices, std::string &out) const;
-  void write_family(const Family &family, const std::vector<Device> &devices, std::string &out) const;
+  static void write_family(const Family &family, const std::vector<Shown> &all, std::string &out);
+  static void write_words(const Family &family, const Shown &shown, double value, std::string &out);
+  static void write_seconds(const Family &family, const std::vector<Shown> &all, std::string &out);
 
+  Exposition exposition_;
+  std::string time_head_, count_head_, info_head_, state_head_;
   std::vector<Family> device_, host_, self_;
   std::vector<MetricId> texts_;
   std::vector<KnownDevice> known_;

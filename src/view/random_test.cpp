@@ -165,7 +165,7 @@ TEST(EverySnapshot, FitsTheScreenAndIsCleanText) {
     if (options.height > 0) {
       ASSERT_LE(std::count(text.begin(), text.end(), '\n'), options.height);
     }
-    if (round % 10 == 0) expect_sound(render_doctor(snapshot, {}, options.style), options.style);
+    if (round % 10 == 0) expect_sound(render_doctor(snapshot, {}, {.style = options.style}), options.style);
     if (::testing::Test::HasFatalFailure()) return;
   }
 }

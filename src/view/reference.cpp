@@ -11,6 +11,8 @@
 #include "base/json_writer.hpp"
 #include "insight/catalogue.hpp"
 #include "metric/table.hpp"
+#include "smi/headings.hpp"
+#include "view/glossary.hpp"
 #include "view/json_indent.hpp"
 
 namespace gpulse::view {
@@ -38,12 +40,14 @@ std::string values_of(const Metric &metric) {
 
 std::string names_of(const Metric &metric) {
   std::string text = is_text(metric) ? "" : fmt::format("`{}`", prometheus_name(metric));
+  if (!metric.total.empty()) text += fmt::format("<br>`{}`", prometheus_name(total_of(metric)));
+  if (!metric.peak.empty()) text += fmt::format("<br>`{}`", prometheus_name(peak_of(metric)));
   if (!metric.smi.empty()) text += fmt::format("{}`{}`", text.empty() ? "" : "<br>", metric.smi);
   return text;
 }
 
 std::string row_of(const Metric &metric) {
-  return fmt::format("| `{}` | {} | {} {} | {} | {} |\n", metric.key, cell(values_of(metric)),
+  return fmt::format("| `{}` | {} | {} | {} {} | {} | {} |\n", metric.key, cell(metric.label), cell(values_of(metric)),
                      cell(std::string(metric.help) + "."), cell(metric.meaning), word(metric.window), names_of(metric));
 }
 
@@ -73,6 +77,14 @@ void write_texts(JsonWriter &json, std::string_view key, std::span<const std::st
   json.end_array();
 }
 
+std::vector<std::string_view> words_of_bits(const Metric &metric, std::uint64_t bits) {
+  std::vector<std::string_view> words;
+  for (std::size_t i = 0; i < metric.words.size(); ++i) {
+    if ((bits >> i & 1U) != 0) words.push_back(metric.words[i]);
+  }
+  return words;
+}
+
 void write_metric(JsonWriter &json, const Metric &metric) {
   json.begin_object();
   json.member("key", metric.key);
@@ -88,11 +100,14 @@ void write_metric(JsonWriter &json, const Metric &metric) {
   json.member("label", metric.label);
   json.member("help", metric.help);
   json.member("meaning", metric.meaning);
+  write_optional(json, "role", word(metric.role));
   write_optional(json, "nvidia_smi", metric.smi);
   write_optional(json, "prometheus", is_text(metric) ? std::string() : prometheus_name(metric));
   write_threshold(json, "warn", metric.warn);
   write_threshold(json, "bad", metric.bad);
   write_texts(json, "words", metric.words);
+  write_texts(json, "calm", words_of_bits(metric, metric.calm));
+  write_texts(json, "grave", words_of_bits(metric, metric.grave));
   json.member("rank", static_cast<int>(metric.rank));
   json.end_object();
 }
@@ -145,19 +160,32 @@ std::string section_of(const insight::FindingKind &kind) {
 std::string metric_reference() {
   std::string page =
       "# Metrics\n\n"
-      "Made from the table in `src/metric/rows`; `gpulse explain NAME` says the same in the terminal. A reading is a "
-      "number or the reason why there is none.\n";
+      "Made from the table in `src/metric/rows`; `gpulse explain NAME` says the same in the terminal, where NAME is a "
+      "key, "
+      "or the label that tables and the live view have for it. A reading is a number or the reason why there is "
+      "none.\n";
   for (const auto scope : {Scope::device, Scope::process, Scope::host, Scope::core, Scope::self, Scope::detail}) {
     for (const auto group : groups_of(scope)) {
       const auto title = word(scope) == word(group) || scope == Scope::self
                              ? std::string(word(group))
                              : fmt::format("{}: {}", word(scope), word(group));
       page += fmt::format("\n## {}\n\n", capitalised(title));
-      page += "| key | value | meaning | speaks of | Prometheus, nvidia-smi |\n|---|---|---|---|---|\n";
+      page += "| key | label | value | meaning | speaks of | Prometheus, nvidia-smi |\n|---|---|---|---|---|---|\n";
       for_each_metric(scope, [&](MetricId, const Metric &metric) {
         if (metric.group == group) page += row_of(metric);
       });
     }
+  }
+  page +=
+      "\n## Other headings\n\nLabels of the tables that stand for no single metric.\n\n| label | meaning "
+      "|\n|---|---|\n";
+  for (const auto &term : terms()) page += fmt::format("| {} | {}. |\n", cell(term.label), cell(term.words));
+  page +=
+      "\n## nvidia-smi's headings\n\nWords on its screens, as `gpulse explain` knows them too.\n\n"
+      "| heading | meaning | metric |\n|---|---|---|\n";
+  for (const auto &heading : smi::headings()) {
+    page += fmt::format("| {} | {} | {} |\n", cell(heading.name), cell(heading.words),
+                        heading.key.empty() ? "" : fmt::format("`{}`", heading.key));
   }
   return page;
 }

@@ -167,7 +167,9 @@ bool shows_processes(const Snapshot &snapshot, const StatusOptions &options) {
 // Rows for the devices: two each where that leaves room for the processes, one each, several to a line.
 Lines choose_device_lines(const Snapshot &snapshot, const StatusOptions &options, std::size_t room) {
   if (snapshot.devices.empty())
-    return {term::line(options.style, {{std::string(absence_words(snapshot)), Colour::warn}})};
+    return {
+        term::line(options.style,
+                   {{options.absence.empty() ? std::string(absence_words(snapshot)) : options.absence, Colour::warn}})};
   const std::size_t wanted = options.processes ? 1 + std::min(snapshot.processes.size(), kProcessesAtLeast) : 0;
   if (top_level(snapshot) <= kDevicesWithDetails) {
     auto lines = device_lines(snapshot, options.style, true);

@@ -12,6 +12,9 @@
 
 namespace gpulse::view {
 
+// A width at which nothing is cut.
+inline constexpr int kUncut = 10'000;
+
 struct StatusOptions {
   term::Style style = {};
   int height = 0;  // lines there is room for; 0: as many as it takes
@@ -19,6 +22,8 @@ struct StatusOptions {
   bool host = true;
   // What is wrong with the past minute, the worst first; null: nobody has looked at it.
   const std::vector<insight::Finding> *findings = nullptr;
+  // Why there is no device, where the snapshot does not know.
+  std::string absence = {};
 };
 
 // All that it may show: nothing else has to be read for it.

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "term/width.hpp"
+#include "view/finding_cells.hpp"
 #include "view/testing.hpp"
 
 namespace gpulse::view {
@@ -241,6 +242,15 @@ TEST_F(Status, SaysWhatIsWrongBelowTheTable) {
                               "  gpulse diagnose says more\n"));
   EXPECT_THAT(text, Not(HasSubstr("It works")));
   EXPECT_THAT(text, Not(HasSubstr("02:31:18 finding"))) << "it has a line already";
+}
+
+TEST_F(Status, ColoursAFindingByHowMuchItDeservesToBeSeen) {
+  EXPECT_EQ(finding_colour(starved()), term::Colour::bad);
+  EXPECT_EQ(finding_colour({.id = insight::FindingId::memory_headroom, .weight = insight::Weight::note}),
+            term::Colour::warn);
+  EXPECT_EQ(finding_colour({.id = insight::FindingId::throttled_power, .weight = insight::Weight::note}),
+            term::Colour::dim)
+      << "usual for a GPU at work";
 }
 
 TEST_F(Status, TakesALineForEachFindingWhereLinesAreFew) {

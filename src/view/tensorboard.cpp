@@ -116,7 +116,7 @@ Result<MetricSet> tensorboard_fields(std::span<const std::string> fields) {
   for (const auto &field : fields) {
     if (find_csv_identity(field)) continue;
     const auto id = find_field(field);
-    if (!id) return failure("no field '" + field + "'", "`gpulse explain` lists them");
+    if (!id) return failure("no field '" + field + "'", nearest_field(field));
     if (brief(*id).scope == Scope::process || !is_number_over_time(describe(*id))) {
       return failure("'" + field + "' makes no curve", "TensorBoard shows numbers of devices and of the host");
     }

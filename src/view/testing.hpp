@@ -12,6 +12,7 @@
 #include <string>
 
 #include "model/snapshot.hpp"
+#include "test_paths.hpp"
 
 namespace gpulse::view::testing {
 
@@ -101,7 +102,7 @@ inline Snapshot make_snapshot(std::uint32_t devices) {
 
 // Compares with a file of the tree; GPULSE_UPDATE_GOLDEN=1 writes it anew, to be read before it is committed.
 inline void expect_file(const std::string &path, const std::string &text) {
-  const std::string full = std::string(GPULSE_SOURCE_DIR) + "/" + path;
+  const std::string full = kSourceDir + "/" + path;
   if (std::getenv("GPULSE_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(full, std::ios::binary) << text;
     return;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "test_paths.hpp"
 #include "view/cell.hpp"
 #include "view/csv.hpp"
 #include "view/doctor.hpp"
@@ -63,7 +64,11 @@ TEST(Csv, WritesEveryNumberWhenNothingIsChosen) {
 }
 
 TEST(Csv, RefusesAFieldThatIsNone) {
-  EXPECT_EQ(csv_of(make_snapshot(1), {"speed"}), "no field 'speed': `gpulse explain` lists them");
+  EXPECT_EQ(csv_of(make_snapshot(1), {"colour"}), "no field 'colour': `gpulse explain` lists them");
+  EXPECT_EQ(csv_of(make_snapshot(1), {"sm_actve"}), "no field 'sm_actve': did you mean sm_active_percent?");
+  EXPECT_EQ(csv_of(make_snapshot(1), {"utilisation.gpu"}), "no field 'utilisation.gpu': did you mean utilization.gpu?");
+  EXPECT_EQ(csv_of(make_snapshot(1), {"host.cpu_percnt"}),
+            "no field 'host.cpu_percnt': did you mean host.cpu_percent?");
 }
 
 TEST(Explain, SaysWhatAMetricMeans) {
@@ -86,12 +91,11 @@ TEST(Explain, TellsOfEveryScopeThatHasTheName) {
 }
 
 TEST(Explain, NamesTheNearestOnATypo) {
-  EXPECT_EQ(nearest_topic("power_drwa_watts"), "power_draw_watts");
-  EXPECT_EQ(nearest_topic("sm_activ_percent"), "sm_active_percent");
-  EXPECT_EQ(nearest_topic("throttle"), "throttle_reasons");
-  EXPECT_EQ(nearest_topic("zzzzzzzzzzzzzz"), "");
-  EXPECT_EQ(explain("power_drw_watts", {}).error().line(),
-            "no metric or finding 'power_drw_watts': did you mean power_draw_watts?");
+  const auto complaint = [](std::string_view name) { return explain(name, {}).error().line(); };
+  EXPECT_EQ(complaint("power_drwa_watts"), "no metric or finding 'power_drwa_watts': did you mean power_draw_watts?");
+  EXPECT_EQ(complaint("sm_actve"), "no metric or finding 'sm_actve': did you mean sm_active_percent?");
+  EXPECT_EQ(complaint("throttl"), "no metric or finding 'throttl': did you mean throttle_reasons?");
+  EXPECT_EQ(complaint("zzzzzzzz"), "no metric or finding 'zzzzzzzz': `gpulse explain` lists them");
 }
 
 TEST(Explain, SaysWhatAFindingMeans) {
@@ -125,7 +129,7 @@ TEST(Doctor, TellsWhatIsMissingAndWhatWouldGiveIt) {
   snapshot.sources = {{"nvml", "", "", 3}, {"intel", "closed to users", "ask root", 0}};
   snapshot.self[self_metric("sample_seconds")] = 0.0123;
   const ReaderCost costs[] = {{"cheap", "tick", 0.4, false}, {"dear", "slow", 20712, true}};
-  const auto text = render_doctor(snapshot, costs, {.width = 100});
+  const auto text = render_doctor(snapshot, costs, {.style = {.width = 100}});
   EXPECT_THAT(
       text, HasSubstr("  nvml      3 devices\n  intel     0 devices\n    closed to users\n    what to do: ask root\n"));
   EXPECT_THAT(text, HasSubstr(fmt::format("  no permission on GPU 0, 2: 1 of {}\n", number_count(Scope::device))));
@@ -133,6 +137,34 @@ TEST(Doctor, TellsWhatIsMissingAndWhatWouldGiveIt) {
   EXPECT_THAT(text, HasSubstr("  12.3 ms           Time the last sample took\n"));
   EXPECT_LT(text.find("dear"), text.find("cheap"));
   EXPECT_THAT(text, HasSubstr("slowed down"));
+}
+
+TEST(Doctor, BeginsWithAVerdictAndWhatToDoFirst) {
+  auto snapshot = make_snapshot(2);
+  for (auto &device : snapshot.devices) device.row.fill(1.0);
+  const DoctorOptions with_agent{.agent = AgentNote{.folder = "/run/gpulse", .pid = 7}};
+  EXPECT_THAT(render_doctor(snapshot, {}, with_agent),
+              ::testing::StartsWith("2 GPUs are seen, and nothing stands in the way.\n\nAgent\n"));
+  const auto alone = render_doctor(snapshot, {}, {.style = {.width = 200}});
+  EXPECT_THAT(alone,
+              ::testing::StartsWith("2 GPUs are seen; 1 thing could be better.\n\nWhat to do first\n  no agent runs"));
+  EXPECT_THAT(alone, HasSubstr("systemctl enable --now gpulse, or gpulse serve\n"));
+  EXPECT_THAT(render_doctor(make_snapshot(0), {}, {}),
+              ::testing::AllOf(::testing::StartsWith("No GPU found.\n"), HasSubstr("gpulse top --demo")));
+}
+
+TEST(Doctor, DoesNotMissWhatOnlyOtherVendorsHave) {
+  auto snapshot = make_snapshot(1);
+  snapshot.devices[0].row.fill(1.0);
+  snapshot.devices[0].row[device_metric("energy_joules")] = Reason::not_supported;
+  snapshot.devices[0].row[device_metric("fan_speed_percent")] = Reason::not_supported;
+  DoctorOptions options;
+  EXPECT_THAT(render_doctor(snapshot, {}, options), HasSubstr(fmt::format("2 of {}", number_count(Scope::device))));
+  options.readable[snapshot.devices[0].identity->source] = {device_metric("energy_joules"),
+                                                            device_metric("power_draw_watts")};
+  const auto text = render_doctor(snapshot, {}, options);
+  EXPECT_THAT(text, HasSubstr("not supported on GPU 0: 1 of 2\n"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("fan_speed_percent")));
 }
 
 TEST(Doctor, SaysSoWhenNothingIsMissing) {
@@ -173,7 +205,7 @@ TEST(ShortName, DropsTheVendorsWord) {
 
 // A view that names a metric would have to be changed when the table changes.
 TEST(Views, NameNoMetric) {
-  for (const auto &entry : std::filesystem::directory_iterator(std::string(GPULSE_SOURCE_DIR) + "/src/view")) {
+  for (const auto &entry : std::filesystem::directory_iterator(kSourceDir + "/src/view")) {
     const auto path = entry.path().filename().string();
     if (entry.path().extension() == ".txt" || path.ends_with("_test.cpp") || path == "testing.hpp") continue;
     std::ifstream stream(entry.path());

@@ -10,11 +10,20 @@ namespace gpulse::insight::rules {
 
 namespace {
 
-// How much of the time copies take: what is busy without a kernel, or what the link was used for.
-double copy_share(const DeviceSignals &signals, double bytes_per_second) {
+// A core of the job has nothing to do but to wait for the GPU or to move bytes.
+bool has_full_core(const DeviceSignals &signals, const Thresholds &limits) {
+  return signals.cpu_while_waiting().value_or(0) >= limits.cpu_full_share;
+}
+
+// How much of the time copies take: what is busy without a kernel, or what the link was used for; if that is little,
+// how long a core that copies what is not pinned takes for it.
+double copy_share(const DeviceSignals &signals, double bytes_per_second, const Thresholds &limits) {
   double share = 0;
   if (signals.utilization && signals.active) share = (*signals.utilization - *signals.active) / 100;
   if (signals.link_bytes_per_second) share = std::max(share, bytes_per_second / *signals.link_bytes_per_second);
+  if (share < limits.copy_share && has_full_core(signals, limits)) {
+    share = std::max(share, bytes_per_second / limits.pageable_bytes_per_second);
+  }
   return std::clamp(share, 0.0, 1.0);
 }
 
@@ -23,7 +32,7 @@ double copy_share(const DeviceSignals &signals, double bytes_per_second) {
 Judgement copy_bound(const DeviceSignals &signals, const Thresholds &limits) {
   if (!signals.receive_bytes_per_second || !signals.send_bytes_per_second || signals.jobs.empty()) return std::nullopt;
   const double in = *signals.receive_bytes_per_second, out = *signals.send_bytes_per_second;
-  const double share = copy_share(signals, in + out);
+  const double share = copy_share(signals, in + out, limits);
   if (std::max(in, out) < limits.copy_bytes_per_second || share < limits.copy_share) return std::nullopt;
   if (signals.sm && *signals.sm >= limits.copy_sm_percent) return std::nullopt;
   constexpr double kFar = 0.4;

@@ -48,24 +48,35 @@ std::optional<Growth> growth_of(const Series &memory, double total, const Thresh
   return Growth{.bytes_per_second = line->per_second, .fit = line->fit, .grown = grown};
 }
 
-}  // namespace
+struct Leak {
+  Growth growth;
+  const JobSignals *grower = nullptr;  // null: it cannot be told
+};
 
-Judgement memory_leak(const DeviceSignals &signals, const Thresholds &limits) {
+std::optional<Leak> leak_of(const DeviceSignals &signals, const Thresholds &limits) {
   if (!signals.memory_total_bytes || signals.jobs.empty()) return std::nullopt;
   const double total = *signals.memory_total_bytes;
   const auto whole = growth_of(signals.memory, total, limits);
   if (!whole) return std::nullopt;
   // Who it is, where the driver tells.
-  const JobSignals *grower = nullptr;
-  auto growth = *whole;
+  Leak leak{.growth = *whole};
   for (const auto &job : signals.jobs) {
     const auto own = growth_of(job.memory, total, limits);
-    if (!own || (grower != nullptr && own->grown <= growth.grown)) continue;
-    grower = &job;
-    growth = *own;
+    if (!own || (leak.grower != nullptr && own->grown <= leak.growth.grown)) continue;
+    leak = {.growth = *own, .grower = &job};
   }
-  if (grower == nullptr && signals.jobs.size() == 1) grower = &signals.jobs.front();
-  if (grower != nullptr ? takes_all_memory(*grower) : takes_all_memory(signals)) return std::nullopt;
+  if (leak.grower == nullptr && signals.jobs.size() == 1) leak.grower = &signals.jobs.front();
+  if (leak.grower != nullptr ? takes_all_memory(*leak.grower) : takes_all_memory(signals)) return std::nullopt;
+  return leak;
+}
+
+}  // namespace
+
+Judgement memory_leak(const DeviceSignals &signals, const Thresholds &limits) {
+  const auto leak = leak_of(signals, limits);
+  if (!leak) return std::nullopt;
+  const auto &[growth, grower] = *leak;
+  const double total = *signals.memory_total_bytes;
   const double left = std::max(0.0, (total - *signals.memory_used_bytes()) / growth.bytes_per_second);
   auto finding = finding_of(
       FindingId::memory_leak, Weight::problem, signals, sureness(growth.fit, limits.leak_fit, 1 - limits.leak_fit),
@@ -88,7 +99,7 @@ Judgement memory_full(const DeviceSignals &signals, const Thresholds &limits) {
   if (!used || !signals.memory_total_bytes || *signals.memory_total_bytes <= 0 || signals.jobs.empty())
     return std::nullopt;
   const double share = *used / *signals.memory_total_bytes;
-  if (share < limits.full_share || takes_all_memory(signals) || memory_leak(signals, limits)) return std::nullopt;
+  if (share < limits.full_share || takes_all_memory(signals) || leak_of(signals, limits)) return std::nullopt;
   const auto *most = &signals.jobs.front();
   for (const auto &job : signals.jobs) {
     if (job.memory.last().value_or(0) > most->memory.last().value_or(0)) most = &job;
@@ -113,7 +124,7 @@ Judgement memory_headroom(const DeviceSignals &signals, const Thresholds &limits
   // A batch can grow only where a job works, and only its own memory grows with it.
   const auto work = signals.sm ? signals.sm : signals.utilization;
   if (work.value_or(0) < limits.working_sm_percent || !signals.has_compute_job()) return std::nullopt;
-  if (*used >= limits.headroom_share * *signals.memory_total_bytes || memory_leak(signals, limits)) return std::nullopt;
+  if (*used >= limits.headroom_share * *signals.memory_total_bytes || leak_of(signals, limits)) return std::nullopt;
   constexpr double kSafe = 0.9, kMost = 64, kSure = 0.7;
   const double factor = std::min(kMost, std::floor(kSafe * *signals.memory_total_bytes / *used));
   auto finding = finding_of(FindingId::memory_headroom, Weight::note, signals, kSure,

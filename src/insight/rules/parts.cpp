@@ -106,9 +106,11 @@ bool mentions(const JobSignals &job, std::initializer_list<std::string_view> wor
 }
 
 bool is_interactive(const JobSignals &job) {
-  // A Python without a program is a person at a prompt.
-  const bool prompt = !job.command.empty() && job.command.find(' ') == std::string::npos &&
-                      job.command.substr(job.command.rfind('/') + 1).starts_with("python");
+  // A Python without a program, or one that stays after it, is a person at a prompt.
+  const auto program = job.command.substr(0, job.command.find(' '));
+  const auto rest = job.command.substr(program.size());
+  const bool prompt =
+      program.substr(program.rfind('/') + 1).starts_with("python") && (rest.empty() || rest.starts_with(" -i"));
   return prompt || mentions(job, {"ipykernel", "jupyter", "ipython", "notebook", "colab_kernel", "marimo"});
 }
 

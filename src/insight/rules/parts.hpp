@@ -38,6 +38,11 @@ std::string rate_words(double bytes_per_second);
 std::string percent_words(double percent);
 std::string duration_words(double seconds);
 
+// Work as it goes and stops, where the GPU works at all.
+Stalls stalls_of(const DeviceSignals &signals, const Thresholds &limits);
+// It has worked, and stands still now: that is no lack of data between one step and the next.
+bool has_stopped(const DeviceSignals &signals, const Stalls &stalls, const Thresholds &limits);
+
 bool mentions(const JobSignals &job, std::initializer_list<std::string_view> words);
 // The job serves requests, or is a notebook: it is there to wait.
 bool is_interactive(const JobSignals &job);

@@ -3,6 +3,8 @@
 // the next one is launched.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "insight/rules/parts.hpp"
 
 namespace gpulse::insight::rules {
@@ -25,9 +27,15 @@ Finding small(FindingId id, const DeviceSignals &signals, double confidence, std
   return finding;
 }
 
-bool has_small_kernels(const DeviceSignals &signals, const Thresholds &limits) {
+// Nothing comes in but launches.
+bool is_unfed(const DeviceSignals &signals, const Thresholds &limits) {
+  const auto fed = signals.fed_bytes_per_kernel_second();
+  return fed && *fed < limits.fed_bytes_per_second;
+}
+
+bool has_small_kernels(const DeviceSignals &signals, double small_fill, const Thresholds &limits) {
   const auto fill = signals.fill();
-  return fill && signals.has_compute_job() && *fill < limits.small_fill && *signals.active >= limits.at_rest_percent;
+  return fill && signals.has_compute_job() && *fill < small_fill && *signals.active >= limits.at_rest_percent;
 }
 
 bool computes_nothing(const DeviceSignals &signals, const Thresholds &limits) {
@@ -39,7 +47,7 @@ bool computes_nothing(const DeviceSignals &signals, const Thresholds &limits) {
 }  // namespace
 
 Judgement spinning(const DeviceSignals &signals, const Thresholds &limits) {
-  if (!has_small_kernels(signals, limits)) return std::nullopt;
+  if (!has_small_kernels(signals, limits.small_fill, limits)) return std::nullopt;
   const bool launches = signals.receive_bytes_per_second.value_or(0) >= limits.spin_bytes_per_second;
   // One that waits for other GPUs takes more processors, and computes nothing on them.
   const bool computes = *signals.sm >= limits.spin_sm_percent && !computes_nothing(signals, limits);
@@ -51,11 +59,13 @@ Judgement spinning(const DeviceSignals &signals, const Thresholds &limits) {
 }
 
 Judgement launch_bound(const DeviceSignals &signals, const Thresholds &limits) {
-  if (!has_small_kernels(signals, limits)) return std::nullopt;
-  const bool launching = *signals.active >= limits.launch_busy_percent &&
+  const bool unfed = is_unfed(signals, limits);
+  const double small_fill = unfed ? std::max(limits.small_fill, limits.unfed_fill) : limits.small_fill;
+  if (!has_small_kernels(signals, small_fill, limits)) return std::nullopt;
+  const bool launching = (unfed || *signals.active >= limits.launch_busy_percent) &&
                          signals.cpu_while_waiting().value_or(0) >= limits.launch_cpu_share;
   if (!launching && *signals.active < limits.filled_busy_percent) return std::nullopt;
-  return small(FindingId::launch_bound, signals, sureness(*signals.fill(), limits.small_fill, limits.small_fill),
+  return small(FindingId::launch_bound, signals, sureness(*signals.fill(), small_fill, small_fill),
                fmt::format("Kernels are too small: they run for {} of the time on {} of the processors",
                            percent_words(*signals.active), percent_words(*signals.sm)));
 }

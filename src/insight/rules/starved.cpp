@@ -15,7 +15,7 @@ Number waiting_share(const DeviceSignals &signals, const Thresholds &limits) {
   const auto busy = signals.busy_percent();
   if (!busy || !signals.has_compute_job() || *busy < limits.at_rest_percent / 2) return std::nullopt;
   const double lost = 1 - std::min(*busy, 100.0) / 100;
-  if (lost < limits.waiting_lost_share) return std::nullopt;
+  if (lost < limits.waiting_lost_share || has_stopped(signals, stalls_of(signals, limits), limits)) return std::nullopt;
   return lost;
 }
 
@@ -34,9 +34,16 @@ Number other_cores(const DeviceSignals &signals) {
 }
 
 bool has_full_core(const DeviceSignals &signals, const Thresholds &limits) {
-  const auto busy = signals.job_sum(&JobSignals::busy_processes);
-  if (busy && *busy >= limits.busy_processes) return true;
+  // Where each of its processes is counted, three that use a third of a core do not add up to one that is full.
+  if (const auto busy = signals.job_sum(&JobSignals::busy_processes)) return *busy >= limits.busy_processes;
   return signals.cpu_while_waiting().value_or(0) >= limits.cpu_full_share;
+}
+
+// One process alone may prepare data, or launch kernels too small for the GPU: only a GPU that tells its work knows
+// which.
+bool is_launching_or_preparing(const DeviceSignals &signals, const Thresholds &limits) {
+  if (signals.tells_work() || !has_full_core(signals, limits)) return false;
+  return signals.job_sum(&JobSignals::processes).value_or(0) == static_cast<double>(signals.jobs.size());
 }
 
 // The job would compute more if it were let: by others on the machine, or by the limit of its container.
@@ -96,6 +103,7 @@ Judgement input_cpu(const DeviceSignals &signals, const Thresholds &limits) {
   const bool elsewhere = has_full_core_elsewhere(signals, limits) && !fetches(source_of(signals, limits), limits);
   const bool own = has_full_core(signals, limits), short_of = !own && lacks_cores(signals, limits);
   if (!lost || (!own && !short_of && !elsewhere) || !does_something(signals, limits)) return std::nullopt;
+  if (is_launching_or_preparing(signals, limits)) return std::nullopt;
   constexpr double kFar = 0.4, kOther = 0.7;
   const auto who = short_of ? fmt::format("{}, and it has to wait for one", cpu_words(signals))
                    : elsewhere
@@ -148,13 +156,18 @@ Judgement waiting(const DeviceSignals &signals, const Thresholds &limits) {
   if (!lost || *lost < limits.starved_lost_share) return std::nullopt;
   const bool serves =
       std::ranges::any_of(signals.jobs, [](const JobSignals &job) { return is_server(job) || is_interactive(job); });
+  const bool computes = is_launching_or_preparing(signals, limits);
+  const auto why =
+      computes
+          ? "for a process that uses a whole core: it prepares data, or launches kernels too small to fill the GPU, "
+            "which this GPU does not tell apart"
+      : serves ? "and neither the CPU nor storage explains it: it waits for requests"
+               : "and neither the CPU nor storage explains it: the job sleeps, or waits for a network or for somebody";
   constexpr double kHalf = 0.5;
   auto finding =
       starved(FindingId::unknown, signals, limits, *lost, kHalf,
-              fmt::format("The GPU waits {} of the time, and neither the CPU nor storage explains it: {}",
-                          percent_words(*lost * 100),
-                          serves ? "it waits for requests" : "the job sleeps, or waits for a network or for somebody"));
-  finding.weight = serves ? Weight::ok : Weight::note;
+              fmt::format("The GPU waits {} of the time{} {}", percent_words(*lost * 100), computes ? "" : ",", why));
+  finding.weight = serves && !computes ? Weight::ok : Weight::note;
   add_advice(finding, context_of(signals));
   return finding;
 }

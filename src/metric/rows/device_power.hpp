@@ -14,7 +14,8 @@ inline constexpr Metric kDevicePowerRows[] = {
      .meaning = "What the device draws, as the driver reports it: a mean over about a second on most newer boards, "
                 "the moment on others. power_instant_watts and power_average_watts tell the two apart where the "
                 "driver does.",
-     .smi = "power.draw", .role = Role::power},
+     .smi = "power.draw", .role = Role::power,
+     .total = "energy_joules", .peak = "power_draw_peak_watts"},
     {.key = "power_instant_watts", .unit = Unit::watts, .precision = 1, .group = Group::power, .label = "PWRI",
      .help = "Power drawn at this moment",
      .meaning = "The newest reading of the power sensor.",
@@ -28,7 +29,8 @@ inline constexpr Metric kDevicePowerRows[] = {
      .kept = Kept::fold, .group = Group::power, .label = "PWRX",
      .help = "Highest power sample since the previous reading",
      .meaning = "The driver keeps a power reading every 20 ms or so; this is the highest of those since the previous "
-                "sample: short peaks that a reading a second misses."},
+                "sample: short peaks that a reading a second misses.",
+     .peak = "power_sample_peak_watts"},
     {.key = "package_power_watts", .unit = Unit::watts, .precision = 1, .window = Window::driver_average,
      .group = Group::power, .label = "PKG",
      .help = "Power of the GPU package",
@@ -58,7 +60,8 @@ inline constexpr Metric kDevicePowerRows[] = {
      .help = "Temperature of the processor",
      .meaning = "Temperature of the GPU die, as the driver reports it. Of graphics in a processor that has no sensor of "
                 "its own: the hottest place of the whole processor.",
-     .smi = "temperature.gpu", .role = Role::temperature, .warn = 80, .bad = 90},
+     .smi = "temperature.gpu", .role = Role::temperature, .warn = 80, .bad = 90,
+     .peak = "temperature_gpu_peak_celsius"},
     {.key = "temperature_hotspot_celsius", .unit = Unit::celsius,
      .kept = Kept::fold, .group = Group::temperature, .label = "HOT",
      .help = "Hottest point of the GPU",
@@ -69,7 +72,8 @@ inline constexpr Metric kDevicePowerRows[] = {
      .kept = Kept::fold, .group = Group::temperature, .label = "MTMP",
      .help = "Temperature of the memory",
      .meaning = "Temperature of the hottest memory stack.",
-     .smi = "temperature.memory", .warn = 90, .bad = 100, .rank = 4},
+     .smi = "temperature.memory", .warn = 90, .bad = 100, .rank = 4,
+     .peak = "temperature_memory_peak_celsius"},
     {.key = "temperature_soc_celsius", .unit = Unit::celsius, .group = Group::temperature, .label = "SOC",
      .help = "Temperature of the part around the GPU",
      .meaning = "On a processor with graphics: the part of the chip that holds neither cores nor graphics."},
@@ -238,7 +242,8 @@ inline constexpr Metric kDevicePowerRows[] = {
      .meaning = "Why the clocks are not higher. \"idle\" and \"application clocks\" are no fault; \"power cap\" alone"
                 " at full load is normal on a board at its limit; anything thermal or \"power brake\" costs speed.",
      .smi = "clocks_event_reasons.active", .role = Role::throttle, .words = state_names::kThrottle,
-     .calm = state_names::kCalmThrottle, .grave = state_names::kGraveThrottle},
+     .calm = state_names::kCalmThrottle, .grave = state_names::kGraveThrottle,
+     .total = "throttled_seconds"},
     {.key = "throttled_power_percent", .unit = Unit::percent, .precision = 1, .window = Window::since_last,
      .kept = Kept::fold, .group = Group::clocks, .label = "THRP",
      .help = "Share of time slowed down by the power limit",

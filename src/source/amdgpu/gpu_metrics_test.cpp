@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/amdgpu/gpu_metrics.hpp"
+#include "test_paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,7 +39,7 @@ class Blob {
 };
 
 std::string fixture(std::string_view name) {
-  const auto path = std::filesystem::path(GPULSE_SOURCE_DIR) / "../shared/fixtures/drm" / name;
+  const auto path = std::filesystem::path(kSourceDir) / "../shared/fixtures/drm" / name;
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/sysroot.hpp"
+#include "test_paths.hpp"
 
 namespace gpulse::drm {
 
@@ -45,7 +46,7 @@ class Recorded : public testing::Test {
     return parse_fdinfo(text_, info_);
   }
 
-  const std::string kFolder = GPULSE_SOURCE_DIR "/../shared/fixtures/drm";
+  const std::string kFolder = kSourceDir + "/../shared/fixtures/drm";
   std::string text_;
   ClientInfo info_;
 };

@@ -4,13 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "base/sysroot.hpp"
+#include "test_paths.hpp"
 
 namespace gpulse::drm {
 
 namespace {
 
 TEST(GpuStats, ReadsTheTableOfAV3d) {
-  const auto text = Sysroot(GPULSE_SOURCE_DIR "/../shared/fixtures/drm").read("/v3d-gpu_stats/gpu_stats");
+  const auto text = Sysroot(kSourceDir + "/../shared/fixtures/drm").read("/v3d-gpu_stats/gpu_stats");
   if (!text) GTEST_SKIP() << "no shared fixtures";
   std::vector<EngineCount> queues;
   ASSERT_TRUE(parse_gpu_stats(*text, queues));

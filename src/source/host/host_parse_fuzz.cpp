@@ -55,7 +55,7 @@ void fuzz_process(std::string_view text) {
     require(stat->name.size() < text.size());
     gpulse::disk_wait_ticks(*stat);
   }
-  parse_process_io(text);
+  gpulse::parse_process_io(text);
   if (const auto group = parse_unified_cgroup(text)) require(group->starts_with('/') && !group->contains("/../"));
   find_framework(text);
   parse_status_user(text);

@@ -3,26 +3,11 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <string>
 
 #include "base/clock.hpp"
 
 namespace gpulse::host {
-
-double ticks_per_second() {
-  static const auto kTicks = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
-  return kTicks;
-}
-
-std::chrono::nanoseconds from_ticks(std::uint64_t ticks) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(static_cast<double>(ticks) / ticks_per_second()));
-}
-
-double page_bytes() {
-  static const auto kBytes = static_cast<double>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
-  return kBytes;
-}
 
 std::optional<clockid_t> cpu_clock(std::uint32_t pid) {
   clockid_t clock{};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units in which the kernel counts what a process uses, and the clock that each process has. All functions may be
-// called from any thread.
+// The clock that the kernel has for each process. All functions may be called from any thread.
 #pragma once
 
 #include <chrono>
@@ -11,10 +10,6 @@
 #include "base/sysroot.hpp"
 
 namespace gpulse::host {
-
-double ticks_per_second();
-std::chrono::nanoseconds from_ticks(std::uint64_t ticks);
-double page_bytes();
 
 // The clock of a process's CPU time. /proc/PID/stat has it too, in ticks and at ten times the cost.
 std::optional<clockid_t> cpu_clock(std::uint32_t pid);

@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "base/kept_file.hpp"
+#include "base/process_stat.hpp"
 #include "base/text.hpp"
 #include "source/api/errno_reason.hpp"
 #include "source/host/parse.hpp"

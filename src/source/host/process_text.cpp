@@ -139,18 +139,6 @@ std::optional<std::uint64_t> parse_resident_pages(std::string_view text) {
   return parse_integer<std::uint64_t>(next_word(text));
 }
 
-std::optional<ProcessIo> parse_process_io(std::string_view text) {
-  std::optional<std::uint64_t> read, written;
-  while (!text.empty() && (!read || !written)) {
-    auto line = next_piece(text, '\n');
-    const auto name = next_word(line);
-    if (name == "read_bytes:") read = parse_integer<std::uint64_t>(next_word(line));
-    if (name == "write_bytes:") written = parse_integer<std::uint64_t>(next_word(line));
-  }
-  if (!read || !written) return std::nullopt;
-  return ProcessIo{.read_bytes = *read, .written_bytes = *written};
-}
-
 std::string parse_command(std::string_view text) {
   // printable() turns every NUL into a space.
   return std::string(trim(printable(text)));

@@ -16,14 +16,6 @@ namespace gpulse::host {
 // The second number of /proc/PID/statm.
 std::optional<std::uint64_t> parse_resident_pages(std::string_view text);
 
-// What a process has moved from and to storage, and its children that have ended and that it has waited for.
-struct ProcessIo {
-  std::uint64_t read_bytes = 0;
-  std::uint64_t written_bytes = 0;
-};
-// /proc/PID/io.
-std::optional<ProcessIo> parse_process_io(std::string_view text);
-
 // /proc/PID/cmdline with spaces between the arguments; empty for kernel threads.
 std::string parse_command(std::string_view text);
 // The arguments themselves; none for kernel threads.

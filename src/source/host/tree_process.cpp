@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <numeric>
 
+#include "base/process_stat.hpp"
 #include "base/text.hpp"
 #include "source/api/errno_reason.hpp"
 #include "source/host/process_clock.hpp"

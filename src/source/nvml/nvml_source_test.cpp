@@ -8,6 +8,7 @@
 
 #include "sim/testing/sim_machine.hpp"
 #include "source/nvml/fake_root.hpp"
+#include "test_paths.hpp"
 
 namespace gpulse::test {
 namespace {
@@ -19,7 +20,7 @@ constexpr auto kTemperature = device_metric("temperature_gpu_celsius");
 constexpr auto kPower = device_metric("power_draw_watts");
 
 std::string scenario_file(const std::string &name) {
-  std::ifstream file(GPULSE_SOURCE_DIR "/sim/scenarios/" + name + ".toml");
+  std::ifstream file(kSourceDir + "/sim/scenarios/" + name + ".toml");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

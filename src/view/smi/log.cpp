@@ -172,29 +172,6 @@ std::string text_line(std::size_t depth, std::string_view label, std::string_vie
   return fmt::format("{:{}}{:<{}}: {}\n", "", indent, label, column > indent ? column - indent : 0, value);
 }
 
-std::string xml_escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 void text_rows(std::span<const LogRow> rows, const Snapshot &snapshot, const Device &device, const LogStyle &style,
                std::string &out) {
   for (std::size_t i = 0; i < rows.size(); ++i) {

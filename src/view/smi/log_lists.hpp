@@ -12,7 +12,6 @@ namespace gpulse::view::smi {
 
 // "    Label          : value", with the colon in the given column.
 std::string text_line(std::size_t depth, std::string_view label, std::string_view value, std::size_t column = 55);
-std::string xml_escape(std::string_view text);
 
 void text_list(const LogRow &row, const Snapshot &snapshot, const Device &device, const LogStyle &style,
                std::string &out);

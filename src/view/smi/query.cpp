@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 
 namespace gpulse::view::smi {
@@ -170,6 +171,17 @@ std::string_view switch_name(QueryKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+namespace {
+
+// Empty where none is near.
+std::string nearest_field(QueryKind kind, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const auto &field : fields_of(kind)) names.push_back(field.name);
+  return did_you_mean(name, names, "");
+}
+
+}  // namespace
+
 Result<std::vector<const QueryField *>> parse_fields(QueryKind kind, std::string_view list) {
   std::vector<const QueryField *> chosen;
   while (!list.empty()) {
@@ -179,7 +191,9 @@ Result<std::vector<const QueryField *>> parse_fields(QueryKind kind, std::string
     const auto found = std::find_if(all.begin(), all.end(), [&](const QueryField &field) {
       return field.name == name || (!field.alias.empty() && field.alias == name);
     });
-    if (found == all.end()) return failure(fmt::format("Field \"{}\" is not a valid field to query.", name));
+    if (found == all.end()) {
+      return failure(fmt::format("Field \"{}\" is not a valid field to query.", name), nearest_field(kind, name));
+    }
     chosen.push_back(&*found);
   }
   return chosen;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers made smaller, each once: several clients often get the very same text. Any thread.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace gpulse::http {
+
+// Empty where it could not be done.
+std::string gzip(std::string_view text);
+// What gzip() was given, of bytes that are known to be good; empty where they are not.
+std::string unpack(std::string_view packed);
+
+class GzipCache {
+ public:
+  using TextPtr = std::shared_ptr<const std::string>;
+  // Null where it would not get smaller.
+  TextPtr compress(const TextPtr &text);
+
+ private:
+  struct Entry {
+    std::weak_ptr<const std::string> text;  // a text that is gone frees its place
+    TextPtr compressed;
+  };
+  std::mutex mutex_;
+  std::array<Entry, 8> entries_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace gpulse::http

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/api_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "insight/catalogue.hpp"
+#include "view/diagnosis.hpp"
+
+namespace gpulse::serve {
+
+http::Response live_answer(std::string body) { return {.body = std::make_shared<const std::string>(std::move(body))}; }
+
+http::Response lasting_answer(std::string body, std::string cache_control) {
+  auto etag = fmt::format("\"{:016x}\"", std::hash<std::string>{}(body));
+  return {.body = std::make_shared<const std::string>(std::move(body)),
+          .etag = std::move(etag),
+          .cache_control = std::move(cache_control)};
+}
+
+http::Response no_device(const Error &error) { return http::error(400, error.line(), "devices"); }
+
+void write_span(JsonWriter &json, const history::Span &span) {
+  json.member("from", iso8601_utc(span.from));
+  json.member("to", iso8601_utc(span.to));
+}
+
+void write_lasting(JsonWriter &json, const insight::LastingFinding &lasting, WallTime now) {
+  json.begin_object();
+  json.member("number", lasting.number);
+  json.member("title", insight::describe(lasting.finding.id).title);
+  json.member("cost", view::cost_words(lasting.finding));
+  view::write_finding_members(json, lasting.finding, now, true);
+  json.end_object();
+}
+
+bool concerns(const insight::Finding &finding, const Snapshot &part) {
+  return finding.devices.empty() || std::ranges::any_of(finding.devices, [&](const DeviceId &id) {
+           return std::ranges::find(part.devices, id, &Device::id) != part.devices.end();
+         });
+}
+
+void hide_command(TextRow &texts) {
+  if (const auto command = find_role(Scope::process, Role::command)) texts[*command] = Reason::no_permission;
+}
+
+SnapshotPtr without_commands(const SnapshotPtr &snapshot) {
+  auto part = std::make_shared<Snapshot>(*snapshot);
+  for (auto &process : part->processes) {
+    process.arguments = nullptr;
+    if (!process.texts) continue;
+    auto texts = std::make_shared<TextRow>(*process.texts);
+    hide_command(*texts);
+    process.texts = std::move(texts);
+  }
+  return part;
+}
+
+}  // namespace gpulse::serve

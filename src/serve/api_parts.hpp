@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several answers of the API have in common. Pure; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json_writer.hpp"
+#include "base/result.hpp"
+#include "history/reader.hpp"
+#include "http/message.hpp"
+#include "insight/watch.hpp"
+#include "model/snapshot.hpp"
+
+namespace gpulse::serve {
+
+// Of what changes all the time: nobody keeps it.
+http::Response live_answer(std::string body);
+// Of what stays as it is: who has it need not be sent it again.
+http::Response lasting_answer(std::string body, std::string cache_control);
+
+// Of a selector that fits no device.
+http::Response no_device(const Error &error);
+
+void write_span(JsonWriter &json, const history::Span &span);
+// A finding that lasts, with its number, what it is called and what it costs.
+void write_lasting(JsonWriter &json, const insight::LastingFinding &lasting, WallTime now);
+// Whether it is about one of these devices, or about the machine.
+bool concerns(const insight::Finding &finding, const Snapshot &part);
+
+// What those see who may not see the arguments of processes.
+SnapshotPtr without_commands(const SnapshotPtr &snapshot);
+void hide_command(TextRow &texts);
+
+}  // namespace gpulse::serve

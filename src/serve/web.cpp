@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/web.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/json_writer.hpp"
+#include "base/log.hpp"
+#include "serve/health.hpp"
+
+namespace gpulse::serve {
+
+namespace {
+
+http::Response version_answer(const std::string &version) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.member("name", "gpulse");
+  json.member("version", version);
+  json.end_object();
+  text += '\n';
+  return {.body = std::make_shared<const std::string>(std::move(text))};
+}
+
+// Null: plain HTTP.
+Result<std::shared_ptr<const http::TlsContext>> load(const http::TlsFiles &files) {
+  if (files.certificate.empty()) return nullptr;
+  return http::load_tls(files);
+}
+
+// Each connection is a file, and so is much else that the agent has open. Where it may not have more, it turns away
+// whoever is too many.
+void make_room_for(const http::Limits &limits) {
+  constexpr rlim_t kOthers = 4096;
+  const rlim_t wanted = limits.connections + limits.streams + kOthers;
+  rlimit now{};
+  if (::getrlimit(RLIMIT_NOFILE, &now) != 0 || now.rlim_cur >= wanted) return;
+  now.rlim_cur = std::min(now.rlim_max, wanted);
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &now));
+}
+
+AccessOptions with_own_names(AccessOptions options, const std::vector<http::Address> &addresses) {
+  for (const auto &address : addresses) options.hosts.push_back(address.host);
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) == 0) {
+    const std::string_view whole = name.data();
+    options.hosts.emplace_back(whole);
+    options.hosts.emplace_back(whole.substr(0, whole.find('.')));
+  }
+  return options;
+}
+
+// Null: nobody to ask. A socket that was named may come later.
+std::unique_ptr<kube::PodWatch> watch_pods(const std::string &named) {
+  if (named == "off" || (named.empty() && !kube::has_kubelet(kube::kPodResourcesSocket))) return nullptr;
+  return std::make_unique<kube::PodWatch>(named.empty() ? kube::kPodResourcesSocket : named);
+}
+
+}  // namespace
+
+Web::Web(WebOptions options, Board &board)
+    : options_(std::move(options)),
+      board_(board),
+      pods_(watch_pods(options_.pod_resources)),
+      metrics_(board_, {.processes = options_.process_metrics,
+                        .pods = [this] { return pods_ ? pods_->pods() : std::vector<PodDevice>{}; }}),
+      api_(board, {.history = options_.history, .version = options_.version}),
+      access_(with_own_names(options_.access, options_.addresses)) {
+  page_.set_frame_origins(options_.frame_origins);
+  add_routes();
+}
+
+// One row per part that answers.
+void Web::add_routes() {
+  routes_.add({.path = "/healthz",
+               .handle = [this](const http::Request &, const Reader &,
+                                const http::Answer &answer) { answer(health_answer(board_)); },
+               .is_public = true});
+  routes_.add(
+      {.path = "/metrics", .handle = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
+         metrics_.handle(request, answer);
+       }});
+  routes_.add({.path = "/version", .handle = [this](const http::Request &, const Reader &, const http::Answer &answer) {
+                 answer(version_answer(options_.version));
+               }});
+  const auto page = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
+    answer(page_.answer(request));
+  };
+  routes_.add({.path = "/", .handle = page, .is_public = true});
+  routes_.add({.path = "/assets/", .handle = page, .is_public = true});
+  routes_.add({.path = "/icon.svg", .handle = page, .is_public = true});
+  const auto log_in = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
+    access_.log_in(request, answer);
+  };
+  routes_.add({.path = "/login", .handle = log_in, .is_public = true, .takes_post = true});
+  const auto log_out = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
+    answer(access_.log_out(request));
+  };
+  routes_.add({.path = "/logout", .handle = log_out, .takes_post = true});
+  routes_.add({.path = std::string(kApiPrefix),
+               .handle = [this](const http::Request &request, const Reader &reader, const http::Answer &answer) {
+                 api_.handle(request, reader.sees_commands, answer);
+               }});
+}
+
+Result<std::unique_ptr<Web>> Web::open(WebOptions options, Board &board) {
+  const auto tls = load(options.tls);
+  if (!tls) return std::unexpected(tls.error());
+  std::vector<http::Listener> listeners;
+  for (const auto &address : options.addresses) {
+    auto opened = http::listen_on(address);
+    if (!opened && !options.is_asked_for) {
+      log_line(LogLevel::notice, opened.error().line() + ": nothing is answered over HTTP");
+      return nullptr;
+    }
+    if (!opened) return std::unexpected(opened.error());
+    for (auto &listener : *opened) listeners.push_back(std::move(listener));
+  }
+  make_room_for(options.limits);
+  std::unique_ptr<Web> web(new Web(std::move(options), board));
+  web->server_ = std::make_unique<http::Server>(
+      http::ServerOptions{.limits = web->options_.limits, .tls = *tls}, std::move(listeners),
+      [raw = web.get()](const http::Request &request, const http::Answer &answer) { raw->handle(request, answer); });
+  return web;
+}
+
+Result<void> Web::reload(WebOptions options) {
+  const bool asks_certificates = !options.tls.client_ca.empty();
+  const bool has_tls = !options.tls.certificate.empty();
+  auto good = check_exposure(options_.addresses, options.access, has_tls, asks_certificates);
+  if (!good) return good;
+  auto tls = load(options.tls);
+  if (!tls) return std::unexpected(tls.error());
+  server_->set_tls(std::move(*tls));
+  page_.set_frame_origins(options.frame_origins);
+  access_.replace(with_own_names(std::move(options.access), options_.addresses));
+  return {};
+}
+
+void Web::handle(const http::Request &request, const http::Answer &answer) {
+  const auto &base = options_.base_path;
+  if (base.empty() || !request.path.starts_with(base)) return handle_below_base(request, answer);
+  const auto rest = request.path.substr(base.size());
+  if (rest.empty()) {
+    // All addresses in the page are relative: they need the slash.
+    return answer({.status = 303, .headers = {{"Location", base.substr(base.rfind('/') + 1) + "/"}}});
+  }
+  if (!rest.starts_with('/')) return handle_below_base(request, answer);
+  auto below = request;
+  below.path = rest;
+  handle_below_base(below, answer);
+}
+
+void Web::handle_below_base(const http::Request &request, const http::Answer &answer) {
+  const auto *route = routes_.find(request.path);
+  if (route != nullptr && route->is_public) return run(*route, request, {}, answer);
+  // Whether there is such a path is told to those who may read.
+  access_.check(request, [this, route, request, answer](Access::Verdict verdict) {
+    const auto answer_then = [answer, delay = verdict.delay](http::Response response) {
+      response.delay = delay;
+      answer(std::move(response));
+    };
+    if (!verdict.reader) return answer_then(std::move(verdict.refusal));
+    if (route == nullptr) return answer_then(http::error(404, "there is nothing here"));
+    run(*route, request, *verdict.reader, answer_then);
+  });
+}
+
+void Web::run(const Route &route, const http::Request &request, const Reader &reader, const http::Answer &answer) {
+  if (auto refusal = refuse_method(route, request.method)) return answer(std::move(*refusal));
+  if (!route.is_slow) return route.handle(request, reader, answer);
+  if (slow_.post([&route, request, reader, answer] { route.handle(request, reader, answer); })) return;
+  auto busy = http::error(503, "too many requests wait for the history");
+  busy.headers.emplace_back("Retry-After", "1");
+  answer(std::move(busy));
+}
+
+}  // namespace gpulse::serve

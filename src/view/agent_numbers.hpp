@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the agent itself is doing, for those who show it: plain values.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpulse::view {
+
+struct CallTotal {
+  std::string source, call;
+  std::uint64_t calls = 0;
+  std::chrono::nanoseconds time{0};
+};
+
+// How the agent is doing.
+struct AgentNumbers {
+  std::string version;
+  bool released = false;  // it has let go of the drivers because somebody has asked it to
+  std::vector<CallTotal> calls{};
+  struct History {
+    std::uint64_t kept = 0, lost = 0, waiting = 0;  // samples
+  };
+  std::optional<History> history{};  // none: nothing is kept
+};
+
+}  // namespace gpulse::view

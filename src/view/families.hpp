@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of the Prometheus families that are no metrics of the table: identity, states, what was counted and found, the
+// agent itself. Alert rules and boards ask for them by these.
+#pragma once
+
+#include <string_view>
+
+namespace gpulse::view::families {
+
+inline constexpr std::string_view kTime = "gpulse_sample_timestamp_seconds";
+inline constexpr std::string_view kGpus = "gpulse_gpus";
+inline constexpr std::string_view kInfo = "gpulse_gpu_info";
+inline constexpr std::string_view kState = "gpulse_gpu_state";
+inline constexpr std::string_view kOwner = "gpulse_gpu_owner_info";
+inline constexpr std::string_view kXids = "gpulse_xid_errors_total";
+inline constexpr std::string_view kXidTime = "gpulse_xid_last_timestamp_seconds";
+inline constexpr std::string_view kFinding = "gpulse_finding";
+inline constexpr std::string_view kFindingLost = "gpulse_finding_lost_seconds_total";
+inline constexpr std::string_view kUp = "gpulse_up";
+inline constexpr std::string_view kBuild = "gpulse_build_info";
+inline constexpr std::string_view kReleased = "gpulse_self_released";
+inline constexpr std::string_view kSamples = "gpulse_self_samples_total";
+inline constexpr std::string_view kInterval = "gpulse_self_interval_seconds";
+inline constexpr std::string_view kLate = "gpulse_self_late_seconds_total";
+inline constexpr std::string_view kLatePeak = "gpulse_self_late_peak_seconds";
+inline constexpr std::string_view kKept = "gpulse_self_history_samples_total";
+inline constexpr std::string_view kDropped = "gpulse_self_history_dropped_total";
+inline constexpr std::string_view kWaiting = "gpulse_self_history_waiting";
+inline constexpr std::string_view kCallTime = "gpulse_self_call_seconds_total";
+inline constexpr std::string_view kCalls = "gpulse_self_calls_total";
+
+}  // namespace gpulse::view::families
