@@ -22,6 +22,8 @@ export const kMostMetrics = 64;
 
 export class Table {
   private readonly byId = new Map<string, Metric>();
+  private readonly byRole = new Map<string, Metric>();
+  private readonly usual: string[];
 
   constructor(
     readonly metrics: readonly Metric[],
@@ -30,7 +32,14 @@ export class Table {
     for (const metric of metrics) {
       // Of a metric that is there for devices and for details of them, the device's is meant.
       if (!this.byId.has(this.id(metric))) this.byId.set(this.id(metric), metric);
+      const place = `${metric.scope} ${metric.role}`;
+      if (metric.role && !this.byRole.has(place)) this.byRole.set(place, metric);
     }
+    const chosen = kPlotRoles.map(([scope, role]) => this.role(scope, role)).filter((m): m is Metric => m !== undefined);
+    const links = this.ofScope("device")
+      .filter((metric) => metric.group === "links" && metric.symbol === "B/s" && metric.rank > 0)
+      .sort((a, b) => a.rank - b.rank);
+    this.usual = [...chosen, ...links].map((metric) => this.id(metric));
   }
 
   /** As the API takes it: "host." stands before a metric of the host. */
@@ -43,7 +52,7 @@ export class Table {
   }
 
   role(scope: string, role: string): Metric | undefined {
-    return this.metrics.find((metric) => metric.scope === scope && metric.role === role);
+    return this.byRole.get(`${scope} ${role}`);
   }
 
   ofScope(scope: string): Metric[] {
@@ -51,11 +60,7 @@ export class Table {
   }
 
   usualPlots(): string[] {
-    const chosen = kPlotRoles.map(([scope, role]) => this.role(scope, role)).filter((m): m is Metric => m !== undefined);
-    const links = this.ofScope("device")
-      .filter((metric) => metric.group === "links" && metric.symbol === "B/s" && metric.rank > 0)
-      .sort((a, b) => a.rank - b.rank);
-    return [...chosen, ...links].map((metric) => this.id(metric));
+    return this.usual;
   }
 
   /** What can be plotted: numbers of devices and of the host. */

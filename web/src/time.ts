@@ -19,10 +19,12 @@ export type Zone = "local" | "UTC";
 
 const zoneOption = (zone: Zone): { timeZone?: string } => (zone === "UTC" ? { timeZone: "UTC" } : {});
 
+let zoneHere = "";
+
 /** "Europe/Berlin, UTC+1" */
 export function zoneName(zone: Zone, at: number): string {
   if (zone === "UTC") return "UTC";
-  const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const name = (zoneHere ||= Intl.DateTimeFormat().resolvedOptions().timeZone);
   const minutes = -new Date(at * 1000).getTimezoneOffset();
   const sign = minutes < 0 ? "−" : "+";
   const hours = Math.floor(Math.abs(minutes) / 60);
@@ -38,11 +40,24 @@ interface Parts {
 }
 
 const formats = new Map<Zone, Intl.DateTimeFormat>();
+/** The marks of an axis are the same in all plots, and mostly the same as a second ago. */
+const formatted = new Map<string, Parts>();
+const kMostFormatted = 200;
 
 export function parts(at: number, zone: Zone): Parts {
-  let format = formats.get(zone);
-  if (!format) {
-    format = new Intl.DateTimeFormat("en-GB", {
+  const key = `${zone} ${Math.floor(at)}`;
+  let found = formatted.get(key);
+  if (!found) {
+    if (formatted.size >= kMostFormatted) formatted.clear();
+    formatted.set(key, (found = format(at, zone)));
+  }
+  return found;
+}
+
+function format(at: number, zone: Zone): Parts {
+  let known = formats.get(zone);
+  if (!known) {
+    known = new Intl.DateTimeFormat("en-GB", {
       ...zoneOption(zone),
       day: "numeric",
       month: "short",
@@ -51,10 +66,10 @@ export function parts(at: number, zone: Zone): Parts {
       second: "2-digit",
       hourCycle: "h23",
     });
-    formats.set(zone, format);
+    formats.set(zone, known);
   }
   const found: Record<string, string> = {};
-  for (const { type, value } of format.formatToParts(new Date(at * 1000))) found[type] = value;
+  for (const { type, value } of known.formatToParts(new Date(at * 1000))) found[type] = value;
   return {
     day: `${found["day"]} ${found["month"]}`,
     clock: `${found["hour"]}:${found["minute"]}`,

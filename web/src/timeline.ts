@@ -199,9 +199,13 @@ export class Timeline {
     const lines = metric ? this.model.lines(this.model.table.id(metric)) : [];
     if (!metric || !lines.length || lines.length > kMostLines) return [];
     const calm = setBits(metric.calm, metric.words);
+    // Of the many bits there are, few combinations occur.
+    const told = new Map<number, boolean>();
     const isHeld = (bits: number | null | undefined): boolean => {
       if (!bits) return false;
-      return (BigInt(bits) & ~BigInt(calm)) !== 0n;
+      let is = told.get(bits);
+      if (is === undefined) told.set(bits, (is = (BigInt(bits) & ~BigInt(calm)) !== 0n));
+      return is;
     };
     const { times, step } = this.model.curves;
     const room = this.bridged() * step;
