@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What live views cost, side by side: CPU time, bytes written to the terminal, resident memory.
 
-    bench/top_bench.py                      # gpulse top, nvtop, nvitop, btop, for 60 s after 8 s of warm-up
+    bench/top_bench.py                      # gpulse top, nvtop, nvitop, btop, all-smi, for 60 s after 8 s of warm-up
     bench/top_bench.py --seconds 5 --only gpulse,nvitop
-    bench/top_bench.py --nvtop PATH --btop PATH
+    bench/top_bench.py --processes 8        # one per GPU
+    bench/top_bench.py --nvtop PATH --btop PATH --all-smi PATH
 
 All run on the same simulated machine, 8 GPUs whose values move and 40 real processes on them, each in a pseudo-terminal of
 200x50, at one sample a second: at the same time, a part of a second apart, so that whatever else the machine does meets all of
@@ -35,7 +36,7 @@ from pathlib import Path
 import pyte
 
 ROOT = Path(__file__).resolve().parent.parent
-GPUS, PROCESSES = 8, 40
+GPUS = 8
 MOST_RESIDENT_KB = 15_000
 
 DEVICES = """
@@ -78,16 +79,16 @@ class Cost:
 
 
 @contextlib.contextmanager
-def machine(folder: Path) -> Iterator[Path]:
+def machine(folder: Path, processes: int) -> Iterator[Path]:
     """A scenario with processes that are really there: monitors leave out those that are not."""
-    jobs = [subprocess.Popen(["sleep", "100000"]) for _ in range(PROCESSES)]
+    jobs = [subprocess.Popen(["sleep", "100000"]) for _ in range(processes)]
     try:
         text = DEVICES
         for place, job in enumerate(jobs):
             text += PROCESS.format(
-                device=place * GPUS // PROCESSES, pid=job.pid, memory=1000 + 100 * place, high=20 + place % 7, low=3 + place % 5
+                device=place * GPUS // processes, pid=job.pid, memory=1000 + 100 * place, high=20 + place % 7, low=3 + place % 5
             )
-        path = folder / "eight-forty.toml"
+        path = folder / "eight.toml"
         path.write_text(text)
         yield path
     finally:
@@ -205,6 +206,7 @@ def views(options: argparse.Namespace, folder: Path) -> list[View]:
         View("nvtop", [options.nvtop, "-d", "10"], [options.nvtop, "--version"], "H100"),
         View("nvitop", [nvitop, "--interval", "1"], [nvitop, "--version"], "700W"),
         View("btop", [options.btop], [options.btop, "--version"], "H100"),
+        View("all-smi", [options.all_smi, "local", "--interval", "1"], [options.all_smi, "--version"], "H100"),
     ]
 
 
@@ -217,16 +219,18 @@ def main() -> int:
     parser.add_argument("--gpulse", type=Path, default=ROOT / "build" / "gpulse")
     parser.add_argument("--nvtop", default="nvtop")
     parser.add_argument("--btop", default="btop")
+    parser.add_argument("--all-smi", default="all-smi")
+    parser.add_argument("--processes", type=int, default=40)
     options = parser.parse_args()
     columns, rows = (int(part) for part in options.size.split("x"))
     only = [name for name in options.only.split(",") if name]
 
-    with tempfile.TemporaryDirectory() as name, machine(Path(name)) as scenario:
+    with tempfile.TemporaryDirectory() as name, machine(Path(name), options.processes) as scenario:
         env = {
             "PATH": os.environ["PATH"], "HOME": name, "XDG_CONFIG_HOME": name, "LANG": "C.UTF-8", "TERM": "xterm-256color",
             "LD_LIBRARY_PATH": str(options.gpulse.resolve().parent / "sim"), "GPULSE_SIM_SCENARIO": str(scenario),
         }
-        print(f"{GPUS} simulated GPUs, {PROCESSES} processes, {options.size}, {options.seconds:g} s after {options.warm_up:g} s, "
+        print(f"{GPUS} simulated GPUs, {options.processes} processes, {options.size}, {options.seconds:g} s after {options.warm_up:g} s, "
               f"load before {os.getloadavg()[0]:.2f}\n", flush=True)
         wanted = [view for view in views(options, Path(name)) if not only or any(part in view.name for part in only)]
         installed = [view for view in wanted if shutil.which(view.command[0]) is not None]
