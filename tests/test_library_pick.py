@@ -162,8 +162,8 @@ def test_a_wait_for_a_gpu_leaves_the_programs_signals_alone(program: Program, fr
     CHECK(gpulse_pick(&options, &none) == GPULSE_CLOSED && none == NULL && strlen(gpulse_last_error()) > 10);
     gpulse_lease_free(all);
     """
-    # Of every thread but the first, which waits with the signals that it had.
-    look = "for t in /proc/$PPID/task/*; do [ ${t##*/} = $PPID ] && grep SigBlk $t/status || grep SigBlk $t/status >&2; done"
+    # Of every thread but the first, which waits with the signals that it had; those that system() blocked for a moment are back by then.
+    look = "sleep 0.2; for t in /proc/$PPID/task/*; do [ ${t##*/} = $PPID ] && grep SigBlk $t/status || grep SigBlk $t/status >&2; done"
     function = "static int32_t look(void *command, double waited, uint32_t free) { (void)waited, (void)free; return system((const char *)command) == 0 ? 1 : 2; }"
     result = program(body, look, before=function, scenario=free, GPULSE_LEASES=leases)
     assert result.code == 0, result

@@ -34,7 +34,7 @@ mapfile -t compiled < <(git ls-files 'src/*.cpp' | grep -vE '_(test|fuzz|bench)\
 echo "clang-tidy: ${#compiled[@]} files"
 # The analyzer walks every path through a function, and through those it calls: it may not take most of the time.
 bounded=(--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=max-nodes=1000)
-if ! printf '%s\n' "${compiled[@]}" | xargs -P "$jobs" -n 2 clang-tidy-19 -p "$build" --quiet \
+if ! printf '%s\n' "${compiled[@]}" | xargs -P "$jobs" -n 2 "$build/check_venv/bin/clang-tidy" -p "$build" --quiet \
   --extra-arg=-Wno-unknown-warning-option "${bounded[@]}" 2>"$build/clang-tidy.log"; then
   grep -vE '^[0-9]+ warnings? generated' "$build/clang-tidy.log" >&2
   exit 1

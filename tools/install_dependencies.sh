@@ -30,7 +30,7 @@ packages_for() {
       echo python3 python3-venv tmux binutils git libxml2-utils systemd prometheus prometheus-node-exporter victoria-metrics \
         "$(browser)" fonts-dejavu-core nginx-light man-db bash-completion zsh fish
       ;;
-    check) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev cppcheck shellcheck ;;
+    check) echo clang-19 clang-format-19 libclang-rt-19-dev cppcheck shellcheck ;;
     # a fresh Debian to install the packages in
     package) echo debootstrap lintian ;;
     bench) echo valgrind ;;
