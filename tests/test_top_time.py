@@ -8,7 +8,7 @@ from typing import Iterator
 
 import pytest
 
-from harness import gpulse
+from harness import ROOT, gpulse
 from top import Top
 from top_desk import USER
 from top_jobs import Jobs
@@ -158,3 +158,19 @@ def test_what_happened(jobs: Jobs, tmp_path: Path) -> None:
         # What is bad is seen to be bad.
         x, y = top.find("XID 79")
         assert top.cell(x, y).fg == "f0616d"
+
+
+def test_a_finding_says_since_when(tmp_path: Path) -> None:
+    """A training that starves began at 04:24:18, and its first step some seconds later."""
+    recording = ROOT / "tests/data/workloads/long_jobs.gpr"
+    since = r"! GPU 0  input-cpu .*  since (\d\d:\d\d:\d\d){}  D says more"
+    with Top(tmp_path, "--replay", recording, "--at", "170s", ready="▶ 2:5", columns=160) as top:
+        top.wait_for(lambda: re.search(since.format(""), top.text), "a finding")
+        found = re.search(since.format(""), top.text)
+        assert found and "04:24:18" < found.group(1) < top.clock, top.text
+        # A minute on, only half a minute is looked back over: it was so all that time.
+        top.press("p", "}")
+        top.wait_for(lambda: re.search(since.format(" or before"), top.text), "a minute on")
+    # Where there is no room for it, what is wrong comes first.
+    with Top(tmp_path, "--replay", recording, "--at", "175s", ready="▶ 2:5", columns=80) as top:
+        top.wait_for(lambda: re.search(r"! GPU 0  input-cpu  The GPU waits 9\d % of the .*…  D says more", top.text), "a finding")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "tui/session.hpp"
 #include "tui/text_page.hpp"
@@ -25,6 +26,8 @@ constexpr auto kOften = 900ms;
 // What is judged at once, and the least that is judged at all.
 constexpr auto kLookBack = 30s, kShortest = 10s;
 constexpr std::uint64_t kMostLookedBack = 2000;  // samples
+// In fewer columns what is wrong needs them all.
+constexpr int kRoomForSince = 110;
 
 std::vector<SnapshotPtr> look_back(feed::Timeline &timeline, std::uint64_t number) {
   std::vector<SnapshotPtr> samples;
@@ -39,6 +42,12 @@ std::vector<SnapshotPtr> look_back(feed::Timeline &timeline, std::uint64_t numbe
     last = time;
   }
   return samples;
+}
+
+// "since 14:03:07"; what was so when somebody began to look may be older.
+std::string since_words(const insight::Finding &finding, WallTime begin) {
+  const auto time = local_time(finding.since, "%H:%M:%S");
+  return fmt::format("  since {}{}", time, finding.since <= begin + kOften ? " or before" : "");
 }
 
 TextLines finding_lines(const Session &session) {
@@ -72,6 +81,7 @@ void FindingList::add(const SnapshotPtr &sample) {
   const auto gap = sample->time - last_;
   if (gap >= 0ns && gap < kOften) return;
   last_ = sample->time;
+  if (begin_ == WallTime{}) begin_ = sample->time;
   if (!watch_.add(sample)) return;
   is_judged_ = true;
   all_.clear();
@@ -87,12 +97,13 @@ void FindingList::show(feed::Timeline &timeline, std::uint64_t number, const Sna
   jumped_ = !follows;
   if (follows) {
     watch_ = insight::Watch(options_);
-    last_ = {};
+    last_ = begin_ = {};
     for (const auto &each : samples) add(each);
     return add(sample);
   }
   // Where somebody leafs through a recording, once is enough.
   samples.push_back(sample);
+  begin_ = samples.front()->time;
   is_judged_ = samples.back()->time - samples.front()->time >= kShortest;
   all_ = is_judged_ ? insight::diagnose(samples).findings : std::vector<insight::Finding>{};
   std::erase_if(all_, [](const insight::Finding &finding) { return finding.weight == insight::Weight::ok; });
@@ -117,7 +128,8 @@ void draw_findings(const term::Area &area, const Look &look, Session &session) {
   for (std::size_t i = 0; i < std::min(findings.size(), rows); ++i) {
     const bool last = i + 1 == rows || i + 1 == findings.size();
     const auto others = findings.size() - i - 1;
-    const auto note = !last ? std::string() : others > 0 ? fmt::format("  and {} more: D", others) : "  D says more";
+    auto note = area.columns() < kRoomForSince ? "" : since_words(*findings[i], session.findings.begin());
+    if (last) note += others > 0 ? fmt::format("  and {} more: D", others) : "  D says more";
     const int room = area.columns() - term::width(note);
     const int y = static_cast<int>(i);
     put_spans(area, 0, y, view::finding_spans(*findings[i], look.unicode()), look, room);

@@ -23,6 +23,8 @@ class FindingList {
   void show(feed::Timeline &timeline, std::uint64_t number, const SnapshotPtr &sample);
   // The worst first.
   const std::vector<insight::Finding> &all() const { return all_; }
+  // From when on it has looked.
+  WallTime begin() const { return begin_; }
   // Whether enough was seen to say that all is well.
   bool is_judged() const { return is_judged_; }
 
@@ -33,7 +35,8 @@ class FindingList {
   insight::Watch watch_;
   std::optional<std::uint64_t> number_;
   bool jumped_ = false;  // the watch has not seen what was before
-  WallTime last_{};      // of the last sample that it has
+  WallTime begin_{};     // of the first sample that it has
+  WallTime last_{};      // and of the last
   std::vector<insight::Finding> all_;
   bool is_judged_ = false;
 };
