@@ -18,23 +18,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from agent import open_folder, wait_for
-from browser import address, open_browser, until, visiting
+from browser import address, until, visiting
 from harness import BUILD, ROOT, gpulse
 from web import WebAgent
 
 MADE_HOURS = 12
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    with open_folder() as folder:
-        yield folder
 
 
 @pytest.fixture(scope="module")
@@ -168,10 +156,14 @@ def test_a_link_shows_the_same_minutes(browser: Browser, eight: WebAgent) -> Non
         clocks = [page.locator(".clock").inner_text() for page in pages]
         assert clocks[0] == clocks[1]
         assert clocks[0].endswith("UTC")
+        # What stands above the plots is of now, and says so.
+        note = pages[0].get_by_text("What stands above is of now.")
+        expect(note).to_be_visible()
         wait_for(lambda: len(known(pages[0])) > 0 or len(known(pages[0], 9)) > 0, "curves")
         pages[0].get_by_role("button", name="Back to live").click()
         expect(pages[0].locator(".clock")).to_contain_text("UTC")
         assert "from=" not in pages[0].url
+        expect(note).to_be_hidden()
 
 
 def test_a_link_is_copied(browser: Browser, eight: WebAgent) -> None:

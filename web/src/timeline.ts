@@ -107,7 +107,7 @@ export class Timeline {
       trouble
         ? `The history could not be read: ${trouble}.`
         : hasHistory
-          ? `${detail}${short}${none} Drag over a plot to zoom in, double-click to zoom out.`
+          ? `${isLive ? "" : "What stands above is of now. "}${detail}${short}${none} Drag over a plot to zoom in, double-click to zoom out.`
           : "This agent keeps no history: the plots begin when the page was opened.",
     );
   }
