@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Callable
 
 import pytest
+from playwright.sync_api import Browser
 
 import harness
+from agent import open_folder
+from browser import open_browser
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes a worker minutes begins first, while the others do the rest."""
@@ -18,6 +23,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def built() -> None:
     for product in (harness.GPULSE, harness.SIM / "libnvidia-ml.so.1"):
         assert product.exists(), f"{product} is missing: run make"
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that every user may look into."""
+    with open_folder() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
 
 
 @pytest.fixture

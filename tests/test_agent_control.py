@@ -19,12 +19,6 @@ from settings_machine import PCI_CLASS, RESET, machine
 LET_GO = r"the agent has let go of the GPUs for another \d s: gpulse --no-agent reads them all the same"
 
 
-@pytest.fixture
-def place() -> Iterator[Path]:
-    with open_folder() as folder:
-        yield folder
-
-
 class Log:
     """The driver's calls that the agent makes."""
 

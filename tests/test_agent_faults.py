@@ -4,7 +4,6 @@ new."""
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import socket
@@ -23,12 +22,6 @@ BY_ITSELF = "this program reads the GPUs by itself"
 
 # The power rises all the time, so that an old value shows.
 RISING = '[[device]]\nprofile = "h200"\npower_w = { steps = [[0, 100], [60, 700]], linear = true }\n'
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    with open_folder() as folder:
-        yield folder
 
 
 def read_by_itself(folder: Path) -> Result:

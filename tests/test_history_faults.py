@@ -14,16 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from agent import Agent, needs_root, open_folder, wait_for
+from agent import Agent, needs_root, wait_for
 from harness import BUILD
 
 SLOW_DISK = BUILD / "tests" / "slow_disk.so"
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    with open_folder() as folder:
-        yield folder
 
 
 @contextmanager

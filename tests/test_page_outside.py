@@ -4,32 +4,19 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from agent import open_folder, wait_for
-from browser import address, open_browser, until, visiting
+from agent import wait_for
+from browser import address, until, visiting
 from harness import ROOT
 from hostile_relay import hostile_relay
 from web import WebAgent
 
 # Markup, an end of what it could stand in, quotes; a formula; what turns the writing direction.
 EVIL = "=1+<img src=x onerror=alert(1)><svg onload=alert(2)></script></title><b>\"'`&amp;\u202e${7*7}"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    with open_folder() as folder:
-        yield folder
 
 
 def test_the_demo_goes_through_all_views(browser: Browser, place: Path) -> None:

@@ -5,23 +5,16 @@ from __future__ import annotations
 import re
 import signal
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from agent import Agent, open_folder, wait_for
+from agent import Agent, wait_for
 from harness import gpulse, only_line
 from web import WebAgent, read_all
 
 
 WITHOUT = "nothing is answered over HTTP"
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    with open_folder() as folder:
-        yield folder
 
 
 def test_it_says_that_it_is_well_and_which_version_it_is(place: Path) -> None:

@@ -26,12 +26,6 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 HASH = "$2b$04$saltsaltsaltsaltsaltsuIgBK9OuwxlmzcTNPY1Z2nCpWB7ue/62"
 
 
-@pytest.fixture
-def place() -> Iterator[Path]:
-    with open_folder() as folder:
-        yield folder
-
-
 @pytest.fixture(scope="module")
 def shared() -> Iterator[WebAgent]:
     """One for the tests that leave nothing behind."""

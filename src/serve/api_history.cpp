@@ -263,10 +263,7 @@ Result<http::Response> history_answer(history::Reader &reader, const HistoryQuer
   const auto whole = whole_of(*coverage);
   std::string body;
   JsonWriter json(body);
-  json.begin_object();
-  json.member("schema", "gpulse-history/1");
-  json.member("hostname", reader.hostname());
-  write_span(json, query.span);
+  begin_answer(json, "gpulse-history/1", reader.hostname(), query.span);
   json.key("kept");
   if (whole) {
     json.begin_object();

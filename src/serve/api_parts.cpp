@@ -27,6 +27,13 @@ void write_span(JsonWriter &json, const history::Span &span) {
   json.member("to", iso8601_utc(span.to));
 }
 
+void begin_answer(JsonWriter &json, std::string_view schema, std::string_view hostname, const history::Span &span) {
+  json.begin_object();
+  json.member("schema", schema);
+  json.member("hostname", hostname);
+  write_span(json, span);
+}
+
 void write_lasting(JsonWriter &json, const insight::LastingFinding &lasting, WallTime now) {
   json.begin_object();
   json.member("number", lasting.number);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_writer.hpp"
@@ -23,6 +24,8 @@ http::Response lasting_answer(std::string body, std::string cache_control);
 http::Response no_device(const Error &error);
 
 void write_span(JsonWriter &json, const history::Span &span);
+// What every answer about the past begins with; whoever calls it ends the object.
+void begin_answer(JsonWriter &json, std::string_view schema, std::string_view hostname, const history::Span &span);
 // A finding that lasts, with its number, what it is called and what it costs.
 void write_lasting(JsonWriter &json, const insight::LastingFinding &lasting, WallTime now);
 // Whether it is about one of these devices, or about the machine.

@@ -116,10 +116,7 @@ Result<http::Response> past_processes_answer(history::Reader &reader, const Proc
   }
   std::string body;
   JsonWriter json(body);
-  json.begin_object();
-  json.member("schema", "gpulse-processes/1");
-  json.member("hostname", reader.hostname());
-  write_span(json, *query.span);
+  begin_answer(json, "gpulse-processes/1", reader.hostname(), *query.span);
   if (query.by) {
     json.key("totals");
     view::write_history_totals(json, page, *query.by);
@@ -139,10 +136,7 @@ Result<http::Response> past_events_answer(history::Reader &reader, const EventQu
   if (!events) return std::unexpected(events.error());
   std::string body;
   JsonWriter json(body);
-  json.begin_object();
-  json.member("schema", "gpulse-events/1");
-  json.member("hostname", reader.hostname());
-  write_span(json, *query.span);
+  begin_answer(json, "gpulse-events/1", reader.hostname(), *query.span);
   json.key("events");
   json.begin_array();
   for (const auto &event : *events) view::write_event_json(json, event);
@@ -159,10 +153,7 @@ Result<http::Response> past_findings_answer(history::Reader &reader, const Event
   if (!events) return std::unexpected(events.error());
   std::string body;
   JsonWriter json(body);
-  json.begin_object();
-  json.member("schema", "gpulse-findings/1");
-  json.member("hostname", reader.hostname());
-  write_span(json, *query.span);
+  begin_answer(json, "gpulse-findings/1", reader.hostname(), *query.span);
   json.key("spans");
   json.begin_array();
   for (const auto &span : finding_spans(*events, lasting)) {
