@@ -98,6 +98,12 @@ class Lateness:
         return f"{statistics.median(gaps):.0f} / {max(gaps):.0f} ms" if gaps else "no sample"
 
 
+def own_mb(pid: int) -> float:
+    """Without the pages of the program itself."""
+    found = re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+    return int(found[1]) * 1024 / 1e6 if found else float("nan")
+
+
 def wrk(port: int, path: str, seconds: int, connections: int = 32) -> tuple[float, str, str]:
     done = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", f"http://127.0.0.1:{port}{path}"],
                           capture_output=True, text=True, check=True)
@@ -152,7 +158,7 @@ def measured(agent: subprocess.Popen[bytes], port: int, seconds: float) -> str:
     before, begun = processor_ns(agent.pid), time.monotonic()
     time.sleep(seconds)
     used = (processor_ns(agent.pid) - before) / 1e7 / (time.monotonic() - begun)
-    return f"{used:.2f} % | {resident_mb(agent.pid):.1f} MB | {late.words()}"
+    return f"{used:.2f} % | {resident_mb(agent.pid):.1f}, {own_mb(agent.pid):.1f} MB | {late.words()}"
 
 
 def with_streams(agent: subprocess.Popen[bytes], port: int, through: int, count: int, seconds: float, what: str) -> None:
@@ -188,7 +194,7 @@ def main() -> None:
         agent, port = start(machine, folder, options.streams)
         proxy = None
         try:
-            print("| 8 GPUs, 40 processes, 1 Hz | of a core | memory | lateness, median / greatest | |\n|---|---|---|---|---|")
+            print("| 8 GPUs, 40 processes, 1 Hz | of a core | memory: resident, own | lateness, median / greatest | |\n|---|---|---|---|---|")
             print(f"| nobody asks | {measured(agent, port, options.seconds)} | |", flush=True)
             with_streams(agent, port, port, options.streams, options.seconds, f"{options.streams} streams")
             if shutil.which("wrk"):

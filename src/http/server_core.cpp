@@ -97,10 +97,10 @@ void ServerCore::remove(const std::shared_ptr<Session> &session) {
   connections_ = sessions_.size();
   const auto same = per_address_.find(session->peer().address);
   if (--same->second == 0) per_address_.erase(same);
-  if (!sessions_.empty()) return;
-  // The allocator would keep what many connections have needed.
-  if (most_connections_ >= kMany) loop_.after(100ms, trim_heap);
-  most_connections_ = 0;
+  // The allocator would keep what many connections have needed. A few may stay for hours.
+  if (most_connections_ < kMany || sessions_.size() > most_connections_ / 8) return;
+  loop_.after(100ms, trim_heap);
+  most_connections_ = sessions_.size();
 }
 
 void ServerCore::handle(const std::shared_ptr<Session> &session, Head head) {

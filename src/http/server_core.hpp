@@ -65,7 +65,7 @@ class ServerCore {
   std::map<std::string, std::size_t> per_address_;
   std::atomic<std::size_t> connections_ = 0, streams_ = 0;
   std::atomic<std::uint64_t> requests_ = 0;
-  std::size_t most_connections_ = 0;  // since there were none
+  std::size_t most_connections_ = 0;  // since the heap was trimmed
   bool sweeping_ = false;
   bool stopping_ = false;
   std::unique_ptr<Workers> workers_;  // the first to end: it uses the rest

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <condition_variable>
 
+#include "base/heap.hpp"
 #include "base/text.hpp"
 #include "insight/finding_events.hpp"
 #include "model/select.hpp"
@@ -261,18 +262,20 @@ void Stream::work(const std::stop_token &stop) {
   while (const auto sample = inbox_->take(stop)) {
     const auto news = news_of(*sample);
     std::vector<std::shared_ptr<Line>> lines;
+    std::size_t forgotten = 0;
     {
       // Whoever comes after this begins with this sample, and is not among those that it is published to.
       const std::lock_guard lock(mutex_);
       newest_ = sample;
       const auto now = monotonic_now();
-      std::erase_if(lines_, [&](const auto &entry) {
+      forgotten = std::erase_if(lines_, [&](const auto &entry) {
         auto &line = *entry.second;
         if (line.channel->subscribers() > 0) line.used = now;
         return now - line.used > options_.linger;
       });
       for (const auto &[key, line] : lines_) lines.push_back(line);
     }
+    if (forgotten > 0) trim_heap();
     for (const auto &line : lines) publish(*line, sample, news);
     ++samples_;
   }
