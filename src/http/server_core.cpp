@@ -3,6 +3,7 @@
 
 #include "base/heap.hpp"
 #include "base/log.hpp"
+#include "base/program_pages.hpp"
 
 namespace gpulse::http {
 
@@ -99,7 +100,10 @@ void ServerCore::remove(const std::shared_ptr<Session> &session) {
   if (--same->second == 0) per_address_.erase(same);
   // The allocator would keep what many connections have needed. A few may stay for hours.
   if (most_connections_ < kMany || sessions_.size() > most_connections_ / 8) return;
-  loop_.after(100ms, trim_heap);
+  loop_.after(100ms, [] {
+    trim_heap();
+    release_program_pages();
+  });
   most_connections_ = sessions_.size();
 }
 

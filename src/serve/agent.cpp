@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "base/program_pages.hpp"
 #include "base/sysroot.hpp"
 #include "base/text.hpp"
 #include "feed/live_feed.hpp"
@@ -22,6 +23,8 @@ constexpr auto kLongestRelease = 3600s;
 // A sample that comes so late, whatever hangs, will not come any more.
 constexpr auto kOverdue = 10s;
 constexpr auto kNumbersEvery = 950ms;
+// Whatever happens only once has happened by then.
+constexpr auto kSettlesWithin = 10s;
 // A driver that waits for events comes back within five seconds.
 constexpr auto kClosesWithin = 6s;
 
@@ -295,6 +298,7 @@ bool Agent::publish(const SnapshotPtr &snapshot, bool released, const ServiceMan
 void Agent::post_numbers(bool released) {
   const auto now = monotonic_now();
   if (now - numbers_posted_ < kNumbersEvery && released == numbers_released_) return;
+  if (numbers_posted_ - started_ < kSettlesWithin && now - started_ >= kSettlesWithin) release_program_pages();
   numbers_posted_ = now;
   numbers_released_ = released;
   view::AgentNumbers numbers{.version = options_.version, .released = released};

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/program_pages.hpp"
 #include "feed/timeline.hpp"
 #include "term/painter.hpp"
 #include "term/terminal.hpp"
@@ -20,6 +21,8 @@ namespace gpulse::tui {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr auto kSettlesWithin = 5s;
 
 // Samples on their way from the thread that takes them.
 struct Mailbox {
@@ -152,7 +155,13 @@ Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed
     terminal.wake();
   });
   auto interval = options.app.interval;
+  // Whatever is needed only once has been by then.
+  auto settled = monotonic_now() + kSettlesWithin;
   return loop.run([&](App &app) -> Result<void> {
+    if (monotonic_now() > settled) {
+      release_program_pages();
+      settled = Monotonic::max();
+    }
     if (app.interval() != interval) {
       interval = app.interval();
       mailbox.interval = std::chrono::duration_cast<std::chrono::nanoseconds>(interval);
