@@ -272,7 +272,7 @@ void Writer::Work::write() {
     } else if (lost.samples > 0) {
       if (lost_.samples > 0) lost.to = lost_.to;
       lost.samples += lost_.samples;
-      lost_ = lost;
+      lost_ = std::move(lost);
     }
   }
   if (!done) return fail(done.error());

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <utility>
 
 #include "base/counted.hpp"
 #include "pick/mask.hpp"
@@ -240,7 +241,7 @@ class CudaMask {
     out_.allowed = whole;
     out_.allowed.insert(out_.allowed.end(), parts.begin(), parts.end());
     if (parts.empty()) {
-      out_.devices = whole;
+      out_.devices = std::move(whole);
       return;
     }
     out_.devices = {parts.front()};
