@@ -146,10 +146,11 @@ Cell cell(const Device &device, Fact fact) {
 }
 
 std::optional<PciAddress> pci_address(const Device &device) {
-  PciAddress at;
-  if (std::sscanf(device.identity->pci.str().c_str(), "%x:%x:%x", &at.domain, &at.bus, &at.device) != 3)
-    return std::nullopt;
-  return at;
+  std::string_view rest = device.identity->pci.str();
+  const auto part = [&](char end) { return parse_integer<unsigned>(next_piece(rest, end), 16); };
+  const auto domain = part(':'), bus = part(':'), slot = part('.');
+  if (!domain || !bus || !slot) return std::nullopt;
+  return PciAddress{.domain = *domain, .bus = *bus, .device = *slot};
 }
 
 std::string bus_id(const Device &device, int digits) {

@@ -60,7 +60,7 @@ std::string peer_matrix(const Selection &selection, PeerAccess PeerStatus::*kind
       const auto access = j < peers.size() ? peers[j].*kind : PeerAccess::unknown;
       out += fmt::format("{}\t", i == j ? "X" : word_of(access));
     }
-    out += "\n";
+    out += '\n';
   }
   return out +
          "\nLegend:\n\n"

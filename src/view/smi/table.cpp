@@ -117,7 +117,7 @@ void add_instances(const Selection &selection, std::string &out) {
   for (const auto *device : selection.devices) {
     for (const auto *instance : instances_of(*selection.snapshot, *device)) {
       if (first) {
-        out += "\n";
+        out += '\n';
         out += kRule;
         out += fmt::format("| {:<87} |\n", "MIG devices:");
         out += kInstanceRule;
@@ -146,7 +146,7 @@ void add_instances(const Selection &selection, std::string &out) {
 }
 
 void add_processes(const Selection &selection, std::string &out) {
-  out += "\n";
+  out += '\n';
   out += kRule;
   out +=
       "| Processes:                                                                              |\n"
