@@ -30,11 +30,12 @@ void add_bits(std::vector<Notice> &out, MetricId id, std::uint64_t bits, Severit
   }
 }
 
-// At work, as far as it says so itself.
+// At work, as far as it says so itself; one that is divided into instances tells its true activity alone.
 bool is_busy(const Device &device) {
   constexpr double kBusy = 50;
   const auto reported = by_role(device.row, Role::utilization);
-  return reported && reported.value() >= kBusy;
+  const auto told = reported ? reported : by_role(device.row, Role::true_activity);
+  return told && told.value() >= kBusy;
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ std::vector<Notice> notices(const Device &device) {
 bool seems_busier_than_it_is(const Device &device) {
   const auto reported = by_role(device.row, Role::utilization);
   const auto active = by_role(device.row, Role::true_activity);
-  return is_busy(device) && active && active.value() < reported.value() / 2;
+  return is_busy(device) && reported && active && active.value() < reported.value() / 2;
 }
 
 }  // namespace gpulse::insight

@@ -52,6 +52,13 @@ TEST(Notices, ThePowerLimitIsUsualForABusyDeviceAndHeatIsNot) {
   found = notices(device);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[1].severity, Severity::warning) << "an idle one should not be at its limit";
+  // One that is divided into instances has no utilisation.
+  device.row[device_metric("gpu_utilization_percent")] = Reason::not_supported;
+  device.row[device_metric("sm_active_percent")] = 81.0;
+  found = notices(device);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[1].severity, Severity::note);
+  EXPECT_FALSE(seems_busier_than_it_is(device));
 }
 
 TEST(Notices, AReadingBeyondItsThreshold) {
