@@ -6,7 +6,8 @@ heats up or another user of the machine meets all of them. Every block begins wi
 not count. What a way costs is the median over all rounds of (its block minus the block without anything, of the same
 round); "without (again)" is one more such way and tells how much of that is noise. The bounds hold 95 of 100 draws
 (bootstrap over rounds). With blocks of a quarter of a second (--block 120 --pause 0.05 --warm-up 10) and hundreds of
-rounds, what a card does over seconds drops out; the means of the blocks then tell a tenth of a per cent.
+rounds, what a card does over seconds drops out; the means of the blocks then tell a tenth of a per cent. A training step
+runs into the power limit, and its clocks swing; --step stream does not, and tells hundredths of a per cent.
 
 A process that watches from outside, an agent or `gpulse run`, is stopped (SIGSTOP) during the blocks of all other ways.
 
@@ -155,6 +156,21 @@ def training_step(layers: int, width: int, batch: int) -> Callable[[], None]:
     return step
 
 
+def streaming_step(gib: float) -> Callable[[], None]:
+    """Bound by memory and below the power limit, so that clocks stand still and every step takes the same time."""
+    import torch
+
+    data = torch.zeros(int(gib * (1 << 28)), device="cuda")
+    result = torch.empty_like(data)
+
+    def step() -> None:
+        torch.add(data, 1.0, out=result)
+        torch.add(result, 1.0, out=data)
+        torch.cuda.synchronize()
+
+    return step
+
+
 def spinning_step(seconds: float) -> Callable[[], None]:
     def step() -> None:
         end = time.perf_counter() + seconds
@@ -285,7 +301,7 @@ def report(all_ways: list[Way]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--step", choices=["train", "spin"], default="train")
+    parser.add_argument("--step", choices=["train", "stream", "spin"], default="train")
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--width", type=int, default=8192)
     parser.add_argument("--batch", type=int, default=1536)
@@ -299,7 +315,9 @@ def main() -> None:
     parser.add_argument("--only", default="", help="besides those without anything, only ways whose name holds this regular expression")
     parser.add_argument("--under-run", action="store_true", help="this program was started by gpulse run")
     options = parser.parse_args()
-    step = spinning_step(0.002) if options.step == "spin" else training_step(options.layers, options.width, options.batch)
+    steps = {"train": lambda: training_step(options.layers, options.width, options.batch),
+             "stream": lambda: streaming_step(2), "spin": lambda: spinning_step(0.002)}
+    step = steps[options.step]()
     for _ in range(200):
         step()
     with agent(options.gpulse) as agent_pid, asleep(os.getppid() if options.under_run else 0):

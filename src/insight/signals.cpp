@@ -262,20 +262,21 @@ std::set<std::uint32_t> computing_pids(const Snapshot &sample, const DeviceId &i
   return pids;
 }
 
-// The last samples in which the same processes compute on the device. Where those have only just come or gone, the ones
-// before: two jobs in one mean say nothing of either.
+// The last samples in which the same processes compute on the device for a while, as two jobs in one mean say nothing of
+// either: a job of several processes does not come or go in one moment.
 SampleSpan of_one_job(SampleSpan samples, const DeviceId &id) {
-  const auto begin_of = [&](std::size_t end) {
+  const auto length = [](SampleSpan stretch) { return seconds_between(stretch.front()->time, stretch.back()->time); };
+  SampleSpan longest;
+  for (auto end = samples.size(); end > 0;) {
     const auto pids = computing_pids(*samples[end - 1], id);
     auto begin = end - 1;
     while (begin > 0 && computing_pids(*samples[begin - 1], id) == pids) --begin;
-    return begin;
-  };
-  const auto begin = begin_of(samples.size());
-  if (begin == 0 || seconds_between(samples[begin]->time, samples.back()->time) >= kShortestSeconds)
-    return samples.subspan(begin);
-  const auto before = begin_of(begin);
-  return samples.subspan(before, begin - before);
+    const auto stretch = samples.subspan(begin, end - begin);
+    if (length(stretch) >= kShortestSeconds) return stretch;
+    if (longest.empty() || length(stretch) > length(longest)) longest = stretch;
+    end = begin;
+  }
+  return longest;
 }
 
 // How much of the time kernels or copies ran, in percent.

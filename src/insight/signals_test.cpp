@@ -137,6 +137,15 @@ TEST(Signals, OneThatHasOnlyJustComeDoesNotHideTheOneBefore) {
   EXPECT_EQ(only(samples).jobs[0].pid, 1U);
 }
 
+TEST(Signals, OnesThatLeaveOneAfterTheOtherAreJudgedTogether) {
+  const auto samples = samples_of(30, [](int second) {
+    if (second == 29) return Moment{.active = 0, .pids = {}};
+    return second == 28 ? Moment{.active = 44, .pids = {2}} : Moment{.active = 95, .pids = {1, 2}};
+  });
+  EXPECT_EQ(only(samples).pids(), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(diagnose(samples).verdict, FindingId::healthy);
+}
+
 TEST(Signals, WhatWasBeforeAJobStoppedSaysNothingOfWhy) {
   const auto samples =
       samples_of(40, [](int second) { return second < 20 ? Moment{} : Moment{.active = 0, .cpu = 0}; });
