@@ -3,6 +3,8 @@
 
 #include <zlib.h>
 
+#include <limits>
+
 namespace gpulse::http {
 
 namespace {
@@ -30,21 +32,30 @@ std::string gzip(std::string_view text) {
 }
 
 std::string unpack(std::string_view packed) {
+  return unpack(packed, std::numeric_limits<std::size_t>::max()).value_or("");
+}
+
+std::expected<std::string, Unpacking> unpack(std::string_view packed, std::size_t most_bytes) {
   z_stream stream{};
-  if (::inflateInit2(&stream, kGzipFormat) != Z_OK) return {};
+  if (::inflateInit2(&stream, kGzipFormat) != Z_OK) return std::unexpected(Unpacking::malformed);
   stream.next_in = const_cast<Bytef *>(reinterpret_cast<const Bytef *>(packed.data()));
   stream.avail_in = static_cast<uInt>(packed.size());
   std::string out;
   int state = Z_OK;
-  while (state == Z_OK) {
+  while (state == Z_OK && out.size() <= most_bytes) {
     constexpr std::size_t kPiece = 65536;
-    out.resize(stream.total_out + kPiece);
-    stream.next_out = reinterpret_cast<Bytef *>(out.data() + stream.total_out);
+    const auto before = out.size();
+    out.resize(before + kPiece);
+    stream.next_out = reinterpret_cast<Bytef *>(out.data() + before);
     stream.avail_out = kPiece;
     state = ::inflate(&stream, Z_NO_FLUSH);
+    out.resize(before + kPiece - stream.avail_out);
+    // A file may hold several packed texts, one behind the other.
+    if (state == Z_STREAM_END && stream.avail_in > 0) state = ::inflateReset(&stream);
   }
-  out.resize(state == Z_STREAM_END ? stream.total_out : 0);
   ::inflateEnd(&stream);
+  if (out.size() > most_bytes) return std::unexpected(Unpacking::too_large);
+  if (state != Z_STREAM_END) return std::unexpected(Unpacking::malformed);
   return out;
 }
 

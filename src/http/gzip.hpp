@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <expected>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +16,10 @@ namespace gpulse::http {
 std::string gzip(std::string_view text);
 // What gzip() was given, of bytes that are known to be good; empty where they are not.
 std::string unpack(std::string_view packed);
+
+// Why bytes from outside could not be unpacked.
+enum class Unpacking : std::uint8_t { malformed, too_large };
+std::expected<std::string, Unpacking> unpack(std::string_view packed, std::size_t most_bytes);
 
 class GzipCache {
  public:
