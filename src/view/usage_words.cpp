@@ -64,7 +64,10 @@ std::string cost_words(const GpuTime &time, const UsageReportOptions &options) {
 }
 
 std::string long_duration(double seconds) {
-  const auto minutes = static_cast<std::int64_t>(std::round(seconds / 60));
+  constexpr double kDay = 24 * kHour;
+  // From a day on, to the hour.
+  const double unit = seconds < kDay - kHour / 2 ? 60 : kHour;
+  const auto minutes = static_cast<std::int64_t>(std::round(seconds / unit) * unit / 60);
   const auto days = minutes / 1440, hours = minutes / 60 % 24;
   const auto both = [](std::int64_t large, const char *one, std::int64_t small, const char *two) {
     return small == 0 ? fmt::format("{} {}", large, one) : fmt::format("{} {} {} {}", large, one, small, two);
