@@ -22,8 +22,9 @@ constexpr double kBarWidth = 900, kBarHeight = 20, kBarRow = 30, kBarName = 180,
 constexpr std::size_t kMostBars = 20;
 
 constexpr std::string_view kBarStyle =
-    "<style>.used{fill:var(--a)}.hidden{fill:var(--b)}.wasted{fill:var(--bad);opacity:.55}.unknown{fill:var(--line)}"
-    ".key.used::before{background:var(--a)}.key.hidden::before{background:var(--b)}"
+    "<style>rect.used{fill:var(--a)}rect.hidden{fill:var(--b)}rect.busy{fill:var(--b);opacity:.45}"
+    "rect.wasted{fill:var(--bad);opacity:.55}rect.unknown{fill:var(--line)}.key.used::before{background:var(--a)}"
+    ".key.hidden::before{background:var(--b)}.key.busy::before{background:var(--b);opacity:.45}"
     ".key.wasted::before{background:var(--bad);opacity:.55}.key.unknown::before{background:var(--line)}"
     "table.text td:first-child,table.text th:first-child,td.left,th.left{text-align:left}"
     "td.left{white-space:normal;overflow-wrap:anywhere}tr.sum td{font-weight:600}</style>\n";
@@ -62,10 +63,10 @@ std::string cards(const UsageReport &report, const UsageReportOptions &options) 
 std::string bar(const insight::UsageRow &row, double most, double y) {
   const auto &time = row.time;
   const double scale = (kBarWidth - kBarName - kBarFigure) / most;
-  const bool has_used = time.used_of > 0;
-  const double used = has_used ? time.used : 0, busy = std::max(time.active - used, 0.0);
-  const double known = std::max(time.used_of, time.active_of);
-  const double idle = std::max(known - used - busy, 0.0);
+  // Active where the true activity is not known, and where it is.
+  const double busy = std::max(time.estimated - time.wasted + time.used_of - time.used, 0.0);
+  const double hidden = std::max(time.active - busy - time.used, 0.0);
+  const double idle = std::max(time.wasted_of - time.used - hidden - busy, 0.0);
   double x = kBarName;
   std::string out;
   const auto part = [&](std::string_view style, double seconds, std::string_view words) {
@@ -75,10 +76,11 @@ std::string bar(const insight::UsageRow &row, double most, double y) {
         style, x, y, std::max(seconds * scale, 0.5), kBarHeight, words, gpu_hours(seconds));
     x += seconds * scale;
   };
-  part("used", used, "truly used");
-  part("hidden", busy, has_used ? "a kernel ran, most of the GPU idle" : "a kernel ran");
+  part("used", time.used, "truly used");
+  part("hidden", hidden, "a kernel ran, most of the GPU idle");
+  part("busy", busy, "a kernel ran, true activity not known");
   part("wasted", idle, "idle");
-  part("unknown", time.held - used - busy - idle, "not known");
+  part("unknown", time.held - time.wasted_of, "not known");
   return out;
 }
 
@@ -89,7 +91,8 @@ std::string bars(const UsageReport &report) {
   const auto count = std::min(report.rows.size(), kMostBars);
   auto out = fmt::format(
       R"(<figure><figcaption><b>GPU-hours held</b> <span class="key used">truly used</span><span class="key hidden">only )"
-      R"(seemed busy</span><span class="key wasted">idle</span><span class="key unknown">not known</span></figcaption>)"
+      R"(seemed busy</span><span class="key busy">busy, true activity not known</span><span class="key wasted">idle</span>)"
+      R"(<span class="key unknown">not known</span></figcaption>)"
       R"(<svg viewBox="0 0 {} {}" role="img" aria-label="GPU-hours held">)",
       kBarWidth, kBarRow * static_cast<double>(count));
   for (std::size_t i = 0; i < count && most > 0; ++i) {
