@@ -59,8 +59,8 @@ GpuTime time_of_nobody(const DeviceStretch &stretch, double all_held);
 
 // Who had which device. A part that is not known is empty.
 struct Holder {
-  Text host, uuid, model;
-  Text user, job, command;
+  Text host{}, uuid{}, model{};
+  Text user{}, job{}, command{};
   std::uint32_t pid = 0;
   bool is_nobody = false;  // the time in which no process was seen on the device
 
@@ -107,7 +107,7 @@ struct UsageRow {
 
 // A job, or the program of a user without one.
 struct UsageWorst {
-  Text user, job, command, host;
+  Text user{}, job{}, command{}, host{};
   GpuTime time{};
   std::size_t devices = 0;
   std::optional<FindingId> worst{};

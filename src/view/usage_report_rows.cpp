@@ -80,9 +80,9 @@ void write_row(JsonWriter &json, const insight::UsageRow &row, const UsageReport
 
 void write_worst(JsonWriter &json, const insight::UsageWorst &worst, const UsageReportOptions &options) {
   json.begin_object();
-  write_text(json, "user", worst.user);
+  write_text(json, word(insight::UsageBy::user), worst.user);
   write_text(json, "batch_job", worst.job);
-  write_text(json, "program", worst.command);
+  write_text(json, "command_line", worst.command);
   write_text(json, "host", worst.host);
   json.member("gpus", std::uint64_t{worst.devices});
   write_amounts(json, worst.time, true, options);
