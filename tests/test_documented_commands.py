@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from agent import open_folder
-from harness import GPULSE, ROOT, environment
+from harness import BUILD, GPULSE, ROOT, environment
 from web import WebAgent
 
 # metrics.md and findings.md are written by the program; CONTRIBUTING.md's walkthroughs have a test of their own.
@@ -87,6 +87,8 @@ class Sandbox:
         command = command.replace("--user ann", f"--user {pwd.getpwuid(os.geteuid()).pw_name}")
         command = re.sub(r"--from \d\d:\S+ --to \d\d:\S+", "--since 1h", command)
         command = re.sub(r" (F|FILE|trace\.csv)\b", lambda each: {" F": " night.gpr", " FILE": f" {self.folder}/history.db", " trace.csv": f" {ROOT}/data/h200_trace.csv"}[each[0]], command)
+        # Reports are made of whole minutes.
+        command = command.replace("gpulse report", f"gpulse report --history {self.folder}/days.db")
         command = command.replace("--from 30s --to 55s", "--from 0s --to 1s").replace(" -i 3", " -i 1").replace(" -i 5 -i 6", " -i 0 -i 1")
         looks_now = re.fullmatch(r"gpulse diagnose( --json)?", command)
         return f"{command} --for 3s" if looks_now else command
@@ -156,6 +158,8 @@ def sandbox() -> Iterator[Sandbox]:
         env = environment(folder / "two.toml")
         subprocess.run([GPULSE, "record", "-o", folder / "night.gpr", "--count", "60", "--interval", "20ms"], env=env, check=True, capture_output=True)
         (folder / "node7.xml").write_bytes(subprocess.run([GPULSE, "smi", "-q", "-x"], env=env, check=True, capture_output=True).stdout)
+        days = [BUILD / "tests" / "make_history", folder / "days.db", str(int(time.time()) // 60 * 60), "4320", "4", "6", "report"]
+        subprocess.run(days, check=True)
         with WebAgent(folder / "agent", "--history", folder / "history.db", scenario=folder / "two.toml") as agent:
             yield Sandbox(folder, agent.port, str(folder / "agent"))
 

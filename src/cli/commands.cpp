@@ -8,6 +8,7 @@
 
 #include "cli/completion.hpp"
 #include "cli/program.hpp"
+#include "cli/report_options.hpp"
 #include "cli/run_options.hpp"
 #include "control/setting_words.hpp"
 #include "pick/choose.hpp"
@@ -379,6 +380,8 @@ constexpr std::array kCommands{
     Command{"serve", "the agent: reads the GPUs once, for every program of the machine", add_serve, run_serve},
     Command{"history", "what was: plots, who was on which GPU, events; of what the agent kept", add_history,
             run_history},
+    Command{"report", "what was used and wasted: GPU-hours, energy and cost of users, jobs, hosts or models",
+            add_usage_report, run_report},
     Command{"agent", "ask the agent: status, release TIME, resume", add_agent, run_agent},
     Command{"explain", "what a metric, a finding or a driver error means", add_explain, run_explain},
     Command{"rules", "alert rules for Prometheus and a dashboard for Grafana, over what the agent serves", add_rules,

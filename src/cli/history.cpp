@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "base/counted.hpp"
-#include "base/moment.hpp"
 #include "cli/history_export.hpp"
 #include "cli/history_file.hpp"
 #include "cli/history_page.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
+#include "cli/time_span.hpp"
 #include "view/csv.hpp"
 
 namespace gpulse::cli {
@@ -34,38 +34,6 @@ Result<std::vector<MetricId>> metrics_of(const Options &options) {
   return metrics;
 }
 
-// An error is wrong usage.
-Result<WallTime> moment_of(const std::string &text, WallTime now, std::optional<WallTime> after = std::nullopt) {
-  if (const auto moment = parse_moment(text, now, after)) return *moment;
-  return failure(fmt::format("\"{}\" is not a time", text),
-                 "2026-11-16 01:00, 01:00, yesterday 18:00, 2026-11-16T01:00Z, -3h or now");
-}
-
-// An error is wrong usage.
-Result<history::Span> span_of(const Options &options, WallTime now) {
-  history::Span span{.from = {}, .to = now};
-  if (!options.from.empty()) {
-    const auto from = moment_of(options.from, now);
-    if (!from) return std::unexpected(from.error());
-    span.from = *from;
-  }
-  if (!options.to.empty()) {
-    const auto after = options.from.empty() ? std::nullopt : std::optional(span.from);
-    const auto to = moment_of(options.to, now, after);
-    if (!to) return std::unexpected(to.error());
-    span.to = *to;
-  }
-  if (options.from.empty()) span.from = span.to - options.since.value_or(1h);
-  if (span.from >= span.to) {
-    const term::Style plain{.unicode = false};
-    return failure(fmt::format("{} is no stretch of time", view::span_words(span.from, span.to, plain)),
-                   "--from comes before --to, and before now");
-  }
-  // What is to come is not known.
-  if (span.from < now) span.to = std::min(span.to, now);
-  return span;
-}
-
 // Beyond this a table does not fit into memory.
 constexpr double kMostValues = 10e6;
 
@@ -83,7 +51,7 @@ Result<void> check_request(const Options &options, const HistoryRequest &request
 }
 
 Result<HistoryRequest> request_of(const Options &options) {
-  const auto span = span_of(options, wall_now());
+  const auto span = span_of(options, wall_now(), 1h);
   if (!span) return std::unexpected(span.error());
   auto metrics = metrics_of(options);
   if (!metrics) return std::unexpected(metrics.error());

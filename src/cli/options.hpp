@@ -95,6 +95,10 @@ struct Options {
   std::optional<std::chrono::nanoseconds> run_interval;  // none: fine at first, then coarser
   bool quiet = false;
 
+  // gpulse report
+  std::string report_by = "user";
+  std::size_t top = 10;
+
   // gpulse explain; topic also of gpulse help and gpulse completion
   std::vector<std::string> topic;
   bool all = false, markdown = false, schema = false, openapi = false;
@@ -120,6 +124,7 @@ int run_top(const Options &options);
 int run_record(const Options &options);
 int run_log(const Options &options);
 int run_history(const Options &options);
+int run_report(const Options &options);
 int run_diagnose(const Options &options);
 int run_doctor(const Options &options);
 int run_explain(const Options &options);

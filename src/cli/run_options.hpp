@@ -8,5 +8,7 @@
 namespace gpulse::cli {
 
 void add_report(OptionList &list, Options &options);
+// What a kWh costs.
+void add_price(OptionList &list, Options &options);
 
 }  // namespace gpulse::cli

@@ -17,6 +17,7 @@
 #include "history/raw_reader.hpp"
 #include "history/rollup.hpp"
 #include "history/schema.hpp"
+#include "insight/usage.hpp"
 #include "model/snapshot.hpp"
 
 namespace gpulse::history {
@@ -134,6 +135,8 @@ class Reader {
   // Those that were on the devices (empty: on any), those with the most GPU time first.
   Result<std::vector<ProcessUse>> processes(const Span &span, std::span<const std::int64_t> devices,
                                             const Progress &progress = {});
+  // What the devices (empty: all) were used for, from the whole minutes of the span.
+  Result<insight::Usage> usage(const Span &span, std::span<const std::int64_t> devices, const Progress &progress = {});
   Result<std::vector<Event>> events(const Span &span);
   Result<std::vector<Change>> changes(const Span &span);
   Result<std::vector<LostSpan>> lost(const Span &span);

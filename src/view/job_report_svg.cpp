@@ -129,12 +129,6 @@ std::string curve_path(const JobReport &report, const JobPlot &plot, const JobPl
 
 }  // namespace
 
-std::string html_escaped(std::string_view text) {
-  auto out = xml_escape(printable(text));
-  for (auto at = out.find('\''); at != std::string::npos; at = out.find('\'', at)) out.replace(at, 1, "&#39;");
-  return out;
-}
-
 std::string job_plot_svg(const JobReport &report, const JobPlot &plot, std::optional<DeviceId> device) {
   std::string legend;
   for (const auto &shown : plot.curves) {

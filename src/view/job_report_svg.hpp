@@ -7,11 +7,9 @@
 #include <string_view>
 
 #include "insight/job_report.hpp"
+#include "view/html_page.hpp"
 
 namespace gpulse::view {
-
-// Text as HTML shows it, whatever it was.
-std::string html_escaped(std::string_view text);
 
 struct JobPlotCurve {
   const insight::JobCurve *curve = nullptr;
