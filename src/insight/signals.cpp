@@ -262,8 +262,8 @@ std::set<std::uint32_t> computing_pids(const Snapshot &sample, const DeviceId &i
   return pids;
 }
 
-// The last samples in which the same processes compute on the device for a while, as two jobs in one mean say nothing of
-// either: a job of several processes does not come or go in one moment.
+// The last samples in which the same processes compute on the device for a while, as two jobs in one mean say nothing
+// of either: a job of several processes does not come or go in one moment.
 SampleSpan of_one_job(SampleSpan samples, const DeviceId &id) {
   const auto length = [](SampleSpan stretch) { return seconds_between(stretch.front()->time, stretch.back()->time); };
   SampleSpan longest;
