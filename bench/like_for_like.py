@@ -97,6 +97,23 @@ def percent_of_a_core(command: list[str], settle: float, window: float, terminal
         loop.stop()
 
 
+def percents_side_by_side(wanted: list[tuple[str, str, list[str], bool]], settle: float, window: float) -> list[float | None]:
+    """Of all loops at the same time, begun evenly over a second so that their samples do not meet."""
+    running = []
+    try:
+        for _, _, command, terminal in wanted:
+            running.append(Loop(command, terminal))
+            time.sleep(1 / len(wanted))
+        time.sleep(settle)
+        before, begun = [processor_seconds(loop.pid) for loop in running], time.monotonic()
+        time.sleep(window)
+        after, taken = [processor_seconds(loop.pid) for loop in running], time.monotonic() - begun
+        return [100 * (b - a) / taken if a and b else None for a, b in zip(before, after)]
+    finally:
+        for loop in running:
+            loop.stop()
+
+
 def milliseconds(command: list[str]) -> float:
     begun = time.monotonic()
     subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
@@ -174,6 +191,7 @@ def main() -> int:
     # Slow readers have their turn every ten seconds: a window holds a whole number of those.
     parser.add_argument("--window", type=float, default=10, help="seconds of a window (10)")
     parser.add_argument("--rounds", type=int, default=3, help="how often each loop is measured (3)")
+    parser.add_argument("--together", action="store_true", help="all loops at the same time instead of in turn")
     parser.add_argument("--only", default="", help="only loops whose name or program holds this regular expression")
     parser.add_argument("--runs", type=int, default=20, help="how often each single run is measured (20)")
     options = parser.parse_args()
@@ -203,16 +221,21 @@ def measure(gpulse: str, smi: str | None, folder: str, options: argparse.Namespa
     wanted = [loop for loop in loops(gpulse, smi, folder) if re.search(options.only, f"{loop[0]} {loop[1]}")]
     taken: list[list[float]] = [[] for _ in wanted]
     for _ in range(options.rounds):
-        for values, (_, _, command, terminal) in zip(taken, wanted):
-            share = percent_of_a_core(command, options.settle, options.window, terminal)
+        if options.together:
+            shares = percents_side_by_side(wanted, options.settle, options.window)
+        else:
+            shares = (percent_of_a_core(command, options.settle, options.window, terminal)
+                      for _, _, command, terminal in wanted)
+        for values, share in zip(taken, shares):
             if share is not None:
                 values.append(share)
             print(".", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    print(f"Processor time of one core, %, {options.rounds} windows of {options.window:g} s in turn\n")
+    print(f"Processor time of one core, %, {options.rounds} windows of {options.window:g} s "
+          f"{'side by side' if options.together else 'in turn'}\n")
     print("| loop | program | least | median | most |\n|---|---|---|---|---|")
     for values, (what, program, _, _) in zip(taken, wanted):
-        cells = [f"{f(values):.3f}" for f in (min, statistics.median, max)] if values else ["failed", "", ""]
+        cells = [f"{f(values):.4f}" for f in (min, statistics.median, max)] if values else ["failed", "", ""]
         print(f"| {what} | `{program}` | {' | '.join(cells)} |")
 
     if not options.runs:

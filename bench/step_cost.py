@@ -41,6 +41,8 @@ from typing import Optional
 
 import gpulse
 
+LONG = 2.0  # times the usual step; longer ones are another's doing, and a few of them drown a tenth of a per cent
+
 
 @dataclass
 class Way:
@@ -50,6 +52,8 @@ class Way:
     watch: Callable[[], contextlib.AbstractContextManager[Optional[gpulse.Monitor]]]
     medians: list[float] = field(default_factory=list)  # of each round
     means: list[float] = field(default_factory=list)
+    capped: list[float] = field(default_factory=list)  # means in which no step counts for more than LONG
+    long: int = 0
     steps: list[float] = field(default_factory=list)
     hit: list[float] = field(default_factory=list)  # a sample fell into it
     missed: list[float] = field(default_factory=list)
@@ -194,6 +198,9 @@ def run_block(way: Way, step: Callable[[], None], options: argparse.Namespace) -
     way.steps += took
     way.medians.append(statistics.median(took))
     way.means.append(statistics.fmean(took))
+    most = LONG * way.medians[-1]
+    way.capped.append(statistics.fmean(min(seconds, most) for seconds in took))
+    way.long += sum(seconds > most for seconds in took)
     if not sampled:
         return
     split(begins, took, sampled, way.hit, way.missed)
@@ -285,6 +292,11 @@ def report(all_ways: list[Way]) -> None:
     for way in all_ways:
         low, middle, high = bounds_of_mean([(a - b) / whole * 100 for a, b in zip(way.means, base.means)])
         print(f"| {way.name} | {middle:+.3f} % | {low:+.3f} to {high:+.3f} % |")
+    print(f"\nThe same with steps of more than {LONG:g} times the usual counted as that, and how many those were:\n")
+    print("| | more than without | bounds | longer steps |\n|---|---|---|---|")
+    for way in all_ways:
+        low, middle, high = bounds_of_mean([(a - b) / whole * 100 for a, b in zip(way.capped, base.capped)])
+        print(f"| {way.name} | {middle:+.3f} % | {low:+.3f} to {high:+.3f} % | {way.long} of {len(way.steps)} |")
     print("\nSteps with a sample in or beside them against the others of the same block:\n")
     print("| | steps with | mean ms with | without | of all steps | control |\n|---|---|---|---|---|---|")
     for way in all_ways:
