@@ -10,7 +10,7 @@ namespace {
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 
-std::vector<double> split(std::vector<Presence> present) { return split_held(60, present); }
+std::vector<double> split(const std::vector<Presence> &present) { return split_held(60, present); }
 
 TEST(SharedGpus, AreDividedAmongTheirOwners) {
   EXPECT_THAT(split({{0, 60}}), ElementsAre(60));
