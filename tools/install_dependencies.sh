@@ -23,7 +23,7 @@ packages_for() {
   case "$1" in
     build)
       echo g++ cmake ninja-build ccache pkg-config libfmt-dev libcli11-dev libtomlplusplus-dev libutf8proc-dev \
-        libpugixml-dev libnghttp2-dev libsqlite3-dev zlib1g-dev "$(boost)" libssl-dev libcrypt-dev libgtest-dev libgmock-dev "$(node_tools)"
+        libpugixml-dev libnghttp2-dev libprotozero-dev libsnappy-dev libsqlite3-dev zlib1g-dev "$(boost)" libssl-dev libcrypt-dev libgtest-dev libgmock-dev "$(node_tools)"
       ;;
     # prometheus for promtool too; chromium and nginx for the page; man and the shells for the pages and completions
     test)

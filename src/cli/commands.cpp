@@ -180,6 +180,27 @@ void add_serve(OptionList &list, Options &options) {
   list.text("--base-path", options.base_path,
             "what paths begin with behind a proxy that leaves it there, such as /gpulse")
       .value_name("PATH");
+  list.text("--remote-write", options.remote_write,
+            "write what the history keeps to this Prometheus, VictoriaMetrics or the like, such as\n"
+            "https://metrics.example/api/v1/write")
+      .value_name("URL");
+  list.text("--remote-write-token-file", options.remote_write_token_file, "the bearer token for it").value_name("FILE");
+  list.text("--remote-write-user", options.remote_write_user, "or the user").value_name("NAME");
+  list.text("--remote-write-password-file", options.remote_write_password_file, "and the password of that user")
+      .value_name("FILE");
+  list.text("--remote-write-ca-file", options.remote_write_ca_file,
+            "the authorities that it is trusted by (those of this system)")
+      .value_name("FILE");
+  list.each_time("--remote-write-label", options.remote_write_labels,
+                 "a label of every series. May be given several times")
+      .value_name("NAME=VALUE");
+  list.text("--remote-write-instance", options.remote_write_instance, "the label instance (HOST:9837)")
+      .value_name("TEXT");
+  list.text("--remote-write-job", options.remote_write_job, "the label job (gpulse)").value_name("TEXT");
+  list.duration("--remote-write-interval", options.remote_write_interval, "time between two values of a series (10s)",
+                1s);
+  list.duration("--remote-write-since", options.remote_write_since,
+                "so much of the past goes to an engine that has nothing yet (none)");
   list.flag("--open", options.open_page, "show the page in this user's browser");
   list.flag("--insecure-no-auth", options.insecure_no_auth, "let everybody read who can reach the address");
   list.footer(

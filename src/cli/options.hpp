@@ -69,6 +69,11 @@ struct Options {
   std::string pod_resources;  // the kubelet's socket; empty: where it usually is
   std::vector<std::string> listen, allowed_hosts, frame_origins;
   std::string token_file, base_path;
+  std::string remote_write, remote_write_token_file, remote_write_user, remote_write_password_file;
+  std::string remote_write_ca_file, remote_write_instance, remote_write_job = "gpulse";
+  std::vector<std::string> remote_write_labels;
+  std::chrono::nanoseconds remote_write_interval = std::chrono::seconds(10);
+  std::optional<std::chrono::nanoseconds> remote_write_since;
   bool open_page = false;
   bool insecure_no_auth = false;
   std::string web;  // [web] of the configuration, as it stands there

@@ -9,6 +9,7 @@
 #include "cli/browser.hpp"
 #include "cli/history_file.hpp"
 #include "cli/output.hpp"
+#include "cli/remote_write_options.hpp"
 #include "cli/session.hpp"
 #include "cli/web_options.hpp"
 #include "serve/agent.hpp"
@@ -122,12 +123,17 @@ int run_serve(const Options &options) {
   // What is not this machine as it is has no past, unless a file for it is named.
   auto history = !options.history.empty() ? options.history : own_folder ? "off" : history_to_write(*place);
   if (history == "off") history.clear();
+  auto to_engine = remote_write_options(options, history);
+  if (!to_engine) return fail(to_engine.error(), kUsage);
+  const auto writing = std::make_shared<fleet::WriteNumbers>();
   auto agent = serve::Agent::open({.feed = reading,
                                    .limits = limits_of(options),
                                    .place = *place,
                                    .version = GPULSE_VERSION,
                                    .history = history,
-                                   .keep = keep_of(options)});
+                                   .keep = keep_of(options),
+                                   .remote_write = *to_engine ? [writing] { return writing->get(); }
+                                                              : decltype(serve::AgentOptions::remote_write){}});
   if (!agent) return fail(agent.error());
   if (*over_http) (*over_http)->history = history;
   auto web = open_web(std::move(*over_http), **agent, options.open_page);
@@ -144,7 +150,14 @@ int run_serve(const Options &options) {
   log_line(LogLevel::info, fmt::format("publishes in {}, every {:g} s", place->folder,
                                        std::chrono::duration<double>(options.interval).count()));
   if (!history.empty()) log_line(LogLevel::info, "keeps what was in " + history);
+  std::optional<fleet::RemoteWriter> writer;
+  if (*to_engine) {
+    log_line(LogLevel::info, "writes to " + (*to_engine)->url.text());
+    (*to_engine)->replay.agent = [&board = (*agent)->board()] { return board.numbers(); };
+    writer.emplace(std::move(**to_engine), writing);
+  }
   const auto done = (*agent)->run(stop, manager);
+  writer.reset();
   set_running({});
   web->reset();
   // Readers are told that nothing more comes.

@@ -312,6 +312,7 @@ void Agent::post_numbers(bool released) {
     const auto status = history_->status();
     numbers.history = {.kept = status.samples, .lost = status.lost, .waiting = status.waiting};
   }
+  if (options_.remote_write) numbers.remote_write = options_.remote_write();
   board_.post(std::move(numbers));
 }
 

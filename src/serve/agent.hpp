@@ -30,6 +30,8 @@ struct AgentOptions {
   std::string version;
   std::string history = {};  // the file to keep samples in; empty: none
   history::Keep keep = {};
+  // How writing to an engine is going; empty: nothing is written to one. Any thread.
+  std::function<view::AgentNumbers::RemoteWrite()> remote_write = {};
 };
 
 class Agent {

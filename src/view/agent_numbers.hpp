@@ -25,6 +25,12 @@ struct AgentNumbers {
     std::uint64_t kept = 0, lost = 0, waiting = 0;  // samples
   };
   std::optional<History> history{};  // none: nothing is kept
+  struct RemoteWrite {
+    std::uint64_t taken = 0, refused = 0;  // samples
+    std::uint64_t failures = 0;            // requests that have to be made again
+    double behind_seconds = 0;             // that the engine does not have yet
+  };
+  std::optional<RemoteWrite> remote_write{};  // none: nothing is written to an engine
 };
 
 }  // namespace gpulse::view

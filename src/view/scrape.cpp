@@ -218,6 +218,13 @@ void ScrapeView::write_agent(const Scrape &scrape, std::string &out) const {
     one(families::kDropped, "Samples that could not be kept in the history", static_cast<double>(lost));
     one(families::kWaiting, "Samples that wait for the disk", static_cast<double>(waiting));
   }
+  if (agent.remote_write) {
+    const auto &[taken, refused, failures, behind] = *agent.remote_write;
+    one(families::kWritten, "Values that the engine has taken by remote write", static_cast<double>(taken));
+    one(families::kRefused, "Values that the engine has refused for good", static_cast<double>(refused));
+    one(families::kWriteFailures, "Remote writes that failed and are made again", static_cast<double>(failures));
+    one(families::kBehind, "Time that the engine does not have yet", behind);
+  }
   write_calls(agent, out);
 }
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/remote_write_options.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace gpulse::cli {
+
+namespace {
+
+constexpr const char *kPort = ":9837";
+
+bool is_label_name(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && is_letter(name.front()) && !name.starts_with("__") &&
+         std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+std::string own_instance() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return std::string("localhost") + kPort;
+  return std::string(name.data()) + kPort;
+}
+
+Result<std::vector<fleet::Label>> labels_of(const Options &options) {
+  std::vector<fleet::Label> labels{
+      {"instance", options.remote_write_instance.empty() ? own_instance() : options.remote_write_instance},
+      {"job", options.remote_write_job}};
+  for (const auto &text : options.remote_write_labels) {
+    const auto middle = text.find('=');
+    const auto name = text.substr(0, middle);
+    if (middle == std::string::npos || !is_label_name(name)) {
+      return failure("\"" + text + "\" is no label", "Write NAME=VALUE, with letters, digits and _ in the name");
+    }
+    if (name == "instance" || name == "job") {
+      return failure("the label " + name + " has an option of its own", "Use --remote-write-" + name);
+    }
+    labels.emplace_back(name, text.substr(middle + 1));
+  }
+  return labels;
+}
+
+}  // namespace
+
+Result<std::optional<fleet::RemoteWriteOptions>> remote_write_options(const Options &options,
+                                                                      const std::string &history) {
+  if (options.remote_write.empty()) return std::nullopt;
+  auto url = http::parse_url(options.remote_write);
+  if (!url) return std::unexpected(url.error());
+  if (history.empty()) {
+    return failure("remote write needs a history: what an engine does not have yet waits there",
+                   "Leave out --history off, or name a file");
+  }
+  if (options.remote_write_user.empty() != options.remote_write_password_file.empty()) {
+    return failure("a user of --remote-write needs a password, and a password a user",
+                   "Give --remote-write-user and --remote-write-password-file");
+  }
+  if (!options.remote_write_user.empty() && !options.remote_write_token_file.empty()) {
+    return failure("--remote-write takes a token or a user, not both");
+  }
+  auto labels = labels_of(options);
+  if (!labels) return std::unexpected(labels.error());
+  fleet::RemoteWriteOptions out;
+  out.url = std::move(*url);
+  out.client.bearer_file = options.remote_write_token_file;
+  out.client.user = options.remote_write_user;
+  out.client.password_file = options.remote_write_password_file;
+  out.client.ca_file = options.remote_write_ca_file;
+  out.history = history;
+  out.replay.labels = std::move(*labels);
+  out.replay.step = options.remote_write_interval;
+  out.replay.processes = options.process_metrics;
+  out.since = options.remote_write_since;
+  return out;
+}
+
+}  // namespace gpulse::cli
