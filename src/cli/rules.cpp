@@ -7,7 +7,8 @@
 namespace gpulse::cli {
 
 int run_rules(const Options &options) {
-  const auto text = options.rules_format == kRuleFormats[0] ? view::prometheus_rules() : view::grafana_dashboard();
+  const auto text = options.rules_format == kRuleFormats[0] ? view::prometheus_rules(insight::alert_rules())
+                                                            : view::grafana_dashboard();
   if (auto written = write_out(text); !written) return fail(written.error());
   return kGood;
 }
