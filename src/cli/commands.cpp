@@ -298,10 +298,29 @@ void add_explain(OptionList &list, Options &options) {
 void add_rules(OptionList &list, Options &options) {
   add_choice(list, "--format", options.rules_format, kRuleFormats, "").value_name("FORMAT");
   list.footer(
+      "  gpulse rules                                           what deserves an alert, a line each\n"
       "  gpulse rules --format prometheus > gpulse.rules.yml    alerts, for rule_files of Prometheus or vmalert\n"
       "  gpulse rules --format grafana > gpulse.json            a dashboard to import\n"
       "\n"
-      "Both are over what gpulse serve shows at /metrics; docs/prometheus.md says more.");
+      "The last two are over what gpulse serve shows at /metrics: docs/prometheus.md. Rules are changed, and new ones\n"
+      "made, in [alerts] of the configuration: docs/alerts.md.");
+}
+
+void add_alert(OptionList &list, Options &options) {
+  list.positional("request", options.request, "list, test [RECEIVER], silence RULE or unsilence RULE")
+      .value_name("WHAT")
+      .offers({"list", "test", "silence", "unsilence"});
+  list.duration("--for", options.for_time, "how long to be silent (2h)", 1s).command_line_only();
+  add_devices(list, options, "silent about these devices only: index, UUID or its start");
+  list.flag("--json", options.json, "list as JSON");
+  list.footer(
+      "  gpulse alert list                          what fires, and who has not been told yet\n"
+      "  gpulse alert test                          one message to each receiver, now\n"
+      "  gpulse alert silence GpuLost -i 3 --for 8h nothing about that for so long\n"
+      "  gpulse alert unsilence GpuLost -i 3        from now on again\n"
+      "\n"
+      "The agent sends alerts where [alerts] stands in its configuration: docs/alerts.md. A name of a rule may hold\n"
+      "stars: \"GpuXid*\". Exit: 1 no agent runs, or a receiver was not reached.");
 }
 
 void add_set(OptionList &list, Options &options) {
@@ -405,8 +424,8 @@ constexpr std::array kCommands{
             add_usage_report, run_report},
     Command{"agent", "ask the agent: status, release TIME, resume", add_agent, run_agent},
     Command{"explain", "what a metric, a finding or a driver error means", add_explain, run_explain},
-    Command{"rules", "alert rules for Prometheus and a dashboard for Grafana, over what the agent serves", add_rules,
-            run_rules},
+    Command{"rules", "what deserves an alert; as rules for Prometheus; a dashboard for Grafana", add_rules, run_rules},
+    Command{"alert", "alerts that the agent sends by itself: what fires, a test, silence", add_alert, run_alert},
     Command{"set", "change a setting: power limit, clocks, modes; or reset a GPU", add_set, run_set},
     Command{"completion", "what a shell needs to complete gpulse's commands and options: bash, zsh, fish",
             add_completion, run_completion},

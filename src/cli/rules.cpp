@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include "cli/alerting.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "view/alert_rules.hpp"
@@ -7,8 +10,12 @@
 namespace gpulse::cli {
 
 int run_rules(const Options &options) {
-  const auto text = options.rules_format == kRuleFormats[0] ? view::prometheus_rules(insight::alert_rules())
-                                                            : view::grafana_dashboard();
+  const auto config = alert_config(options);
+  if (!config) return fail(config.error(), kUsage);
+  const auto text = options.rules_format == kRuleFormats[0]
+                        ? view::rules_table(config->rules, style_of(options, STDOUT_FILENO))
+                    : options.rules_format == kRuleFormats[1] ? view::prometheus_rules(config->rules)
+                                                              : view::grafana_dashboard();
   if (auto written = write_out(text); !written) return fail(written.error());
   return kGood;
 }

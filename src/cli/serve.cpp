@@ -6,6 +6,7 @@
 
 #include "base/heap.hpp"
 #include "base/log.hpp"
+#include "cli/alerting.hpp"
 #include "cli/browser.hpp"
 #include "cli/history_file.hpp"
 #include "cli/output.hpp"
@@ -71,6 +72,7 @@ Result<std::unique_ptr<serve::Web>> open_web(std::optional<serve::WebOptions> op
 struct Running {
   serve::Agent *agent = nullptr;
   serve::Web *web = nullptr;
+  Alerting *alerting = nullptr;
 };
 
 // What cannot be changed while it runs stays as it is.
@@ -83,13 +85,16 @@ Result<void> reload_web(const Options &options, serve::Web &web) {
 
 void read_again(const Options &options, const Running &running, const ServiceManager &manager) {
   static_cast<void>(manager.reloading());
-  if (const auto now = options.read_again()) {
+  const auto now = options.read_again();
+  auto alerts = now ? alert_config(*now) : std::unexpected(now.error());
+  if (alerts) {
+    running.alerting->reload(std::move(*alerts));
     running.agent->set_limits(limits_of(*now), keep_of(*now));
     const auto good = running.web == nullptr ? Result<void>() : reload_web(*now, *running.web);
     if (!good) log_line(LogLevel::error, good.error().line() + ": who may read over HTTP stays as it was");
     log_line(LogLevel::notice, "the configuration was read again");
   } else {
-    log_line(LogLevel::error, now.error().line() + ": the configuration stays as it was");
+    log_line(LogLevel::error, alerts.error().line() + ": the configuration stays as it was");
   }
   static_cast<void>(manager.ready());
 }
@@ -126,6 +131,8 @@ int run_serve(const Options &options) {
   auto to_engine = remote_write_options(options, history);
   if (!to_engine) return fail(to_engine.error(), kUsage);
   const auto writing = std::make_shared<fleet::WriteNumbers>();
+  const auto alerting = Alerting::open(options, alert_state_file(history, own_folder ? "" : history_to_write(*place)));
+  if (!alerting) return fail(alerting.error(), kUsage);
   auto agent = serve::Agent::open({.feed = reading,
                                    .limits = limits_of(options),
                                    .place = *place,
@@ -133,7 +140,8 @@ int run_serve(const Options &options) {
                                    .history = history,
                                    .keep = keep_of(options),
                                    .remote_write = *to_engine ? [writing] { return writing->get(); }
-                                                              : decltype(serve::AgentOptions::remote_write){}});
+                                                              : decltype(serve::AgentOptions::remote_write){},
+                                   .alerts = (*alerting)->access()});
   if (!agent) return fail(agent.error());
   if (*over_http) (*over_http)->history = history;
   auto web = open_web(std::move(*over_http), **agent, options.open_page);
@@ -146,7 +154,8 @@ int run_serve(const Options &options) {
     const std::lock_guard lock(mutex);
     running = now;
   };
-  set_running({agent->get(), web->get()});
+  set_running({agent->get(), web->get(), alerting->get()});
+  (*alerting)->start((*agent)->board());
   log_line(LogLevel::info, fmt::format("publishes in {}, every {:g} s", place->folder,
                                        std::chrono::duration<double>(options.interval).count()));
   if (!history.empty()) log_line(LogLevel::info, "keeps what was in " + history);
@@ -159,6 +168,7 @@ int run_serve(const Options &options) {
   const auto done = (*agent)->run(stop, manager);
   writer.reset();
   set_running({});
+  (*alerting)->stop();
   web->reset();
   // Readers are told that nothing more comes.
   agent->reset();

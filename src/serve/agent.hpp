@@ -23,6 +23,13 @@
 
 namespace gpulse::serve {
 
+// The way to what sends alerts; any thread. Empty where there is nothing like it.
+struct AlertAccess {
+  std::function<std::optional<view::AgentNumbers::Alerts>()> numbers{};
+  std::function<share::AlertsAnswer()> report{};
+  std::function<Result<void>(const share::SilenceRequest &)> silence{};
+};
+
 struct AgentOptions {
   feed::Options feed;  // how the machine is read; its interval is that of the limits
   Limits limits;
@@ -32,6 +39,7 @@ struct AgentOptions {
   history::Keep keep = {};
   // How writing to an engine is going; empty: nothing is written to one. Any thread.
   std::function<view::AgentNumbers::RemoteWrite()> remote_write = {};
+  AlertAccess alerts = {};
 };
 
 class Agent {
@@ -72,6 +80,7 @@ class Agent {
   void drop(const Client &client);
   void details(const Client &client, const share::Frame &frame);
   void release(const Client &client, std::chrono::nanoseconds time);
+  void silence(const Client &client, const share::Frame &frame);
   share::AgentStatus status();
   share::HistoryStatus history_status() const;
   // With the mutex held.

@@ -31,6 +31,16 @@ struct AgentNumbers {
     double behind_seconds = 0;             // that the engine does not have yet
   };
   std::optional<RemoteWrite> remote_write{};  // none: nothing is written to an engine
+  struct Alerts {
+    struct Receiver {
+      std::string name;
+      std::uint64_t sent = 0, given_up = 0, waiting = 0;  // messages
+      std::uint64_t failed = 0;                           // tries
+    };
+    std::uint64_t firing = 0;
+    std::vector<Receiver> receivers{};
+  };
+  std::optional<Alerts> alerts{};  // none: the agent sends none
 };
 
 }  // namespace gpulse::view
