@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr auto kSaveWithin = 10s;
 // The clock was set where it moved by more than this against the other one.
 constexpr auto kClockStep = 2s;
-constexpr auto kFirstWait = 1s, kLongestWait = 300s;
+constexpr auto kLongestWait = 300s;
 constexpr unsigned kMostTries = 5;
 // A token or an address is mended within this time, or what was to be sent is given up.
 constexpr auto kMendedWithin = 1h;
@@ -32,8 +32,8 @@ EvaluatorOptions evaluator_options(const Config &config, const std::vector<Silen
 }
 
 // Twice as long each time, and for each receiver a little different.
-std::chrono::nanoseconds wait_after(unsigned tries) {
-  const auto usual = std::min<std::chrono::milliseconds>(kFirstWait * (1U << std::min(tries - 1, 10U)), kLongestWait);
+std::chrono::nanoseconds wait_after(std::chrono::milliseconds first, unsigned tries) {
+  const auto usual = std::min<std::chrono::milliseconds>(first * (1U << std::min(tries - 1, 10U)), kLongestWait);
   return usual * (800 + random_bits() % 400) / 1000;
 }
 
@@ -42,6 +42,7 @@ std::chrono::nanoseconds wait_after(unsigned tries) {
 Alerts::Alerts(AlertsOptions options)
     : see_(std::move(options.look)),
       every_(options.every),
+      first_wait_(options.first_wait),
       config_(std::move(options.config)),
       host_(std::move(options.host)),
       evaluator_({}) {
@@ -59,8 +60,12 @@ Alerts::Alerts(AlertsOptions options)
   outbox_ = std::move(state.outbox);
   silences_ = std::move(state.silences);
   evaluator_ = Evaluator(evaluator_options(config_, silences_, host_), std::move(state.memory));
-  configure();
-  start_couriers();
+  {
+    const std::lock_guard lock(mutex_);
+    configure();
+    start_couriers();
+    count();
+  }
   thread_ = std::jthread([this](const std::stop_token &stop) { work(stop); });
 }
 
@@ -105,6 +110,7 @@ void Alerts::reload(Config config) {
     courier.failed = before->failed;
     courier.given_up = before->given_up;
   }
+  count();
   changed_.notify_all();
 }
 
@@ -227,7 +233,7 @@ void Alerts::note_failure(Courier &courier, const Message &message, const Delive
   const auto now = monotonic_now();
   ++courier.failed;
   ++courier.tries;
-  courier.next = now + std::max<std::chrono::nanoseconds>(wait_after(courier.tries), delivery.wait);
+  courier.next = now + std::max<std::chrono::nanoseconds>(wait_after(first_wait_, courier.tries), delivery.wait);
   const Text words = delivery.words;
   if (words != courier.problem || now - courier.said >= kSayAgain) {
     log_line(LogLevel::warning, fmt::format("alerts: {}: {}", courier.name, words));

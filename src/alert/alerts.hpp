@@ -37,6 +37,7 @@ struct AlertsOptions {
   std::string state_file{};       // empty: nothing outlasts the agent
   std::function<Sight()> look{};  // on a thread of its own; all but the time, which is set here
   std::chrono::nanoseconds every = std::chrono::seconds(1);
+  std::chrono::milliseconds first_wait = std::chrono::seconds(1);  // before a message is sent again
 };
 
 class Alerts {
@@ -84,6 +85,7 @@ class Alerts {
 
   const std::function<Sight()> see_;
   const std::chrono::nanoseconds every_;
+  const std::chrono::milliseconds first_wait_;
   std::optional<StateFile> file_;  // none: nothing outlasts the agent; of the thread that looks
 
   mutable std::mutex numbers_mutex_;

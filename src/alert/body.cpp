@@ -148,19 +148,21 @@ std::string json_body(const Message &message) {
 }
 
 std::string slack_body(const Message &message) {
-  auto text =
-      fmt::format("*[{}] {}* {}", status_word(message), insight::word(message.level), slack_escape(title(message)));
+  std::vector<std::string> lines{
+      fmt::format("*[{}] {}* {}", status_word(message), insight::word(message.level), slack_escape(title(message)))};
   if (message.alerts.size() > 1) {
-    for (const auto &alert : message.alerts) text += "\n• " + slack_escape(line_of(alert));
+    for (const auto &alert : message.alerts) lines.push_back("• " + slack_escape(line_of(alert)));
   }
   if (message.is_firing && !message.alerts.empty())
-    text += "\n" + slack_escape(message.alerts.front().description.str());
-  std::string out;
-  JsonWriter json(out);
-  json.begin_object();
-  json.member("text", text);
-  json.end_object();
-  return out;
+    lines.push_back(slack_escape(message.alerts.front().description.str()));
+  std::string out = "{\"text\":\"";
+  // What comes from outside is one line each; the breaks between them are ours.
+  for (const auto &line : lines) {
+    std::string quoted;
+    JsonWriter(quoted).value(line);
+    out += (&line == lines.data() ? "" : "\\n") + quoted.substr(1, quoted.size() - 2);
+  }
+  return out + "\"}";
 }
 
 Headers ntfy_headers(const Message &message) {

@@ -167,7 +167,7 @@ int list_alerts(const Options &options) {
   if (!agent) return fail(agent.error());
   const auto answer = agent->alerts();
   if (!answer) return fail(answer.error());
-  const auto text = options.json ? list_json(*answer) : list_text(*answer, style_of(options, STDOUT_FILENO));
+  const auto text = options.json ? list_json(*answer) : list_text(*answer, whole_lines(options));
   if (auto written = write_out(text); !written) return fail(written.error());
   return kGood;
 }
@@ -221,7 +221,7 @@ int test_receivers(const Options &options) {
         {receiver.name, std::string(alert::kReceiverKinds[static_cast<std::size_t>(receiver.kind)])},
         arrived ? fmt::format("  arrived in {:.2f} s", seconds(took)) : "  failed: " + Text(delivery.words).str());
   }
-  if (auto written = write_out(lines_of(table, style_of(options, STDOUT_FILENO))); !written)
+  if (auto written = write_out(lines_of(table, whole_lines(options))); !written)
     return fail(written.error());
   return all_arrived ? kGood : kFailure;
 }

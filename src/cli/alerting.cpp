@@ -13,6 +13,8 @@ namespace gpulse::cli {
 
 namespace {
 
+constexpr std::chrono::milliseconds kOftenest{100}, kRarest{1000};
+
 std::string own_host() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
@@ -23,15 +25,6 @@ alert::Sight sight_of(const serve::Board &board) {
   sight.is_fresh = insight::is_fresh(sight.tally.pace, monotonic_now());
   if (const auto numbers = board.numbers(); numbers.history) sight.dropped = numbers.history->lost;
   return sight;
-}
-
-std::shared_ptr<alert::Alerts> make_alerts(alert::Config config, const std::string &state_file,
-                                           const serve::Board &board) {
-  if (!config.is_there) return nullptr;
-  return std::make_shared<alert::Alerts>(
-      alert::AlertsOptions{.config = std::move(config), .host = own_host(), .state_file = state_file, .look = [&board] {
-                             return sight_of(board);
-                           }});
 }
 
 view::AgentNumbers::Alerts numbers_of(const alert::Alerts &alerts) {
@@ -58,11 +51,24 @@ std::string alert_state_file(const std::string &history, const std::string &usua
 Result<std::shared_ptr<Alerting>> Alerting::open(const Options &options, std::string state_file) {
   auto config = alert_config(options);
   if (!config) return std::unexpected(config.error());
-  // What was is no reason to wake somebody.
-  const bool is_recording = options.demo || !options.replay.empty();
-  if (config->is_there && is_recording) log_line(LogLevel::notice, "no alerts are sent of a recording");
   if (!config->state.empty()) state_file = config->state;
-  return std::shared_ptr<Alerting>(new Alerting(std::move(*config), std::move(state_file), is_recording));
+  return std::shared_ptr<Alerting>(new Alerting(options, std::move(*config), std::move(state_file)));
+}
+
+Alerting::Alerting(const Options &options, alert::Config config, std::string state_file)
+    : is_recording_(options.demo || !options.replay.empty()),
+      every_(std::clamp<std::chrono::nanoseconds>(options.interval, kOftenest, kRarest)),
+      config_(std::move(config)),
+      state_file_(std::move(state_file)) {}
+
+// With the mutex held.
+std::shared_ptr<alert::Alerts> Alerting::make(alert::Config config) const {
+  if (!config.is_there) return nullptr;
+  return std::make_shared<alert::Alerts>(alert::AlertsOptions{.config = std::move(config),
+                                                              .host = own_host(),
+                                                              .state_file = state_file_,
+                                                              .look = [board = board_] { return sight_of(*board); },
+                                                              .every = every_});
 }
 
 std::shared_ptr<alert::Alerts> Alerting::running() const {
@@ -90,8 +96,10 @@ serve::AlertAccess Alerting::access() {
 void Alerting::start(const serve::Board &board) {
   const std::lock_guard lock(mutex_);
   board_ = &board;
+  // What was is no reason to wake somebody.
+  if (config_.is_there && is_recording_) log_line(LogLevel::notice, "no alerts are sent of a recording");
   config_.is_there = config_.is_there && !is_recording_;
-  alerts_ = make_alerts(config_, state_file_, board);
+  alerts_ = make(config_);
   if (alerts_) log_line(LogLevel::info, fmt::format("sends alerts to {} receivers", config_.receivers.size()));
 }
 
@@ -104,7 +112,7 @@ void Alerting::reload(alert::Config config) {
     config_ = config;
     if (!config.is_there) former = std::exchange(alerts_, nullptr);
     if (config.is_there && !alerts_) {
-      alerts_ = make_alerts(std::move(config), state_file_, *board_);
+      alerts_ = make(std::move(config));
       return;
     }
   }

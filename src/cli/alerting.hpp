@@ -31,12 +31,14 @@ class Alerting {
   void stop();
 
  private:
-  Alerting(alert::Config config, std::string state_file, bool is_recording)
-      : is_recording_(is_recording), config_(std::move(config)), state_file_(std::move(state_file)) {}
+  Alerting(const Options &options, alert::Config config, std::string state_file);
   std::shared_ptr<alert::Alerts> running() const;
 
+  std::shared_ptr<alert::Alerts> make(alert::Config config) const;
+
   const bool is_recording_;
-  mutable std::mutex mutex_;  // guards everything below
+  const std::chrono::nanoseconds every_;  // as samples come, but at least once a second
+  mutable std::mutex mutex_;              // guards everything below
   alert::Config config_;
   std::string state_file_;
   const serve::Board *board_ = nullptr;  // null: not started

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include "cli/alerting.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -13,7 +11,7 @@ int run_rules(const Options &options) {
   const auto config = alert_config(options);
   if (!config) return fail(config.error(), kUsage);
   const auto text = options.rules_format == kRuleFormats[0]
-                        ? view::rules_table(config->rules, style_of(options, STDOUT_FILENO))
+                        ? view::rules_table(config->rules, whole_lines(options))
                     : options.rules_format == kRuleFormats[1] ? view::prometheus_rules(config->rules)
                                                               : view::grafana_dashboard();
   if (auto written = write_out(text); !written) return fail(written.error());
