@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -32,6 +34,7 @@ class Receiver:
         self.all: list[Told] = []
         self.hang = threading.Event()  # set: it does not answer
         self.end = threading.Event()
+        self.before_answer: Callable[[], None] | None = None  # called once
 
     def __enter__(self) -> Self:
         receiver = self
@@ -44,7 +47,15 @@ class Receiver:
                 while receiver.hang.is_set() and not receiver.end.wait(0.05):
                     pass
                 headers = {name.lower(): value for name, value in self.headers.items()}
+                before, receiver.before_answer = receiver.before_answer, None
+                if before is not None:
+                    before()
                 receiver.all.append(Told(self.path, headers, body, receiver.status))
+                # Whoever has asked may be gone.
+                with suppress(OSError):
+                    self.answer()
+
+            def answer(self) -> None:
                 self.send_response(receiver.status)
                 self.send_header("Content-Length", "0")
                 self.end_headers()

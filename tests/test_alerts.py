@@ -190,6 +190,21 @@ def test_everything_arrives_however_often_the_agent_is_killed(place: Path) -> No
         assert all(len(each) == 1 for each in bodies.values()) and len(bodies) == 4
 
 
+def test_what_arrived_while_the_agent_was_killed_comes_again_under_its_key(place: Path) -> None:
+    with Receiver() as receiver:
+        environment = configure(place, QUICK + hook(receiver))
+        with QuickAgent(place, scenario=hot(place), **environment) as agent:
+            receiver.before_answer = agent.process.kill
+            assert agent.process.wait(20) == -signal.SIGKILL
+            receiver.wait("firing", "GpuTemperatureGpu")
+        with QuickAgent(place, scenario=hot(place), **environment) as agent:
+            wait_for(lambda: listed(agent)["receivers"][0]["sent"] == 1, "the second one")
+            agent.wait_samples(5)
+        assert len(receiver.all) == 2
+        assert receiver.all[0].body == receiver.all[1].body
+        assert receiver.all[0].headers["idempotency-key"] == receiver.all[1].headers["idempotency-key"]
+
+
 HOSTILE = "$(touch PLACE/owned) `id`; \"'\\n' & <!channel> ü"
 
 

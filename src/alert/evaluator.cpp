@@ -40,15 +40,17 @@ bool reads_state(const AlertRule &rule) {
 }
 
 // In place of "{gpu}" and the like.
-std::string fill(std::string_view pattern, const Alert &alert, std::string_view host) {
+std::string fill(std::string_view pattern, const Alert &alert, const AlertRule &rule, std::string_view host) {
+  const auto over = insight::over_words(rule.over);
   const std::string device = alert.uuid.empty() ? "the machine" : "GPU " + alert.gpu;
-  const std::array<std::pair<std::string_view, std::string_view>, 7> words{{{"{gpu}", alert.gpu},
+  const std::array<std::pair<std::string_view, std::string_view>, 8> words{{{"{gpu}", alert.gpu},
                                                                             {"{host}", host},
                                                                             {"{device}", device},
                                                                             {"{value}", alert.value_text},
                                                                             {"{share}", alert.value_text},
                                                                             {"{xid}", alert.detail},
-                                                                            {"{reason}", alert.detail}}};
+                                                                            {"{reason}", alert.detail},
+                                                                            {"{over}", over}}};
   std::string out;
   while (!pattern.empty()) {
     const auto *const found =
@@ -169,8 +171,8 @@ void Evaluator::name(Alert &alert, const Sight &sight) const {
 }
 
 void Evaluator::fill_in(Alert &alert, const AlertRule &rule) const {
-  alert.summary = fill(rule.summary, alert, options_.host);
-  alert.description = fill(rule.description, alert, options_.host);
+  alert.summary = fill(rule.summary, alert, rule, options_.host);
+  alert.description = fill(rule.description, alert, rule, options_.host);
 }
 
 void Evaluator::fire(Alert &alert, const AlertRule &rule, WallTime now) {

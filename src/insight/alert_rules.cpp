@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "insight/catalogue.hpp"
 #include "metric/table.hpp"
 
@@ -58,7 +60,7 @@ void add_agent(std::vector<AlertRule> &rules) {
                    .over = 15min,
                    .level = AlertLevel::warning,
                    .summary = "gpulse on {host} cannot keep its history",
-                   .description = "Samples did not get onto the disk in the last 15 minutes: it is full, or too slow. "
+                   .description = "Samples did not get onto the disk in the last {over}: it is full, or too slow. "
                                   "On the machine: gpulse agent status."});
 }
 
@@ -85,14 +87,14 @@ void add_xids(std::vector<AlertRule> &rules) {
                    .over = 15min,
                    .level = AlertLevel::critical,
                    .summary = fmt::format("The driver reported XID {{xid}} for {}", kOnGpu),
-                   .description = "An error in the last 15 minutes that is not the program's own fault. What it means "
+                   .description = "An error in the last {over} that is not the program's own fault. What it means "
                                   "and what to do: gpulse explain xid {xid}."});
   rules.push_back({.name = "GpuXidOfProgram",
                    .condition = XidSeen{.of_program = true},
                    .over = 15min,
                    .level = AlertLevel::info,
                    .summary = fmt::format("A program failed with XID {{xid}} on {}", kOnGpu),
-                   .description = "An error in the last 15 minutes that is most often the program's own fault. More: "
+                   .description = "An error in the last {over} that is most often the program's own fault. More: "
                                   "gpulse explain xid {xid}."});
 }
 
@@ -156,6 +158,14 @@ std::string duration_text(std::chrono::nanoseconds time) {
     if (all % milliseconds == 0 && (all != 0 || unit == "s")) return fmt::format("{}{}", all / milliseconds, unit);
   }
   return fmt::format("{}ms", all);
+}
+
+std::string over_words(std::chrono::seconds over) {
+  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 4> kUnits{
+      {{"day", 86'400}, {"hour", 3600}, {"minute", 60}, {"second", 1}}};
+  const auto *const unit =
+      std::ranges::find_if(kUnits, [&](const auto &each) { return over.count() % each.second == 0; });
+  return counted(static_cast<std::uint64_t>(over.count() / unit->second), unit->first);
 }
 
 AlertRule threshold_rule(std::string name, MetricId id, double from, double below, AlertLevel level) {

@@ -63,7 +63,7 @@ struct AgentIs {
 using AlertCondition = std::variant<StateIs, XidSeen, ReadingWithin, CounterGrew, HeldBack, FindingLasts, AgentIs>;
 
 // In `summary` and `description` stand {gpu}, {host}, {device} (the GPU, in whatever words), {value}, {share}, {xid}
-// and {reason} for what an alert is about.
+// and {reason} for what an alert is about, and {over} for the stretch of time.
 struct AlertRule {
   std::string name;  // "GpuLost"; two rules of one name differ in their level
   AlertCondition condition;
@@ -83,6 +83,9 @@ inline AlertLevel level_of(Weight weight) { return weight == Weight::problem ? A
 
 // As parse_duration takes it, in the largest unit without a rest: "90s", "2m", "0s".
 std::string duration_text(std::chrono::nanoseconds time);
+
+// "15 minutes", "1 hour".
+std::string over_words(std::chrono::seconds over);
 
 // The rule for one metric: from here on, as its kind says; of what counts, any further ones.
 AlertRule threshold_rule(std::string name, MetricId metric, double from, double below, AlertLevel level);

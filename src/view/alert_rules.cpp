@@ -131,8 +131,9 @@ class Words {
 };
 
 // In the templates of Prometheus, which begin with two braces wherever they come from.
-std::string templated(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTemplates{
+std::string templated(std::string_view text, const AlertRule &rule) {
+  const auto over = over_words(rule.over);
+  const std::array<std::pair<std::string_view, std::string_view>, 9> templates{
       {{"{{", "{{ \"{{\" }}"},
        {"{gpu}", "{{ $labels.gpu }}"},
        {"{host}", "{{ $labels.instance }}"},
@@ -140,12 +141,13 @@ std::string templated(std::string_view text) {
        {"{value}", "{{ $value }}"},
        {"{share}", "{{ $value | humanizePercentage }}"},
        {"{xid}", "{{ $labels.xid }}"},
+       {"{over}", over},
        {"{reason}", "{{ $labels.reason }}"}}};
   std::string out;
   while (!text.empty()) {
     const auto *const found =
-        std::ranges::find_if(kTemplates, [&](const auto &each) { return text.starts_with(each.first); });
-    const bool any = found != kTemplates.end();
+        std::ranges::find_if(templates, [&](const auto &each) { return text.starts_with(each.first); });
+    const bool any = found != templates.end();
     out += any ? found->second : text.substr(0, 1);
     text.remove_prefix(any ? found->first.size() : 1);
   }
@@ -179,7 +181,7 @@ std::string prometheus_rules(std::span<const AlertRule> rules) {
       out += fmt::format("        keep_firing_for: {}\n", duration_text(*rule.keep));
     out += fmt::format("        labels:\n          severity: {}\n", quoted(level_words(rule)));
     out += fmt::format("        annotations:\n          summary: {}\n          description: {}\n",
-                       quoted(templated(rule.summary)), quoted(templated(rule.description)));
+                       quoted(templated(rule.summary, rule)), quoted(templated(rule.description, rule)));
   }
   return out;
 }
