@@ -69,9 +69,11 @@ Alerts::Alerts(AlertsOptions options)
   thread_ = std::jthread([this](const std::stop_token &stop) { work(stop); });
 }
 
+// What has arrived meanwhile is noted before the file is written for the last time.
 Alerts::~Alerts() {
-  thread_.request_stop();
   for (auto &courier : couriers_) courier.thread.request_stop();
+  for (auto &courier : couriers_) courier.thread.join();
+  thread_.request_stop();
 }
 
 void Alerts::configure() {
@@ -149,7 +151,7 @@ void Alerts::follow_clock(WallTime now) {
   const auto before = std::exchange(clock_, ahead);
   if (!before || (ahead - *before < kClockStep && *before - ahead < kClockStep)) return;
   evaluator_.shift(ahead - *before);
-  for (auto &group : outbox_.groups) group.time += ahead - *before;
+  outbox_.shift(ahead - *before);
 }
 
 void Alerts::look() {
@@ -208,28 +210,29 @@ void Alerts::carry(Courier &courier, const std::stop_token &stop) {
       changed_.wait_until(lock, stop, courier.next, [] { return false; });
       continue;
     }
-    const auto message = *next;
+    const auto waiting = *next;
     lock.unlock();
-    const auto delivery = sender.send(message, stop);
+    const auto delivery = sender.send(waiting.message, stop);
     lock.lock();
     // Cut short, it says nothing of the receiver.
     if (delivery.end != Delivery::End::arrived && stop.stop_requested()) return;
-    note(courier, message, delivery);
+    note(courier, waiting, delivery);
   }
 }
 
-void Alerts::note(Courier &courier, const Message &message, const Delivery &delivery) {
-  if (delivery.end != Delivery::End::arrived) return note_failure(courier, message, delivery);
+void Alerts::note(Courier &courier, const Waiting &waiting, const Delivery &delivery) {
+  if (delivery.end != Delivery::End::arrived) return note_failure(courier, waiting, delivery);
   if (!courier.problem.empty()) log_line(LogLevel::notice, fmt::format("alerts: {} is reached again", courier.name));
   ++courier.sent;
   courier.tries = 0;
   courier.problem = {};
-  outbox_.done(courier.name, message.key);
+  outbox_.done(courier.name, waiting.message.key);
   must_save_ = true;
   changed_.notify_all();
 }
 
-void Alerts::note_failure(Courier &courier, const Message &message, const Delivery &delivery) {
+void Alerts::note_failure(Courier &courier, const Waiting &waiting, const Delivery &delivery) {
+  const auto &message = waiting.message;
   const auto now = monotonic_now();
   ++courier.failed;
   ++courier.tries;
@@ -240,7 +243,7 @@ void Alerts::note_failure(Courier &courier, const Message &message, const Delive
     courier.said = now;
   }
   courier.problem = words;
-  const auto age = wall_now() - message.time;
+  const auto age = wall_now() - waiting.since;
   const bool is_refused = delivery.end == Delivery::End::refused && courier.tries >= kMostTries;
   const bool is_wrong = delivery.end == Delivery::End::wrong && courier.tries >= kMostTries && age >= kMendedWithin;
   if (!is_refused && !is_wrong && age < config_.give_up) return;

@@ -78,8 +78,8 @@ class Alerts {
   void configure();
   void start_couriers();
   void carry(Courier &courier, const std::stop_token &stop);
-  void note(Courier &courier, const Message &message, const Delivery &delivery);
-  void note_failure(Courier &courier, const Message &message, const Delivery &delivery);
+  void note(Courier &courier, const Waiting &waiting, const Delivery &delivery);
+  void note_failure(Courier &courier, const Waiting &waiting, const Delivery &delivery);
   std::vector<Text> audience(const Message &message) const;
   void count();
 

@@ -41,7 +41,8 @@ bool Outbox::close(WallTime now, std::chrono::nanoseconds group, const Audience 
 
 void Outbox::put(Message message, std::vector<Text> receivers) {
   if (receivers.empty()) return;
-  messages.push_back({.message = std::move(message), .receivers = std::move(receivers)});
+  const auto since = message.time;
+  messages.push_back({.message = std::move(message), .receivers = std::move(receivers), .since = since});
   bound();
 }
 
@@ -52,12 +53,12 @@ void Outbox::bound() {
   }
 }
 
-const Message *Outbox::next(const Text &receiver) const {
+const Waiting *Outbox::next(const Text &receiver) const {
   const auto is_next = [&](const Waiting &waiting) {
     return std::ranges::find(waiting.receivers, receiver) != waiting.receivers.end();
   };
   const auto found = std::ranges::find_if(messages, is_next);
-  return found != messages.end() && found->is_kept ? &found->message : nullptr;
+  return found != messages.end() && found->is_kept ? &*found : nullptr;
 }
 
 void Outbox::done(const Text &receiver, const Text &key) {
@@ -89,6 +90,11 @@ std::size_t Outbox::drop_others(std::span<const Text> receivers) {
   }
   std::erase_if(messages, [](const Waiting &waiting) { return waiting.receivers.empty(); });
   return dropped;
+}
+
+void Outbox::shift(std::chrono::nanoseconds by) {
+  for (auto &group : groups) group.time += by;
+  for (auto &waiting : messages) waiting.since += by;
 }
 
 void Outbox::set_kept() {

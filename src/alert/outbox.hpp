@@ -21,6 +21,7 @@ inline constexpr std::size_t kMostMessages = 500, kMostAlertsOfMessage = 64;
 struct Waiting {
   Message message{};
   std::vector<Text> receivers{};  // that do not have it yet
+  WallTime since{};               // by the clock as it is set now
   bool is_kept = false;           // it would outlast the agent, as far as it can
 
   bool operator==(const Waiting &) const = default;
@@ -38,12 +39,14 @@ class Outbox {
   void put(Message message, std::vector<Text> receivers);
 
   // The oldest that this receiver has to be told of and that is kept; null: there is none.
-  const Message *next(const Text &receiver) const;
+  const Waiting *next(const Text &receiver) const;
   void done(const Text &receiver, const Text &key);
   std::size_t waiting(const Text &receiver) const;
   bool is_waiting(const Text &receiver, const Text &alert) const;
   // Of receivers that are not there any more.
   std::size_t drop_others(std::span<const Text> receivers);
+  // The clock was set.
+  void shift(std::chrono::nanoseconds by);
   // All that is there now is in the file.
   void set_kept();
   // Messages that had to be given up because there were too many.

@@ -60,10 +60,10 @@ TEST(Outbox, EachReceiverGetsItOnceItIsKept) {
   ASSERT_NE(outbox.next("a"), nullptr);
   outbox.done("a", "1");
   EXPECT_EQ(outbox.next("a"), nullptr);
-  EXPECT_EQ(outbox.next("b")->key, "1");
+  EXPECT_EQ(outbox.next("b")->message.key, "1");
   EXPECT_EQ(outbox.waiting("b"), 2U);
   outbox.done("b", "1");
-  EXPECT_EQ(outbox.next("b")->key, "2");
+  EXPECT_EQ(outbox.next("b")->message.key, "2");
   EXPECT_EQ(outbox.drop_others(std::vector<Text>{"a"}), 1U);
   EXPECT_THAT(outbox.messages, IsEmpty());
 }

@@ -32,15 +32,17 @@ std::chrono::seconds asked_wait(const http::ClientResponse &response) {
   return std::chrono::seconds(std::clamp<std::int64_t>((*until - now).count(), 0, kLongestWait));
 }
 
-Delivery judge_answer(const http::ClientResponse &response) {
+// `secret`: a path that is none for a log, though the receiver may repeat it; empty: there is none.
+Delivery judge_answer(const http::ClientResponse &response, std::string_view secret) {
   const int status = response.status;
   if (status >= 200 && status < 300) return {};
   if (status >= 300 && status < 400)
     return {.end = End::wrong, .words = fmt::format("it answers {}: the address leads somewhere else now", status)};
   const std::string_view body(response.body);
   const auto line = body.substr(0, std::min(body.find_first_of("\r\n"), kMostWords));
-  auto words =
-      line.empty() ? fmt::format("it answers {}", status) : fmt::format("it answers {}: {}", status, printable(line));
+  const bool is_told = secret.size() > 1 && body.contains(secret);
+  auto words = line.empty() || is_told ? fmt::format("it answers {}", status)
+                                       : fmt::format("it answers {}: {}", status, printable(line));
   const bool is_later = status >= 500 || status == 408 || status == 425 || status == 429;
   const bool is_refused = status == 400 || status == 409 || status == 413 || status == 415 || status == 422;
   const auto end = is_later ? End::later : is_refused ? End::refused : End::wrong;
@@ -110,7 +112,7 @@ Delivery Sender::post(const Message &message, const std::stop_token &stop) {
   }
   const auto response = client_->send(request, stop);
   if (!response) return {.end = End::later, .words = response.error().line()};
-  return judge_answer(*response);
+  return judge_answer(*response, receiver_.url_file.empty() ? "" : std::string_view(address->target));
 }
 
 Delivery Sender::send(const Message &message, const std::stop_token &stop) {

@@ -116,6 +116,7 @@ std::vector<std::byte> encode_state(const Memory &memory, const Outbox &outbox, 
     const auto &waiting = outbox.messages[i];
     message_fields(wire, waiting.message);
     wire.list(waiting.receivers, kMostReceivers, wire);
+    time(wire, waiting.since);
   }
   wire.list(silences, kMostSilences, [&](auto &silence) { silence_fields(wire, silence); });
   out.u32(codec::crc32c(out.view()));
@@ -144,6 +145,7 @@ std::optional<State> decode_state(std::span<const std::byte> bytes) {
     auto &waiting = state.outbox.messages.emplace_back();
     message_fields(wire, waiting.message);
     wire.list(waiting.receivers, kMostReceivers, wire);
+    time(wire, waiting.since);
     waiting.is_kept = true;
   }
   wire.list(state.silences, kMostSilences, [&](auto &silence) { silence_fields(wire, silence); });
