@@ -199,9 +199,46 @@ Result<Config> read_alerts(const toml::table &alerts) {
   return config;
 }
 
+// The line of the first byte outside of strings and comments that is no ASCII: version 3.3 of the parser does not
+// always survive one there. 0: there is none.
+std::size_t stray_line(std::string_view text) {
+  std::size_t line = 1;
+  std::string_view closing;  // of the string that goes on; a line's end closes a comment
+  const auto ends_with_line = [&] { return closing.size() < 3; };
+  while (!text.empty()) {
+    const auto c = static_cast<unsigned char>(text.front());
+    std::size_t used = 1;
+    if (c == '\n') {
+      ++line;
+      if (ends_with_line()) closing = {};
+    } else if (c == 0 || (closing.empty() && c >= 0x80)) {
+      return line;
+    } else if (!closing.empty()) {
+      if (c == '\\' && closing.front() == '"')
+        used = std::min<std::size_t>(text.substr(1).starts_with('\n') ? 1 : 2, text.size());
+      else if (text.starts_with(closing))
+        used = std::exchange(closing, {}).size();
+    } else if (c == '#') {
+      closing = "\n";
+    } else {
+      for (const std::string_view quotes : {"\"\"\"", "'''", "\"", "'"}) {
+        if (!text.starts_with(quotes)) continue;
+        closing = quotes;
+        used = quotes.size();
+        break;
+      }
+    }
+    text.remove_prefix(used);
+  }
+  return 0;
+}
+
 }  // namespace
 
 Result<Config> parse_config(std::string_view text) {
+  if (const auto line = stray_line(text); line > 0)
+    return failure(fmt::format("the configuration, line {}: something outside of quotes is no TOML", line),
+                   "put letters beyond ASCII in quotes");
   try {
     const auto table = toml::parse(text);
     const auto *alerts = table["alerts"].as_table();

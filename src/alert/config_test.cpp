@@ -2,6 +2,7 @@
 // Rules as a configuration changes them; its mistakes are in tests/test_alerts.py.
 #include "alert/config.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,6 +75,21 @@ TEST(Config, ARuleOfOnesOwn) {
   EXPECT_EQ(within(found[0]).from, -kNoThreshold);
   EXPECT_EQ(found[0].wait, 30min);
   EXPECT_THAT(rules("[[alerts.own]]\nname = \"Host\"\nmetric = \"host.cpu_percent\"\nfrom = 95\n", "Host"), SizeIs(1));
+}
+
+TEST(Config, LettersBeyondAsciiBelongInQuotes) {
+  const auto own = [](std::string_view text) {
+    return fmt::format("[alerts] # größer\n[[alerts.own]] # \"\nname = 'A'\nmetric = 'power_draw_watts'\nfrom = 1\ntext = {}\n", text);
+  };
+  for (const auto *text : {"\"heiß\"", "'ß\\'", "\"\\\"ß\"", "\"\"\"ß\n\"ß\"\"\"\"", "'''ß\n'ß'''", "\"a\" # ß"}) {
+    const auto config = parse_config(own(text));
+    EXPECT_TRUE(config.has_value()) << text << ": " << config.error().line();
+  }
+  for (const auto *text : {"ß", "\"a\" ß", "\"\"ß\"\""}) {
+    const auto config = parse_config(own(text));
+    ASSERT_FALSE(config.has_value()) << text;
+    EXPECT_THAT(config.error().line(), ::testing::HasSubstr("line 6")) << text;
+  }
 }
 
 TEST(Config, AReceiver) {

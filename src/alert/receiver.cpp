@@ -54,9 +54,11 @@ void log_message(const Message &message) {
                      : message.level == AlertLevel::critical ? LogLevel::error
                      : message.level == AlertLevel::warning  ? LogLevel::warning
                                                              : LogLevel::notice;
-  log_line(level, fmt::format("alert: {}{} {} {}: {}", message.is_test ? "test, " : "",
-                              message.is_firing ? "firing" : "resolved", insight::word(message.level), message.rule,
-                              title(message)));
+  // The title of several has the rule already.
+  const auto rule = message.alerts.size() == 1 ? message.rule + ": " : std::string();
+  log_line(level,
+           fmt::format("alert: {}{} {}: {}{}", message.is_test ? "test, " : "",
+                       message.is_firing ? "firing" : "resolved", insight::word(message.level), rule, title(message)));
 }
 
 }  // namespace
