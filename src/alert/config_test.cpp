@@ -79,7 +79,8 @@ TEST(Config, ARuleOfOnesOwn) {
 
 TEST(Config, LettersBeyondAsciiBelongInQuotes) {
   const auto own = [](std::string_view text) {
-    return fmt::format("[alerts] # größer\n[[alerts.own]] # \"\nname = 'A'\nmetric = 'power_draw_watts'\nfrom = 1\ntext = {}\n", text);
+    return fmt::format(
+        "[alerts] # größer\n[[alerts.own]] # \"\nname = 'A'\nmetric = 'power_draw_watts'\nfrom = 1\ntext = {}\n", text);
   };
   for (const auto *text : {"\"heiß\"", "'ß\\'", "\"\\\"ß\"", "\"\"\"ß\n\"ß\"\"\"\"", "'''ß\n'ß'''", "\"a\" # ß"}) {
     const auto config = parse_config(own(text));
