@@ -199,36 +199,50 @@ Result<Config> read_alerts(const toml::table &alerts) {
   return config;
 }
 
-// The line of the first byte outside of strings and comments that is no ASCII: version 3.3 of the parser does not
-// always survive one there. 0: there is none.
+// How long the quotes are that a string begins with here; 0: none does. Behind a word they are no string.
+std::size_t quotes_at(std::string_view text, char before) {
+  constexpr std::string_view kBefore = " \t\n=[,{.";
+  const char c = text.front();
+  if ((c != '"' && c != '\'') || !kBefore.contains(before)) return 0;
+  return text.starts_with(std::string(3, c)) ? 3 : 1;
+}
+
+bool is_beyond_ascii(char c) { return static_cast<unsigned char>(c) >= 0x80; }
+
+// The line of the first byte outside of strings and comments that cannot be there: version 3.3 of the parser does not
+// always survive it. 0: there is none.
 std::size_t stray_line(std::string_view text) {
   std::size_t line = 1;
-  std::string_view closing;  // of the string that goes on; a line's end closes a comment
-  const auto ends_with_line = [&] { return closing.size() < 3; };
-  while (!text.empty()) {
-    const auto c = static_cast<unsigned char>(text.front());
-    std::size_t used = 1;
+  std::string_view closing;  // of the string that goes on; a line's end closes what is no string of many
+  char before = '\n';
+  for (std::size_t used = 1; !text.empty(); text.remove_prefix(used)) {
+    const char c = text.front();
+    used = 1;
+    if (c == '\0') return line;
     if (c == '\n') {
       ++line;
-      if (ends_with_line()) closing = {};
-    } else if (c == 0 || (closing.empty() && c >= 0x80)) {
-      return line;
+      if (closing.size() < 3) closing = {};
     } else if (!closing.empty()) {
-      if (c == '\\' && closing.front() == '"')
-        used = std::min<std::size_t>(text.substr(1).starts_with('\n') ? 1 : 2, text.size());
-      else if (text.starts_with(closing))
-        used = std::exchange(closing, {}).size();
+      const bool is_escaped = c == '\\' && closing.front() == '"' && text.size() > 1 && text[1] != '\n';
+      if (is_escaped) used = 2;
+      // A line's end that is taken away, with all blanks behind it.
+      const auto next = c == '\\' ? text.find_first_not_of(" \t\r\n", 1) : std::string_view::npos;
+      if (next != std::string_view::npos && next > 1 && is_beyond_ascii(text[next])) return line;
+      if (text.starts_with(closing)) {
+        used = closing.size();
+        // Of one of many lines, two more are its own.
+        while (closing.size() == 3 && used < 5 && text.substr(used).starts_with(c)) ++used;
+        closing = {};
+      }
     } else if (c == '#') {
       closing = "\n";
-    } else {
-      for (const std::string_view quotes : {"\"\"\"", "'''", "\"", "'"}) {
-        if (!text.starts_with(quotes)) continue;
-        closing = quotes;
-        used = quotes.size();
-        break;
-      }
+    } else if (const auto quotes = quotes_at(text, before)) {
+      used = quotes;
+      closing = text.substr(0, quotes);
+    } else if (is_beyond_ascii(c) || c == '"' || c == '\'') {
+      return line;
     }
-    text.remove_prefix(used);
+    before = text[used - 1];
   }
   return 0;
 }
@@ -238,7 +252,7 @@ std::size_t stray_line(std::string_view text) {
 Result<Config> parse_config(std::string_view text) {
   if (const auto line = stray_line(text); line > 0)
     return failure(fmt::format("the configuration, line {}: something outside of quotes is no TOML", line),
-                   "put letters beyond ASCII in quotes");
+                   "letters beyond ASCII need quotes");
   try {
     const auto table = toml::parse(text);
     const auto *alerts = table["alerts"].as_table();

@@ -2,14 +2,15 @@
 #include "alert/growth.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace gpulse::alert {
 
 namespace {
 
-constexpr int kParts = 60;
-constexpr std::size_t kMostParts = 2 * kParts;  // also of a clock that was turned back
+constexpr std::int64_t kParts = 60;
+constexpr std::size_t kMostParts = 120;  // also of a clock that was turned back
 
 }  // namespace
 

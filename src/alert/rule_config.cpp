@@ -140,7 +140,7 @@ Result<void> set_rest(const Wish &wish, std::vector<AlertRule> &rules, const std
     const bool is_upper = std::isfinite(within->from);
     if (is_upper ? *wish.until > within->from : *wish.until < within->below)
       return failure(where + " until lies where it still is an alert");
-    within->until = *wish.until;
+    within->until = wish.until;
   }
   return {};
 }

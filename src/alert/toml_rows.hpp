@@ -39,7 +39,7 @@ inline std::string take(const toml::node &node, bool &target) {
 inline std::string take(const toml::node &node, std::optional<double> &target) {
   const auto number = node.value<double>();
   if (!node.is_number() || !number || !(*number > -1e18 && *number < 1e18)) return "is no number";
-  target = *number;
+  target = number;
   return {};
 }
 inline std::string take_time(const toml::node &node, std::optional<std::chrono::nanoseconds> &target,

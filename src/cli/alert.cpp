@@ -90,7 +90,7 @@ std::string receivers_text(const share::AlertsAnswer &answer, const term::Style 
 std::string list_text(const share::AlertsAnswer &answer, const term::Style &style) {
   if (!answer.is_on) return "this agent sends no alerts: there is no [alerts] in its configuration\n";
   auto out = alerts_text(answer, style) + "\n" + receivers_text(answer, style);
-  if (!answer.silences.empty()) out += "\n";
+  if (!answer.silences.empty()) out += '\n';
   for (const auto &silence : answer.silences) {
     out += fmt::format(
         "silent    {}{}, {}\n", silence.rule, silence.gpu.empty() ? "" : " of GPU " + silence.gpu.str(),
@@ -221,8 +221,7 @@ int test_receivers(const Options &options) {
         {receiver.name, std::string(alert::kReceiverKinds[static_cast<std::size_t>(receiver.kind)])},
         arrived ? fmt::format("  arrived in {:.2f} s", seconds(took)) : "  failed: " + Text(delivery.words).str());
   }
-  if (auto written = write_out(lines_of(table, whole_lines(options))); !written)
-    return fail(written.error());
+  if (auto written = write_out(lines_of(table, whole_lines(options))); !written) return fail(written.error());
   return all_arrived ? kGood : kFailure;
 }
 
