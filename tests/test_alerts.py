@@ -66,7 +66,7 @@ class QuickAgent(Agent):
         super().__init__(folder, "--interval", "200ms", *arguments, **more)
 
 
-def configure(place: Path, text: str) -> dict[str, str]:
+def configure(place: Path, text: str) -> dict[str, Any]:
     """The environment in which it is found."""
     folder = place / "config" / "gpulse"
     folder.mkdir(parents=True, exist_ok=True)

@@ -226,7 +226,8 @@ std::size_t stray_line(std::string_view text) {
       const bool is_escaped = c == '\\' && closing.front() == '"' && text.size() > 1 && text[1] != '\n';
       if (is_escaped) used = 2;
       // A line's end that is taken away, with all blanks behind it.
-      const auto next = c == '\\' ? text.find_first_not_of(" \t\r\n", 1) : std::string_view::npos;
+      const bool joins = c == '\\' && closing == "\"\"\"";
+      const auto next = joins ? text.find_first_not_of(" \t\r\n", 1) : std::string_view::npos;
       if (next != std::string_view::npos && next > 1 && is_beyond_ascii(text[next])) return line;
       if (text.starts_with(closing)) {
         used = closing.size();
