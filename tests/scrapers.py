@@ -110,3 +110,23 @@ def victoria_metrics(folder: Path, target: str, interval: str = "1s") -> Iterato
                f"-httpListenAddr={address}", "-search.latencyOffset=0s"]  # fmt: skip
     with running(command, address, "/health") as engine:
         yield engine
+
+
+@contextmanager
+def empty_prometheus(folder: Path, *options: str) -> Iterator[Engine]:
+    """Scrapes nobody and takes what is written to it."""
+    address = f"127.0.0.1:{free_port()}"
+    config = folder / "prometheus.yml"
+    config.write_text("{}")
+    command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data",
+               f"--web.listen-address={address}", "--web.enable-remote-write-receiver", *options]  # fmt: skip
+    with running(command, address, "/-/ready") as engine:
+        yield engine
+
+
+@contextmanager
+def empty_victoria_metrics(folder: Path, *options: str) -> Iterator[Engine]:
+    address = f"127.0.0.1:{free_port()}"
+    command = ["victoria-metrics", f"-storageDataPath={folder}/victoria", f"-httpListenAddr={address}", *options]
+    with running(command, address, "/health") as engine:
+        yield engine
