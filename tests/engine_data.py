@@ -7,7 +7,7 @@ import urllib.request
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from scrapers import Engine
+from scrapers import Engine, fetch
 
 STALE = 0x7FF0000000000002
 HOUR = 3600
@@ -73,3 +73,5 @@ def write(engine: Engine, series: list[Series], begin: int, seconds: int, interv
         request = urllib.request.Request(f"http://{engine.address}/api/v1/write", snappy(body), headers)
         with urllib.request.urlopen(request, timeout=30) as answer:
             assert answer.status == 204
+    # VictoriaMetrics does not search what has just come in; Prometheus knows no such page.
+    fetch(f"http://{engine.address}/internal/force_flush")

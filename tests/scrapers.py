@@ -9,7 +9,7 @@ import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -92,36 +92,17 @@ def running(command: list[str | Path], address: str, ready: str) -> Iterator[Eng
 
 @contextmanager
 def prometheus(
-    folder: Path, target: str | None, interval: str = "1s", rules: Path | None = None, address: str = "", **more: Any
+    folder: Path,
+    target: str | None,
+    interval: str = "1s",
+    rules: Path | None = None,
+    address: str = "",
+    options: Sequence[str] = (),
+    **more: Any,
 ) -> Iterator[Engine]:
     """One that takes remote writes too. `more`: what else stands in its configuration."""
     address = address or f"127.0.0.1:{free_port()}"
     config = scrape_file(folder, target, interval, rules, **more)
-    command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data",
-               f"--web.listen-address={address}", "--web.enable-remote-write-receiver"]  # fmt: skip
-    with running(command, address, "/-/ready") as engine:
-        yield engine
-
-
-@contextmanager
-def victoria_metrics(folder: Path, target: str | None, interval: str = "1s", address: str = "") -> Iterator[Engine]:
-    address = address or f"127.0.0.1:{free_port()}"
-    config = json.loads(scrape_file(folder, target, interval).read_text())
-    path = folder / "victoria.yml"
-    path.write_text(json.dumps(config))
-    # It hides what is younger than 30 seconds unless it is told not to, and keeps what comes twice twice.
-    command = ["victoria-metrics", f"-promscrape.config={path}", f"-storageDataPath={folder}/victoria",
-               f"-httpListenAddr={address}", "-search.latencyOffset=0s", "-dedup.minScrapeInterval=1ms"]  # fmt: skip
-    with running(command, address, "/health") as engine:
-        yield engine
-
-
-@contextmanager
-def empty_prometheus(folder: Path, *options: str) -> Iterator[Engine]:
-    """Scrapes nobody and takes what is written to it."""
-    address = f"127.0.0.1:{free_port()}"
-    config = folder / "prometheus.yml"
-    config.write_text("{}")
     command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data",
                f"--web.listen-address={address}", "--web.enable-remote-write-receiver", *options]  # fmt: skip
     with running(command, address, "/-/ready") as engine:
@@ -129,8 +110,15 @@ def empty_prometheus(folder: Path, *options: str) -> Iterator[Engine]:
 
 
 @contextmanager
-def empty_victoria_metrics(folder: Path, *options: str) -> Iterator[Engine]:
-    address = f"127.0.0.1:{free_port()}"
-    command = ["victoria-metrics", f"-storageDataPath={folder}/victoria", f"-httpListenAddr={address}", *options]
+def victoria_metrics(
+    folder: Path, target: str | None, interval: str = "1s", address: str = "", options: Sequence[str] = ()
+) -> Iterator[Engine]:
+    address = address or f"127.0.0.1:{free_port()}"
+    config = json.loads(scrape_file(folder, target, interval).read_text())
+    path = folder / "victoria.yml"
+    path.write_text(json.dumps(config))
+    # It hides what is younger than 30 seconds unless it is told not to, and keeps what comes twice twice.
+    command = ["victoria-metrics", f"-promscrape.config={path}", f"-storageDataPath={folder}/victoria",
+               f"-httpListenAddr={address}", "-search.latencyOffset=0s", "-dedup.minScrapeInterval=1ms", *options]  # fmt: skip
     with running(command, address, "/health") as engine:
         yield engine

@@ -44,6 +44,16 @@ bool says(std::string_view text, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](auto word) { return text.contains(word); });
 }
 
+// Begin and end of what an engine says: some repeat the whole query before they come to the cause.
+std::string in_short(const std::string &words) {
+  constexpr std::size_t kHead = 80, kTail = 200;
+  if (words.size() <= kHead + kTail) return words;
+  auto tail = std::string_view(words).substr(words.size() - kTail);
+  // To the next word, so that no character is cut.
+  tail.remove_prefix(std::min(tail.find(' '), tail.size()));
+  return fmt::format("{} …{}", first_bytes(words, kHead), tail);
+}
+
 // Engines have one status for several things; their words tell them apart.
 EngineFault fault_of(const QueryAnswer &answer) {
   static constexpr std::array<std::string_view, 6> kTooMuch{
@@ -115,7 +125,7 @@ EngineError Engine::judge(const http::ClientResponse &response, const QueryAnswe
   }
   if (answer.status == QueryAnswer::Status::error) {
     const auto fault = fault_of(answer);
-    const auto words = answer.error.empty() ? answer.error_type : answer.error;
+    const auto words = in_short(answer.error.empty() ? answer.error_type : answer.error);
     if (fault == EngineFault::too_late) {
       return {fault,
               {fmt::format("the engine at {} gave up on the query: {}", place(), words), "ask for a shorter time"}};

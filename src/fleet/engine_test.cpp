@@ -126,6 +126,12 @@ TEST(Engine, HasTheEnginesOwnWords) {
                  "-search.max* command-line flag values at vmselect")
                 .fault,
             EngineFault::too_much);
+  const auto wordy = said(422, "422",
+                          "error when executing query: " + std::string(3000, 'q') +
+                              ": the number of matching timeseries exceeds 300000; -search.maxUniqueTimeseries");
+  EXPECT_EQ(wordy.fault, EngineFault::too_much);
+  EXPECT_LT(wordy.error.line().size(), 500U);
+  EXPECT_THAT(wordy.error.line(), HasSubstr("matching timeseries exceeds"));
   EXPECT_EQ(said(503, "timeout", "query timed out in expression evaluation").fault, EngineFault::too_late);
   EXPECT_EQ(said(503, "503", "timeout exceeded during query execution: 30.000 seconds").fault, EngineFault::too_late);
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = JsonReader::Kind;
 
-constexpr std::size_t kMostWords = 300;  // bytes of what the engine says to people
+constexpr std::size_t kMostWords = 8192;  // bytes of what the engine says to people
 
 // Engines write values as texts, because JSON has no NaN.
 std::optional<double> parse_value(std::string_view text) {

@@ -96,17 +96,18 @@ std::optional<UsagePlan> plan_usage(WallTime from, WallTime to, WallTime now, st
   if (end - begin < kShortestUsage) return std::nullopt;
   const seconds span = end - begin;
   const auto window = window_of(span, gpus, interval);
-  const auto count = span / window;
-  const seconds rest = span - count * window;
-  UsagePlan plan{.from = begin, .to = end, .resolution = resolution_of(window), .runs = {}, .window = window};
-  if (rest >= kShortestUsage) {
-    plan.runs.push_back({.first_end = begin + rest, .count = 1, .window = rest});
-  } else {
-    plan.from = begin + rest;
+  // What is no whole one comes first: on its own, or with the next one where it is too short for that.
+  auto count = span / window;
+  seconds first = span - count * window;
+  if (first > 0s && first < kShortestUsage) {
+    first += window;
+    --count;
   }
+  UsagePlan plan{.from = begin, .to = end, .resolution = resolution_of(window), .runs = {}, .window = window};
+  if (first > 0s) plan.runs.push_back({.first_end = begin + first, .count = 1, .window = first});
   if (count > 0) {
     plan.runs.push_back(
-        {.first_end = begin + rest + window, .count = static_cast<std::size_t>(count), .window = window});
+        {.first_end = begin + first + window, .count = static_cast<std::size_t>(count), .window = window});
   }
   return plan;
 }

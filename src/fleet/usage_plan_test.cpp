@@ -47,7 +47,10 @@ TEST(UsagePlan, LeavesOutWhatAnEngineMayNotShowYet) {
   const auto plan = plan_usage(kEnd - 1h, kEnd, kEnd, 1, Seconds(15));
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->to, kEnd - 1min);
-  EXPECT_EQ(plan->from, kEnd - 56min) << "four minutes are too short for a stretch of their own";
+  EXPECT_EQ(plan->from, kEnd - 1h);
+  ASSERT_EQ(plan->runs.size(), 2U);
+  EXPECT_EQ(plan->runs[0].window, 9min) << "four minutes are too short for a stretch of their own";
+  EXPECT_EQ(plan->runs[1].count, 10U);
   EXPECT_FALSE(plan_usage(kEnd - 5min, kEnd, kEnd, 1, Seconds(15)));
   EXPECT_TRUE(plan_usage(kEnd - 6min, kEnd, kEnd, 1, Seconds(15)));
   EXPECT_FALSE(plan_usage(kEnd, kEnd - 1h, kLater, 1, Seconds(15)));
