@@ -35,7 +35,7 @@ std::string all_labels(const EngineSeries &series) {
   return text;
 }
 
-std::optional<double> share_of(float amount, double seconds) {
+std::optional<double> part_of(float amount, double seconds) {
   if (amount < 0 || seconds <= 0) return std::nullopt;
   return std::clamp(static_cast<double>(amount) / seconds, 0.0, 1.0);
 }
@@ -209,8 +209,8 @@ DeviceStretch UsageStretches::stretch_of(std::size_t gpu, std::size_t stretch) {
   // Only the whole GPU has a meter. An instance is scaled down to its part of the GPU later on.
   if (joules < 0 && gpus_[gpu].parent) joules = at(*gpus_[gpu].parent, stretch).joules;
   return {.seconds = seconds,
-          .utilization = gpulse::fleet::share_of(cell.active, seconds),
-          .true_activity = gpulse::fleet::share_of(cell.used, seconds),
+          .utilization = part_of(cell.active, seconds),
+          .true_activity = part_of(cell.used, seconds),
           .joules = joules < 0 ? std::nullopt : std::optional<double>(joules)};
 }
 
