@@ -81,7 +81,7 @@ def scrape_file(folder: Path, target: str | None, interval: str, rules: Path | N
 
 
 @contextmanager
-def running(command: list[str | Path], address: str, ready: str) -> Iterator[Engine]:
+def running(command: Sequence[str | Path], address: str, ready: str) -> Iterator[Engine]:
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             wait_for(lambda: fetch(f"http://{address}{ready}")[0], f"{command[0]}", 30)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import threading
 import time
@@ -369,16 +368,18 @@ def test_the_configuration_can_say_it(week: Engine, tmp_path: Path) -> None:
     assert done.code == 0 and done.json["place"] == week.address
 
 
-def test_hostile_labels_are_text(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    if shutil.which("prometheus") is None:
-        pytest.skip("needs Debian's prometheus")
+def always(_: int) -> float:
+    return 1
+
+
+@needs_prometheus
+def test_hostile_labels_are_text(tmp_path: Path) -> None:
     evil = 'e"v\\il\x1b[31m\n<img src=x>}'
     place = {"instance": evil, "job": "gpulse", "uuid": "GPU-" + evil}
-    there = lambda second: 1.0  # noqa: E731
-    series = [Series({"__name__": "gpulse_gpu_info", "gpu": "0", "name": evil, **place}, there),
-              Series({"__name__": "gpulse_gpu_state", "state": "ok", "gpu": "0", **place}, there),
-              Series({"__name__": "gpulse_gpu_owner_info", "user": evil, **place}, there),
-              Series({"__name__": "gpulse_finding", "finding": evil, **place}, there)]  # fmt: skip
+    series = [Series({"__name__": "gpulse_gpu_info", "gpu": "0", "name": evil, **place}, always),
+              Series({"__name__": "gpulse_gpu_state", "state": "ok", "gpu": "0", **place}, always),
+              Series({"__name__": "gpulse_gpu_owner_info", "user": evil, **place}, always),
+              Series({"__name__": "gpulse_finding", "finding": evil, **place}, always)]  # fmt: skip
     with prometheus(tmp_path, None) as engine:
         write(engine, series, BEGIN, HOUR, INTERVAL)
         # Naming the instance has to find it.

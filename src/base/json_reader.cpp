@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.hpp"
+
 namespace gpulse {
 
 namespace {
@@ -207,12 +209,10 @@ std::optional<std::string> JsonReader::text() {
 
 std::optional<double> JsonReader::number() {
   skip_blanks();
-  const auto left = failed_ ? std::string_view() : text_.substr(at_);
-  const auto size = number_size(left);
-  double value = 0;
-  const auto [end, error] = std::from_chars(left.data(), left.data() + size, value);
-  // One that no double can hold is out of range.
-  if (size == 0 || error != std::errc()) {
+  const auto size = failed_ ? 0 : number_size(text_.substr(at_));
+  // None also where no double can hold it.
+  const auto value = parse_double(text_.substr(at_, size));
+  if (size == 0 || !value) {
     fail();
     return std::nullopt;
   }
