@@ -19,6 +19,9 @@ constexpr const char *kExample = "write node7, node7:9837, node[001-128,130] or 
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_of_address(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
+}
 bool is_of_name(char c) { return is_digit(c) || is_letter(c) || c == '.' || c == '-' || c == '_'; }
 
 std::unexpected<Error> wrong(std::string_view word, std::string_view what) {
@@ -32,9 +35,7 @@ std::size_t address_length(std::string_view word) {
   const auto end = word.starts_with('[') ? word.find(']') : std::string_view::npos;
   if (end == std::string_view::npos || !word.substr(0, end).contains(':')) return 0;
   const auto inside = word.substr(1, end - 1);
-  const bool legal = std::ranges::all_of(inside, [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
-  });
+  const bool legal = std::ranges::all_of(inside, is_of_address);
   return legal ? end + 1 : 0;
 }
 
@@ -88,6 +89,10 @@ Result<std::vector<std::string>> expand(std::string_view word) {
 
 // Takes "gpu7:9900" apart and puts it together for every name.
 Result<std::vector<std::string>> targets_of(std::string_view word, std::string_view port) {
+  // More than one colon is an address of IPv6 that has no port.
+  if (!word.starts_with('[') && std::ranges::count(word, ':') > 1 && std::ranges::all_of(word, is_of_address)) {
+    return std::vector{fmt::format("[{}]:{}", word, port)};
+  }
   const auto address = address_length(word);
   const auto colon = word.find(':', address);
   if (colon != std::string_view::npos) {

@@ -21,8 +21,9 @@ TEST(HostList, TakesLinesCommentsBlanksAndCommas) {
 }
 
 TEST(HostList, APortOfItsOwnAndAddresses) {
-  EXPECT_EQ(hosts("gpu7:9900 10.0.0.7 [fd00::7] [fd00::7]:80 gpu-1.lab.example"),
-            (Hosts{"gpu7:9900", "10.0.0.7:9837", "[fd00::7]:9837", "[fd00::7]:80", "gpu-1.lab.example:9837"}));
+  EXPECT_EQ(hosts("gpu7:9900 10.0.0.7 [fd00::7] [fd00::7]:80 fd00::7 fd00::8 gpu-1.lab.example"),
+            (Hosts{"gpu7:9900", "10.0.0.7:9837", "[fd00::7]:9837", "[fd00::7]:80", "[fd00::8]:9837",
+                   "gpu-1.lab.example:9837"}));
 }
 
 TEST(HostList, RangesAsSlurmWritesThem) {
@@ -39,7 +40,7 @@ TEST(HostList, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(hosts("a\nnode[5-1]").at(0), "error: line 2: \"node[5-1]\" has a range that ends before it begins");
   for (const auto *text :
        {"node[1-", "node[]",   "node[a-b]",          "node[1-2-3]", "node]",  "a:", "a:0",  "a:70000", "a:b",
-        "a/b",     "fd00::7",  "[fd00::7",           "[fd00::7]x",  "[::zz]", "-a", "a\"b", "a;b",     "é",
+        "a/b",     "fd00::g",  "[fd00::7",           "[fd00::7]x",  "[::zz]", "-a", "a\"b", "a;b",     "é",
         "[]",      "http://a", "node[0000000001-2]", ":80"}) {
     EXPECT_TRUE(hosts(text).at(0).starts_with("error: line 1: ")) << text << hosts(text).at(0);
   }
