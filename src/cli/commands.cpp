@@ -296,12 +296,26 @@ void add_explain(OptionList &list, Options &options) {
 }
 
 void add_rules(OptionList &list, Options &options) {
+  const auto hosts =
+      list.positional("host", options.hosts, "for scrape and file-sd, the machines: gpu7, gpu7:9900, node[001-128]")
+          .value_name("HOST…");
   add_choice(list, "--format", options.rules_format, kRuleFormats, "").value_name("FORMAT");
+  list.text("--hosts", options.hosts_file, "the machines, one per line; -: the standard input")
+      .value_name("FILE")
+      .command_line_only()
+      .excludes(hosts);
+  list.text("--token-file", options.token_file, "for scrape: where the scraping machine has the agents' token")
+      .value_name("FILE");
+  list.flag("--tls", options.tls, "for scrape: over TLS");
+  list.text("--ca-file", options.ca_file, "for scrape: over TLS, trusted by these authorities of the scraping machine")
+      .value_name("FILE");
   list.footer(
       "  gpulse rules --format prometheus > gpulse.rules.yml    alerts, for rule_files of Prometheus or vmalert\n"
       "  gpulse rules --format grafana > gpulse.json            a dashboard to import\n"
+      "  gpulse rules --format scrape 'node[001-128]' login1    scrape_configs for the agents of these machines\n"
+      "  gpulse rules --format file-sd --hosts hosts.txt        the same machines, for file_sd_configs\n"
       "\n"
-      "Both are over what gpulse serve shows at /metrics; docs/prometheus.md says more.");
+      "All are over what gpulse serve shows at /metrics; docs/prometheus.md and docs/cluster.md say more.");
 }
 
 void add_set(OptionList &list, Options &options) {

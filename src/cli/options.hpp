@@ -16,7 +16,7 @@ namespace gpulse::cli {
 
 inline constexpr int kGood = 0, kFailure = 1, kUsage = 2, kNoDevice = 3;
 
-inline constexpr std::string_view kRuleFormats[] = {"prometheus", "grafana"};
+inline constexpr std::string_view kRuleFormats[] = {"prometheus", "grafana", "scrape", "file-sd"};
 
 struct Options {
   // Everywhere
@@ -114,6 +114,9 @@ struct Options {
 
   // gpulse rules
   std::string rules_format = "prometheus";
+  std::vector<std::string> hosts;
+  std::string hosts_file, ca_file;
+  bool tls = false;
 
   // gpulse set
   std::vector<std::string> setting;  // what, and to what

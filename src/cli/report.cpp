@@ -40,7 +40,7 @@ int run_report(const Options &options) {
   const auto span = span_of(options, wall_now(), std::chrono::days(7));
   if (!span) return fail(span.error(), kUsage);
   const auto by = insight::usage_by_named(options.report_by);
-  if (!by) return fail({"--by takes user, job, host or model"}, kUsage);
+  if (!by) return fail({"--by takes user, job, account, host or model"}, kUsage);
   if (!options.html_to.empty()) {
     if (const auto good = sink::ReplacedFile::check(target_of(options)); !good) return fail(good.error());
   }

@@ -17,7 +17,7 @@ void add_usage_report(OptionList &list, Options &options) {
       .command_line_only()
       .excludes(since);
   list.text("--to", options.to, "where it ends (now)").value_name("WHEN").command_line_only();
-  list.text("--by", options.report_by, "add up by user, job, host or model (user)")
+  list.text("--by", options.report_by, "add up by user, job, account, host or model (user)")
       .value_name("WHAT")
       .one_of({insight::kUsageBy.begin(), insight::kUsageBy.end()});
   list.number("--top", options.top, "how many of the worst to name (10)", {"1", "1000"}).value_name("N");
@@ -25,7 +25,8 @@ void add_usage_report(OptionList &list, Options &options) {
       .value_name("WHICH");
   list.text("--user", options.user, "only what this user held").value_name("NAME").command_line_only();
   add_price(list, options);
-  const auto csv = list.flag("--csv", options.csv, "comma-separated values: a line per user, job, host or model");
+  const auto csv =
+      list.flag("--csv", options.csv, "comma-separated values: a line per user, job, account, host or model");
   list.flag("--json", options.json, "all of it as JSON").excludes(csv);
   list.text("--html", options.html_to, "as one HTML file that needs nothing else, in place of the text")
       .value_name("FILE")

@@ -34,6 +34,8 @@ std::string name_of(const Holder &holder, UsageBy by) {
       return holder.user;
     case UsageBy::job:
       return holder.job;
+    case UsageBy::account:
+      return holder.account;
     case UsageBy::host:
       return holder.host;
     case UsageBy::model:

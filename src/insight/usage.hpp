@@ -60,7 +60,7 @@ GpuTime time_of_nobody(const DeviceStretch &stretch, double all_held);
 // Who had which device. A part that is not known is empty.
 struct Holder {
   Text host{}, uuid{}, model{};
-  Text user{}, job{}, command{};
+  Text user{}, job{}, account{}, command{};
   std::uint32_t pid = 0;
   bool is_nobody = false;  // the time in which no process was seen on the device
 
@@ -102,8 +102,8 @@ struct Usage {
   std::vector<UsageFinding> findings{};
 };
 
-enum class UsageBy : std::uint8_t { user, job, host, model };
-inline constexpr std::array<std::string_view, 4> kUsageBy{"user", "job", "host", "model"};
+enum class UsageBy : std::uint8_t { user, job, account, host, model };
+inline constexpr std::array<std::string_view, 5> kUsageBy{"user", "job", "account", "host", "model"};
 std::string_view word(UsageBy by);
 std::optional<UsageBy> usage_by_named(std::string_view word);
 

@@ -141,6 +141,7 @@ void ScrapeView::write_owners(std::span<const insight::DeviceOwners> owners, std
       append_label(labels, key_of_role(Role::user), owner.user.str());
       // A scraper has labels called job, pod, namespace and container of its own.
       append_label(labels, "batch_job", owner.job.str());
+      append_label(labels, "batch_account", owner.account.str());
       append_label(labels, "gpu_pod", owner.pod.str());
       append_label(labels, "gpu_namespace", owner.pod_namespace.str());
       append_label(labels, "gpu_container", owner.container.str());
