@@ -38,7 +38,7 @@ class UsageStretches {
     float seconds = -1, active = -1, used = -1, joules = -1;
   };
   struct Owner {
-    std::string user, job;
+    std::string user, job, account;
     auto operator<=>(const Owner &) const = default;
   };
   struct OwnerSeries {
