@@ -194,7 +194,7 @@ void add_serve(OptionList &list, Options &options) {
   list.each_time("--remote-write-label", options.remote_write_labels,
                  "a label of every series. May be given several times")
       .value_name("NAME=VALUE");
-  list.text("--remote-write-instance", options.remote_write_instance, "the label instance (HOST:9837)")
+  list.text("--remote-write-instance", options.remote_write_instance, "the label instance (this machine and its port, as a scraper has it)")
       .value_name("TEXT");
   list.text("--remote-write-job", options.remote_write_job, "the label job (gpulse)").value_name("TEXT");
   list.duration("--remote-write-interval", options.remote_write_interval, "time between two values of a series (10s)",

@@ -100,6 +100,10 @@ struct Options {
   std::optional<std::chrono::nanoseconds> run_interval;  // none: fine at first, then coarser
   bool quiet = false;
 
+  // An engine: gpulse report
+  std::string url, url_token_file, url_user, url_password_file, url_ca_file;
+  std::chrono::nanoseconds url_timeout = std::chrono::minutes(1);
+
   // gpulse report
   std::string report_by = "user";
   std::size_t top = 10;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report_options.hpp"
 
+#include "cli/engine_options.hpp"
 #include "cli/run_options.hpp"
 #include "insight/usage.hpp"
 
 namespace gpulse::cli {
 
 void add_usage_report(OptionList &list, Options &options) {
-  list.text("--history", options.history, "the file, instead of that of the agent").value_name("FILE");
+  const auto history =
+      list.text("--history", options.history, "the file, instead of that of the agent").value_name("FILE");
+  add_engine(list, options).excludes(history);
   const auto since = list.duration("--since", options.since, "how far back from --to (7d)").command_line_only();
   list.text("--from", options.from, "where it begins: 2026-11-16 01:00, yesterday, -3h")
       .value_name("WHEN")
@@ -38,11 +41,12 @@ void add_usage_report(OptionList &list, Options &options) {
       "  gpulse report --since 30d --by job --top 20           the jobs that wasted the most\n"
       "  gpulse report --since 1d --price '0.30 EUR' --html report.html\n"
       "  gpulse report --from 2026-11-01 --to 2026-12-01 --by model --csv\n"
+      "  gpulse report --url http://prometheus:9090 --by host  of all hosts whose agents it scrapes\n"
       "\n"
       "In GPU-hours. Held: a process was on the GPU; several share it. Active: a kernel ran. Used: true activity "
       "(SM).\n"
       "Wasted: held and not used. What is not known is said, never counted as 0.\n"
-      "Exit: 1 there is no history, or nothing in it of that time.");
+      "Exit: 1 there is no history or no engine, or nothing in it of that time.");
 }
 
 }  // namespace gpulse::cli

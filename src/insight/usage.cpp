@@ -174,6 +174,7 @@ std::optional<UsageBy> usage_by_named(std::string_view word) {
 UsageReport make_usage_report(const Usage &usage, const UsageRequest &request) {
   UsageReport report{.source = usage.source,
                      .place = usage.place,
+                     .limits = usage.limits,
                      .from = usage.from,
                      .to = usage.to,
                      .recorded_seconds = usage.recorded_seconds,

@@ -84,9 +84,18 @@ struct UsageFinding {
 // Where the numbers come from, which decides on what can be told of findings.
 enum class UsageSource : std::uint8_t { history, engine };
 
+// What an engine's numbers lack.
+struct EngineLimits {
+  double stretch_seconds = 0;     // within one, what a GPU did is even
+  double resolution_seconds = 0;  // of who held it
+  std::size_t told_twice = 0;     // GPUs that came from two instances at the same time
+  Text warning{};                 // its own words, where its answers were not complete
+};
+
 struct Usage {
   UsageSource source = UsageSource::history;
-  Text place{};  // the machine, or the engine's address
+  Text place{};           // the machine, or the engine's address
+  EngineLimits limits{};  // of an engine only
   WallTime from{}, to{};
   double recorded_seconds = 0;  // in which there was any sample at all
   std::vector<UsageShare> shares{};
@@ -117,6 +126,7 @@ struct UsageWorst {
 struct UsageReport {
   UsageSource source = UsageSource::history;
   Text place{};
+  EngineLimits limits{};
   WallTime from{}, to{};
   double recorded_seconds = 0;
   UsageBy by = UsageBy::user;

@@ -30,8 +30,6 @@ struct AgentOptions {
   std::string version;
   std::string history = {};  // the file to keep samples in; empty: none
   history::Keep keep = {};
-  // How writing to an engine is going; empty: nothing is written to one. Any thread.
-  std::function<view::AgentNumbers::RemoteWrite()> remote_write = {};
 };
 
 class Agent {
@@ -74,6 +72,7 @@ class Agent {
   void release(const Client &client, std::chrono::nanoseconds time);
   share::AgentStatus status();
   share::HistoryStatus history_status() const;
+  share::RemoteWriteStatus remote_write_status() const;
   // With the mutex held.
   std::chrono::nanoseconds rest_of_release() const;
   // With the mutex held: the interval, and what is sampled at it.

@@ -29,7 +29,7 @@ inline constexpr std::string_view kWaiting = "gpulse_self_history_waiting";
 inline constexpr std::string_view kWritten = "gpulse_self_remote_write_samples_total";
 inline constexpr std::string_view kRefused = "gpulse_self_remote_write_refused_total";
 inline constexpr std::string_view kWriteFailures = "gpulse_self_remote_write_failures_total";
-inline constexpr std::string_view kBehind = "gpulse_self_remote_write_behind_seconds";
+inline constexpr std::string_view kWrittenUpTo = "gpulse_self_remote_write_newest_timestamp_seconds";
 inline constexpr std::string_view kCallTime = "gpulse_self_call_seconds_total";
 inline constexpr std::string_view kCalls = "gpulse_self_calls_total";
 
