@@ -194,7 +194,8 @@ void add_serve(OptionList &list, Options &options) {
   list.each_time("--remote-write-label", options.remote_write_labels,
                  "a label of every series. May be given several times")
       .value_name("NAME=VALUE");
-  list.text("--remote-write-instance", options.remote_write_instance, "the label instance (this machine and its port, as a scraper has it)")
+  list.text("--remote-write-instance", options.remote_write_instance,
+            "the label instance (this machine and its port, as a scraper has it)")
       .value_name("TEXT");
   list.text("--remote-write-job", options.remote_write_job, "the label job (gpulse)").value_name("TEXT");
   list.duration("--remote-write-interval", options.remote_write_interval, "time between two values of a series (10s)",
@@ -419,7 +420,7 @@ constexpr std::array kCommands{
             add_usage_report, run_report},
     Command{"agent", "ask the agent: status, release TIME, resume", add_agent, run_agent},
     Command{"explain", "what a metric, a finding or a driver error means", add_explain, run_explain},
-    Command{"rules", "alert rules for Prometheus and a dashboard for Grafana, over what the agent serves", add_rules,
+    Command{"rules", "alert rules and scrape configurations for Prometheus, a dashboard for Grafana", add_rules,
             run_rules},
     Command{"set", "change a setting: power limit, clocks, modes; or reset a GPU", add_set, run_set},
     Command{"completion", "what a shell needs to complete gpulse's commands and options: bash, zsh, fish",
