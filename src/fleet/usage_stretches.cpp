@@ -117,11 +117,15 @@ void UsageStretches::take_finding(UsagePart part, const EngineSeries &series) {
 }
 
 void UsageStretches::take_owner(const EngineSeries &series, Gpu &gpu) {
-  const Owner owner{.user = std::string(series.label("user")),
-                    .job = job_of(series),
-                    .account = std::string(series.label("batch_account"))};
-  const auto [number, is_new] = owner_numbers_.try_emplace(owner, owners_.size());
-  if (is_new) owners_.push_back(owner);
+  Owner owner{.user = std::string(series.label("user")),
+              .job = job_of(series),
+              .account = std::string(series.label("batch_account"))};
+  const auto [number, is_new] = owner_numbers_.try_emplace({owner.user, owner.job}, owners_.size());
+  if (is_new) {
+    owners_.push_back(std::move(owner));
+  } else if (auto &account = owners_[number->second].account; account.empty()) {
+    account = std::move(owner.account);
+  }
   auto &known = gpu.owners[all_labels(series)];
   known.owner = number->second;
   take_moments(series, known.seconds);

@@ -39,7 +39,6 @@ class UsageStretches {
   };
   struct Owner {
     std::string user, job, account;
-    auto operator<=>(const Owner &) const = default;
   };
   struct OwnerSeries {
     std::size_t owner = 0;
@@ -76,7 +75,7 @@ class UsageStretches {
   bool is_part_;
   std::vector<Gpu> gpus_;
   std::map<Key, std::size_t> places_;
-  std::map<Owner, std::size_t> owner_numbers_;
+  std::map<std::pair<std::string, std::string>, std::size_t> owner_numbers_;  // by user and job
   std::vector<Owner> owners_;
 
   UsagePlan::Run run_{};
