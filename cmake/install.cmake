@@ -14,6 +14,9 @@ install(CODE "
     file(CREATE_LINK \"\${prefix}/${CMAKE_INSTALL_BINDIR}/gpulse\" \"\${prefix}/lib/gpulse/\${name}\")
   endforeach()")
 
+# For whoever runs a batch system: docs/cluster.md says where they go.
+install(PROGRAMS packaging/slurm/prolog packaging/slurm/epilog DESTINATION ${CMAKE_INSTALL_DATADIR}/gpulse/slurm)
+
 # Manual pages and completions, which the program writes itself from what it knows of its command line.
 set(pages ${CMAKE_BINARY_DIR}/pages)
 add_custom_command(OUTPUT ${pages}/man/man1/gpulse.1

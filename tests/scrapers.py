@@ -9,7 +9,7 @@ import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -68,12 +68,12 @@ class Engine:
         return [(float(time), float(value)) for time, value in found[0]["values"]]
 
 
-def scrape_file(folder: Path, target: str, interval: str, rules: Path | None = None) -> Path:
+def scrape_file(folder: Path, target: str | None, interval: str, rules: Path | None = None, **more: Any) -> Path:
     path = folder / "scrape.yml"
     config: dict[str, Any] = {
         "global": {"scrape_interval": interval, "scrape_timeout": interval},
-        "scrape_configs": [{"job_name": "gpulse", "static_configs": [{"targets": [target]}]}],
-    }
+        "scrape_configs": [{"job_name": "gpulse", "static_configs": [{"targets": [target]}]}] if target else [],
+    } | more
     if rules is not None:
         config["rule_files"] = [str(rules)]
     path.write_text(json.dumps(config))
@@ -81,7 +81,7 @@ def scrape_file(folder: Path, target: str, interval: str, rules: Path | None = N
 
 
 @contextmanager
-def running(command: list[str | Path], address: str, ready: str) -> Iterator[Engine]:
+def running(command: Sequence[str | Path], address: str, ready: str) -> Iterator[Engine]:
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             wait_for(lambda: fetch(f"http://{address}{ready}")[0], f"{command[0]}", 30)
@@ -91,22 +91,34 @@ def running(command: list[str | Path], address: str, ready: str) -> Iterator[Eng
 
 
 @contextmanager
-def prometheus(folder: Path, target: str, interval: str = "1s", rules: Path | None = None) -> Iterator[Engine]:
-    address = f"127.0.0.1:{free_port()}"
-    config = scrape_file(folder, target, interval, rules)
-    command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data", f"--web.listen-address={address}"]
+def prometheus(
+    folder: Path,
+    target: str | None,
+    interval: str = "1s",
+    rules: Path | None = None,
+    address: str = "",
+    options: Sequence[str] = (),
+    **more: Any,
+) -> Iterator[Engine]:
+    """One that takes remote writes too. `more`: what else stands in its configuration."""
+    address = address or f"127.0.0.1:{free_port()}"
+    config = scrape_file(folder, target, interval, rules, **more)
+    command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data",
+               f"--web.listen-address={address}", "--web.enable-remote-write-receiver", *options]  # fmt: skip
     with running(command, address, "/-/ready") as engine:
         yield engine
 
 
 @contextmanager
-def victoria_metrics(folder: Path, target: str, interval: str = "1s") -> Iterator[Engine]:
-    address = f"127.0.0.1:{free_port()}"
+def victoria_metrics(
+    folder: Path, target: str | None, interval: str = "1s", address: str = "", options: Sequence[str] = ()
+) -> Iterator[Engine]:
+    address = address or f"127.0.0.1:{free_port()}"
     config = json.loads(scrape_file(folder, target, interval).read_text())
     path = folder / "victoria.yml"
     path.write_text(json.dumps(config))
-    # Without this it hides what is younger than 30 seconds.
+    # It hides what is younger than 30 seconds unless it is told not to, and keeps what comes twice twice.
     command = ["victoria-metrics", f"-promscrape.config={path}", f"-storageDataPath={folder}/victoria",
-               f"-httpListenAddr={address}", "-search.latencyOffset=0s"]  # fmt: skip
+               f"-httpListenAddr={address}", "-search.latencyOffset=0s", "-dedup.minScrapeInterval=1ms", *options]  # fmt: skip
     with running(command, address, "/health") as engine:
         yield engine

@@ -40,12 +40,14 @@ LEFT_OUT = {
     r"(sudo )?gpulse set .*": "asks at a terminal: tests/test_settings.py changes settings",
     r"make( run| test)?|make (check|asan|tsan|fuzz|help|format|clients|docs|test-integrations)": "is how this test came to run, or takes minutes",
     r"cc( .*)?|c\+\+ .*": "tests/test_library.py compiles the examples",
+    r"sudo install -D .*": "writes below /etc: tests/test_cluster.py runs the two",
     r"install -m 640 .*|openssl rand .*|htpasswd .*": "writes below /etc",
     r"tensorboard.*|promtool .*": "another program: tests/test_python_tensorboard.py, tests/test_log_prometheus.py",
     r"curl .* \| jq .*": "needs jq; the same is asked for without it",
     r"python -c .*|python train\.py": "tests/test_python.py has the library",
     r"gpulse (serve --open|serve --demo --open)": "needs a desktop: tests/test_page.py opens the page in a browser",
     r"gpulse serve --listen 0\.0\.0\.0.*": "would be reachable from outside: tests/test_web_safety.py",
+    r"gpulse report --url.*": "needs an engine: tests/test_report_engine.py asks two",
     r"gpulse diagnose --since|gpulse --replay|nvidia-smi --query-gpu|gpulse explain (ID|…)|gpulse (record|run|set|run -- CMD|log --format prometheus)|nvidia-smi --query-gpu=\S+": "half a command, named in a sentence",
 }
 
@@ -105,7 +107,7 @@ class Sandbox:
 
     def finish(self, line: str, endless: bool) -> str:
         with open_folder() as own:
-            for name in ("night.gpr", "node7.xml", "train.py"):
+            for name in ("night.gpr", "node7.xml", "train.py", "hosts.txt"):
                 if "record -o" not in line:
                     shutil.copy(self.folder / name, own)
             shutil.copytree(self.folder / "config", own / ".config")
@@ -157,6 +159,7 @@ def sandbox() -> Iterator[Sandbox]:
             os.link(GPULSE, folder / "bin" / name) if GPULSE.stat().st_dev == folder.stat().st_dev else shutil.copy(GPULSE, folder / "bin" / name)
         (folder / "two.toml").write_text(TWO.format(pid=os.getpid()))
         (folder / "train.py").write_text(TRAIN)
+        (folder / "hosts.txt").write_text("node[001-128]\n")
         env = environment(folder / "two.toml")
         subprocess.run([GPULSE, "record", "-o", folder / "night.gpr", "--count", "60", "--interval", "20ms"], env=env, check=True, capture_output=True)
         (folder / "node7.xml").write_bytes(subprocess.run([GPULSE, "smi", "-q", "-x"], env=env, check=True, capture_output=True).stdout)

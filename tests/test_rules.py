@@ -137,7 +137,7 @@ def test_promtool_takes_the_rules(rules: Path) -> None:
 
 def test_every_alert_has_a_case_and_says_what_to_do(rules: Path) -> None:
     alerts = alerts_of(rules)
-    assert alerts.keys() == CASES.keys() | {"GpulseDown"}
+    assert alerts.keys() == CASES.keys() | {"GpulseDown", "GpulseSilent"}
     for name, all_of_it in alerts.items():
         for texts in all_of_it:
             assert "gpulse " in texts["description"], f"{name}: which command says more?"
@@ -203,6 +203,23 @@ def test_an_agent_that_is_gone_is_missed(rules: Path) -> None:
         {"interval": "1m", "input_series": [*there, {"series": series("up", AGENT), "values": "1x40"}],
          "alert_rule_test": [alert | {"exp_alerts": []}]},
     ])  # fmt: skip
+
+
+@needs_promtool
+def test_an_agent_that_writes_no_more_is_missed_where_nobody_scrapes_it(rules: Path) -> None:
+    annotations = alerts_of(rules)["GpulseSilent"][0]
+    summary = annotations["summary"].replace("{{ $labels.instance }}", AGENT["instance"])
+    alert = {"eval_time": "30m", "alertname": "GpulseSilent"}
+    fires = [{"exp_labels": AGENT | {"severity": "critical"},
+              "exp_annotations": {"summary": summary, "description": annotations["description"]}}]  # fmt: skip
+    cases: list[tuple[dict[str, str], list[Any]]] = [
+        ({"gpulse_up": "1x10 _x30"}, fires),
+        ({"gpulse_up": "1x40"}, []),
+        ({"gpulse_up": "1x10 _x30", "up": "1x10 0x30"}, []),  # GpulseDown says it
+        ({"gpulse_up": "1x23 _x17"}, []),  # may still come
+    ]
+    check(rules, [{"interval": "1m", "input_series": [{"series": series(name, AGENT), "values": values} for name, values in given.items()],
+                   "alert_rule_test": [alert | {"exp_alerts": expected}]} for given, expected in cases])  # fmt: skip
 
 
 CONFIGURED = """

@@ -6,7 +6,7 @@ set -euo pipefail
 build=$1
 jobs=$2
 mapfile -t formatted < <(git ls-files '*.cpp' '*.hpp')
-mapfile -t scripts < <(git ls-files '*.sh' .ci/run 'tools/hooks/*' 'packaging/debian/gpulse.p*')
+mapfile -t scripts < <(git ls-files '*.sh' .ci/run 'tools/hooks/*' 'packaging/debian/gpulse.p*' 'packaging/slurm/*')
 
 echo "clang-format: ${#formatted[@]} files"
 clang-format-19 --dry-run -Werror "${formatted[@]}"

@@ -741,6 +741,9 @@ class ProcessMetrics:
     def job(self) -> Optional[str]:
         """Batch job the process belongs to."""
     @property
+    def account(self) -> Optional[str]:
+        """Account that the batch job is charged to."""
+    @property
     def parent(self) -> Optional[str]:
         """Name of the process that started the process."""
     @property

@@ -51,6 +51,25 @@ std::string history_text(const share::HistoryStatus &history) {
   return out;
 }
 
+std::string remote_write_text(const share::RemoteWriteStatus &writing) {
+  if (writing.url.empty()) return {};
+  auto out = fmt::format("writes to {}: {} taken, {} behind\n", writing.url.str(), counted(writing.taken, "value"),
+                         view::short_duration(seconds(writing.behind)));
+  if (writing.refused > 0) out += fmt::format("refused   {}\n", counted(writing.refused, "value"));
+  if (!writing.problem.empty()) out += fmt::format("problem   {}\n", writing.problem.str());
+  return out;
+}
+
+// A key with its object, or null where there is none.
+template <class Write>
+void part(JsonWriter &json, std::string_view key, bool is_there, const Write &write) {
+  json.key(key);
+  if (!is_there) return json.null();
+  json.begin_object();
+  write();
+  json.end_object();
+}
+
 std::string status_text(const share::AgentStatus &status, const std::string &folder) {
   auto out = fmt::format("agent     pid {}, user {}, in {}, gpulse {}\n", status.pid, user_words(status.user), folder,
                          status.version.str());
@@ -72,6 +91,7 @@ std::string status_text(const share::AgentStatus &status, const std::string &fol
                        user_words(reader.user), seconds(reader.interval), view::short_duration(seconds(reader.since)));
   }
   out += history_text(status.history);
+  out += remote_write_text(status.remote_write);
   if (status.readers.empty()) out += "readers   nobody has asked for a rate of his own\n";
   return out;
 }
@@ -93,19 +113,24 @@ std::string status_json(const share::AgentStatus &status, const std::string &fol
   json.member("cpu_seconds", seconds(status.processor_time));
   json.member("memory_bytes", status.memory_bytes);
   json.member("segment_bytes", status.segment_bytes);
-  json.key("history");
-  if (status.history.file.empty()) {
-    json.null();
-  } else {
-    json.begin_object();
+  const auto problem = [&](const Text &text) {
+    json.key("problem");
+    text.empty() ? json.null() : json.value(text.str());
+  };
+  part(json, "history", !status.history.file.empty(), [&] {
     json.member("file", status.history.file.str());
     json.member("bytes", status.history.bytes);
     json.member("samples", status.history.samples);
     json.member("lost", status.history.lost);
-    json.key("problem");
-    status.history.problem.empty() ? json.null() : json.value(status.history.problem.str());
-    json.end_object();
-  }
+    problem(status.history.problem);
+  });
+  part(json, "remote_write", !status.remote_write.url.empty(), [&] {
+    json.member("url", status.remote_write.url.str());
+    json.member("taken", status.remote_write.taken);
+    json.member("refused", status.remote_write.refused);
+    json.member("behind_seconds", seconds(status.remote_write.behind));
+    problem(status.remote_write.problem);
+  });
   json.key("readers");
   json.begin_array();
   for (const auto &reader : status.readers) {

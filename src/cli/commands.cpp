@@ -194,7 +194,8 @@ void add_serve(OptionList &list, Options &options) {
   list.each_time("--remote-write-label", options.remote_write_labels,
                  "a label of every series. May be given several times")
       .value_name("NAME=VALUE");
-  list.text("--remote-write-instance", options.remote_write_instance, "the label instance (HOST:9837)")
+  list.text("--remote-write-instance", options.remote_write_instance,
+            "the label instance (this machine and its port, as a scraper has it)")
       .value_name("TEXT");
   list.text("--remote-write-job", options.remote_write_job, "the label job (gpulse)").value_name("TEXT");
   list.duration("--remote-write-interval", options.remote_write_interval, "time between two values of a series (10s)",
@@ -296,14 +297,28 @@ void add_explain(OptionList &list, Options &options) {
 }
 
 void add_rules(OptionList &list, Options &options) {
+  const auto hosts =
+      list.positional("host", options.hosts, "for scrape and file-sd, the machines: gpu7, gpu7:9900, node[001-128]")
+          .value_name("HOST…");
   add_choice(list, "--format", options.rules_format, kRuleFormats, "").value_name("FORMAT");
+  list.text("--hosts", options.hosts_file, "the machines, one per line; -: the standard input")
+      .value_name("FILE")
+      .command_line_only()
+      .excludes(hosts);
+  list.text("--token-file", options.token_file, "for scrape: where the scraping machine has the agents' token")
+      .value_name("FILE");
+  list.flag("--tls", options.tls, "for scrape: over TLS");
+  list.text("--ca-file", options.ca_file, "for scrape: over TLS, trusted by these authorities of the scraping machine")
+      .value_name("FILE");
   list.footer(
       "  gpulse rules                                           what deserves an alert, a line each\n"
       "  gpulse rules --format prometheus > gpulse.rules.yml    alerts, for rule_files of Prometheus or vmalert\n"
       "  gpulse rules --format grafana > gpulse.json            a dashboard to import\n"
+      "  gpulse rules --format scrape 'node[001-128]' login1    scrape_configs for the agents of these machines\n"
+      "  gpulse rules --format file-sd --hosts hosts.txt        the same machines, for file_sd_configs\n"
       "\n"
-      "The last two are over what gpulse serve shows at /metrics: docs/prometheus.md. Rules are changed, and new ones\n"
-      "made, in [alerts] of the configuration: docs/alerts.md.");
+      "The last four are about what gpulse serve shows at /metrics: docs/prometheus.md, docs/cluster.md. Rules are\n"
+      "changed, and new ones made, in [alerts] of the configuration: docs/alerts.md.");
 }
 
 void add_alert(OptionList &list, Options &options) {
@@ -424,7 +439,8 @@ constexpr std::array kCommands{
             add_usage_report, run_report},
     Command{"agent", "ask the agent: status, release TIME, resume", add_agent, run_agent},
     Command{"explain", "what a metric, a finding or a driver error means", add_explain, run_explain},
-    Command{"rules", "what deserves an alert; as rules for Prometheus; a dashboard for Grafana", add_rules, run_rules},
+    Command{"rules", "what deserves an alert; rules and scrape configurations for Prometheus, a dashboard for Grafana",
+            add_rules, run_rules},
     Command{"alert", "alerts that the agent sends by itself: what fires, a test, silence", add_alert, run_alert},
     Command{"set", "change a setting: power limit, clocks, modes; or reset a GPU", add_set, run_set},
     Command{"completion", "what a shell needs to complete gpulse's commands and options: bash, zsh, fish",

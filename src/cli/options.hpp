@@ -17,7 +17,7 @@ namespace gpulse::cli {
 
 inline constexpr int kGood = 0, kFailure = 1, kUsage = 2, kNoDevice = 3;
 
-inline constexpr std::string_view kRuleFormats[] = {"text", "prometheus", "grafana"};
+inline constexpr std::string_view kRuleFormats[] = {"text", "prometheus", "grafana", "scrape", "file-sd"};
 
 struct Options {
   // Everywhere
@@ -101,6 +101,10 @@ struct Options {
   std::optional<std::chrono::nanoseconds> run_interval;  // none: fine at first, then coarser
   bool quiet = false;
 
+  // An engine: gpulse report
+  std::string url, url_token_file, url_user, url_password_file, url_ca_file;
+  std::chrono::nanoseconds url_timeout = std::chrono::minutes(1);
+
   // gpulse report
   std::string report_by = "user";
   std::size_t top = 10;
@@ -111,6 +115,9 @@ struct Options {
 
   // gpulse rules
   std::string rules_format = "text";
+  std::vector<std::string> hosts;
+  std::string hosts_file, ca_file;
+  bool tls = false;
 
   // gpulse set
   std::vector<std::string> setting;  // what, and to what

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 
+#include "serve/web.hpp"
+
 namespace gpulse::cli {
 
 namespace {
-
-constexpr const char *kPort = ":9837";
 
 bool is_label_name(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -18,15 +18,20 @@ bool is_label_name(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-std::string own_instance() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return std::string("localhost") + kPort;
-  return std::string(name.data()) + kPort;
+// As a scraper that asks this agent from elsewhere would call it.
+std::string own_instance(const Options &options) {
+  std::string_view address = serve::kDefaultListen;
+  for (const std::string_view each : options.listen) {
+    if (each.contains(':') && !each.starts_with("unix:") && !each.ends_with(":0")) address = each;
+  }
+  std::array<char, 256> name{"localhost"};
+  static_cast<void>(::gethostname(name.data(), name.size() - 1));
+  return std::string(name.data()) + std::string(address.substr(address.rfind(':')));
 }
 
 Result<std::vector<fleet::Label>> labels_of(const Options &options) {
   std::vector<fleet::Label> labels{
-      {"instance", options.remote_write_instance.empty() ? own_instance() : options.remote_write_instance},
+      {"instance", options.remote_write_instance.empty() ? own_instance(options) : options.remote_write_instance},
       {"job", options.remote_write_job}};
   for (const auto &text : options.remote_write_labels) {
     const auto middle = text.find('=');

@@ -99,13 +99,70 @@ void read_again(const Options &options, const Running &running, const ServiceMan
   static_cast<void>(manager.ready());
 }
 
+feed::Options reading_of(const Options &options) {
+  auto reading = feed_options(options);
+  reading.agent = false;
+  reading.notice = {};
+  reading.continuous = true;
+  reading.instances = true;
+  reading.for_everybody = true;
+  reading.rest = Tier::second;
+  return reading;
+}
+
+// Null: nothing is written to an engine. What it is about is told to the board.
+std::unique_ptr<fleet::RemoteWriter> write_to_engine(std::optional<fleet::RemoteWriteOptions> options,
+                                                     serve::Board &board,
+                                                     const std::shared_ptr<const kube::PodWatch> &pods) {
+  if (!options) return nullptr;
+  log_line(LogLevel::info, "writes to " + options->url.text());
+  options->tell = [&board](const view::AgentNumbers::RemoteWrite &numbers) { board.post(numbers); };
+  options->replay.agent = [&board] { return board.numbers(); };
+  options->replay.pods = [pods] { return pods ? pods->pods() : std::vector<PodDevice>{}; };
+  return std::make_unique<fleet::RemoteWriter>(std::move(*options));
+}
+
+// Everything that the command line and the configuration say, checked before anything begins.
+struct Plan {
+  share::Place place;
+  bool own_folder = false;  // made for this run alone
+  std::string history;      // empty: nothing is kept
+  std::optional<serve::WebOptions> web;
+  std::optional<fleet::RemoteWriteOptions> remote_write;
+  std::shared_ptr<Alerting> alerting;
+};
+
+std::expected<Plan, Refused> plan(const Options &options) {
+  const auto refuse = [](const Error &error, int code) { return std::unexpected(Refused{error, code}); };
+  auto web = web_options(options);
+  if (!web) return std::unexpected(web.error());
+  auto place = Result<share::Place>(share::place_to_serve());
+  const bool own_folder = !is_whole_machine(options) && place->trust != share::Trust::named;
+  // What is not this machine as it is has no past, unless a file for it is named.
+  auto history = !options.history.empty() ? options.history : own_folder ? "off" : history_to_write(*place);
+  if (history == "off") history.clear();
+  auto remote_write = remote_write_options(options, history);
+  if (!remote_write) return refuse(remote_write.error(), kUsage);
+  auto alerting = Alerting::open(options, alert_state_file(history, own_folder ? "" : history_to_write(*place)));
+  if (!alerting) return refuse(alerting.error(), kUsage);
+  if (own_folder) place = make_place();
+  if (!place) return refuse(place.error(), kFailure);
+  if (*web) (*web)->history = history;
+  return Plan{.place = std::move(*place),
+              .own_folder = own_folder,
+              .history = std::move(history),
+              .web = std::move(*web),
+              .remote_write = std::move(*remote_write),
+              .alerting = std::move(*alerting)};
+}
+
 }  // namespace
 
 int run_serve(const Options &options) {
   keep_heap_small();
   if (share::is_off()) return fail({"GPULSE_AGENT=off means that there is to be no agent"});
-  auto over_http = web_options(options);
-  if (!over_http) return fail(over_http.error().error, over_http.error().code);
+  auto planned = plan(options);
+  if (!planned) return fail(planned.error().error, planned.error().code);
   const auto manager = ServiceManager::from_environment();
   std::mutex mutex;  // guards what is running
   Running running;
@@ -114,65 +171,43 @@ int run_serve(const Options &options) {
     if (running.agent != nullptr) read_again(options, running, manager);
   });
   const std::stop_callback ending(stop, [&] { static_cast<void>(manager.stopping()); });
-  auto place = Result<share::Place>(share::place_to_serve());
-  const bool own_folder = !is_whole_machine(options) && place->trust != share::Trust::named;
-  if (own_folder) place = make_place();
-  if (!place) return fail(place.error());
-  auto reading = feed_options(options);
-  reading.agent = false;
-  reading.notice = {};
-  reading.continuous = true;
-  reading.instances = true;
-  reading.for_everybody = true;
-  reading.rest = Tier::second;
-  // What is not this machine as it is has no past, unless a file for it is named.
-  auto history = !options.history.empty() ? options.history : own_folder ? "off" : history_to_write(*place);
-  if (history == "off") history.clear();
-  auto to_engine = remote_write_options(options, history);
-  if (!to_engine) return fail(to_engine.error(), kUsage);
-  const auto writing = std::make_shared<fleet::WriteNumbers>();
-  const auto alerting = Alerting::open(options, alert_state_file(history, own_folder ? "" : history_to_write(*place)));
-  if (!alerting) return fail(alerting.error(), kUsage);
-  auto agent = serve::Agent::open({.feed = reading,
+  auto agent = serve::Agent::open({.feed = reading_of(options),
                                    .limits = limits_of(options),
-                                   .place = *place,
+                                   .place = planned->place,
                                    .version = GPULSE_VERSION,
-                                   .history = history,
+                                   .history = planned->history,
                                    .keep = keep_of(options),
-                                   .remote_write = *to_engine ? [writing] { return writing->get(); }
-                                                              : decltype(serve::AgentOptions::remote_write){},
-                                   .alerts = (*alerting)->access()});
-  if (!agent) return fail(agent.error());
-  if (*over_http) (*over_http)->history = history;
-  auto web = open_web(std::move(*over_http), **agent, options.open_page);
+                                   .alerts = planned->alerting->access()});
+  const auto fail_with = [&](const Error &error) {
+    if (planned->own_folder) remove_place(planned->place);
+    return fail(error);
+  };
+  if (!agent) return fail_with(agent.error());
+  const auto pods = kube::watch_pods(options.pod_resources);
+  if (planned->web) planned->web->pods = pods;
+  auto web = open_web(std::move(planned->web), **agent, options.open_page);
   if (!web) {
     agent->reset();
-    if (own_folder) remove_place(*place);
-    return fail(web.error());
+    return fail_with(web.error());
   }
   const auto set_running = [&](Running now) {
     const std::lock_guard lock(mutex);
     running = now;
   };
-  set_running({agent->get(), web->get(), alerting->get()});
-  (*alerting)->start((*agent)->board());
-  log_line(LogLevel::info, fmt::format("publishes in {}, every {:g} s", place->folder,
+  set_running({agent->get(), web->get(), planned->alerting.get()});
+  planned->alerting->start((*agent)->board());
+  log_line(LogLevel::info, fmt::format("publishes in {}, every {:g} s", planned->place.folder,
                                        std::chrono::duration<double>(options.interval).count()));
-  if (!history.empty()) log_line(LogLevel::info, "keeps what was in " + history);
-  std::optional<fleet::RemoteWriter> writer;
-  if (*to_engine) {
-    log_line(LogLevel::info, "writes to " + (*to_engine)->url.text());
-    (*to_engine)->replay.agent = [&board = (*agent)->board()] { return board.numbers(); };
-    writer.emplace(std::move(**to_engine), writing);
-  }
+  if (!planned->history.empty()) log_line(LogLevel::info, "keeps what was in " + planned->history);
+  auto writer = write_to_engine(std::move(planned->remote_write), (*agent)->board(), pods);
   const auto done = (*agent)->run(stop, manager);
   writer.reset();
   set_running({});
-  (*alerting)->stop();
+  planned->alerting->stop();
   web->reset();
   // Readers are told that nothing more comes.
   agent->reset();
-  if (own_folder) remove_place(*place);
+  if (planned->own_folder) remove_place(planned->place);
   return done ? kGood : fail(done.error());
 }
 

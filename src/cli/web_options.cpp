@@ -31,8 +31,7 @@ std::expected<std::optional<serve::WebOptions>, Refused> web_options(const Optio
                         .tls = config->tls,
                         .limits = limits_of(*config),
                         .version = GPULSE_VERSION,
-                        .process_metrics = options.process_metrics,
-                        .pod_resources = options.pod_resources};
+                        .process_metrics = options.process_metrics};
   for (const auto &text : web.is_asked_for ? options.listen : std::vector<std::string>{serve::kDefaultListen}) {
     auto address = http::parse_address(text);
     if (!address) return refuse(address.error(), kUsage);

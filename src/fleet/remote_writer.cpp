@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fleet/remote_writer.hpp"
 
-#include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +17,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kMostValues = 20'000;  // of a request
-constexpr auto kLook = 1s;                   // how often for something new
+constexpr auto kLook = 1s;                   // how often for something new that is due
+constexpr auto kClockSlack = 60s;            // that a clock may go back without being waited for
+constexpr auto kWritten = 1500ms;            // that the history may need for a sample
 constexpr auto kBetween = 250ms;             // requests that catch up
 constexpr auto kFirstWait = 1s, kLongestWait = 60s;
 constexpr std::string_view kFileEnd = ".remote-write";
@@ -52,26 +54,33 @@ class Session {
     if (auto known = read_position(path_); known && known->url == url) {
       position_ = std::move(*known);
     } else {
-      position_ = {.url = url, .time = wall_now() - options.since.value_or(0ns)};
+      position_ = {.url = url};
+      begin_at(wall_now() - options.since.value_or(0ns));
+      return;
     }
-    replay_.emplace(options.replay, position_.time);
+    begin_at(position_.time);
   }
 
   // How long to wait until the next.
   std::chrono::nanoseconds turn() {
     if (!asked_) return ask();
     if (pending_.empty()) {
-      if (const auto read = fetch(); !read) return complain(read.error().line(), kLook);
+      if (const auto read = fetch(); !read) {
+        problem_ = read.error().line();
+        return complain(problem_, kLook);
+      }
     }
-    if (pending_.empty()) return kLook;
+    if (pending_.empty()) return until_news();
     return send();
   }
 
   view::AgentNumbers::RemoteWrite numbers() const {
-    return {.taken = position_.taken,
+    return {.url = position_.url,
+            .problem = problem_,
+            .taken = position_.taken,
             .refused = position_.refused,
             .failures = failures_,
-            .behind_seconds = std::max(0.0, std::chrono::duration<double>(wall_now() - position_.time).count())};
+            .up_to = position_.time};
   }
 
  private:
@@ -98,13 +107,30 @@ class Session {
     return answer;
   }
 
+  void begin_at(WallTime time) {
+    position_.time = time;
+    replay_.emplace(options_.replay, time);
+  }
+
+  // Until the step that goes on is over, and the history has had time to write it.
+  std::chrono::nanoseconds until_news() const {
+    const auto ends = replay_->step_ends();
+    if (!ends) return kLook;
+    return std::clamp<std::chrono::nanoseconds>(*ends + kWritten - wall_now(), kLook, options_.replay.step);
+  }
+
   Result<void> fetch() {
     if (!reader_) {
+      if (::access(options_.history.c_str(), F_OK) != 0) return {};  // the agent has only just begun
       auto opened = history::Reader::open(options_.history, stop_);
       if (!opened) return std::unexpected(opened.error());
       reader_.emplace(std::move(*opened));
     }
     if (const auto known = reader_->refresh(); !known) return known;
+    if (position_.time > wall_now() + kClockSlack) {
+      static_cast<void>(complain("this machine's clock went back: goes on from now", 0s));
+      begin_at(wall_now());
+    }
     auto steps = replay_->next(*reader_, clock_.now(), wall_now(), kMostValues);
     reader_->release_memory();
     if (!steps) {
@@ -127,18 +153,18 @@ class Session {
         static_cast<void>(complain(kept.error().line(), 0s));
     }
     if (done.refused > 0 && done.refusal) {
-      static_cast<void>(complain(fmt::format("{} values were refused: {}", done.refused, done.refusal->words), 0s));
+      static_cast<void>(complain("values are refused, and not sent again: " + done.refusal->words, 0s));
     }
     if (done.stopped) return wait_after(*done.stopped);
-    if (failing_) log_line(LogLevel::notice, "remote write: the engine answers again");
-    failing_ = false;
+    if (!problem_.empty()) log_line(LogLevel::notice, "remote write: goes on");
+    problem_.clear();
     wait_ = kFirstWait;
-    return catches_up ? std::chrono::nanoseconds(kBetween) : kLook;
+    return catches_up ? std::chrono::nanoseconds(kBetween) : until_news();
   }
 
   std::chrono::nanoseconds wait_after(const Answer &answer) {
     ++failures_;
-    failing_ = true;
+    problem_ = answer.words;
     static_cast<void>(complain(answer.words, 0s));
     const auto wait = answer.verdict == Verdict::wrong ? kLongestWait : wait_;
     wait_ = std::min<std::chrono::seconds>(wait_ * 2, kLongestWait);
@@ -165,7 +191,8 @@ class Session {
   std::optional<history::Reader> reader_;
   EngineClock clock_;
   std::vector<Step> pending_;  // of the replay, not dealt with yet
-  bool asked_ = false, failing_ = false;
+  bool asked_ = false;
+  std::string problem_;  // that it has now; empty: none
   std::chrono::seconds wait_ = kFirstWait;
   std::uint64_t failures_ = 0;
   std::string said_;
@@ -174,16 +201,14 @@ class Session {
 
 }  // namespace
 
-RemoteWriter::RemoteWriter(RemoteWriteOptions options, std::shared_ptr<WriteNumbers> numbers)
-    : options_(std::move(options)),
-      numbers_(std::move(numbers)),
-      thread_([this](const std::stop_token &stop) { work(stop); }) {}
+RemoteWriter::RemoteWriter(RemoteWriteOptions options)
+    : options_(std::move(options)), thread_([this](const std::stop_token &stop) { work(stop); }) {}
 
 void RemoteWriter::work(const std::stop_token &stop) {
   Session session(options_, stop);
   while (!stop.stop_requested()) {
     const auto wait = session.turn();
-    numbers_->set(session.numbers());
+    if (options_.tell) options_.tell(session.numbers());
     if (wait > 0ns && !sleep_until(monotonic_now() + wait, stop)) return;
   }
 }

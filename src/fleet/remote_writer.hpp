@@ -5,8 +5,6 @@
 
 #include <chrono>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -23,34 +21,21 @@ struct RemoteWriteOptions {
   std::string history{};  // the file
   ReplayOptions replay{};
   std::optional<std::chrono::nanoseconds> since{};  // an engine that has nothing yet gets so much of the past
-};
-
-// How it is going, for any thread, also before the writer is there.
-class WriteNumbers {
- public:
-  void set(const view::AgentNumbers::RemoteWrite &numbers) {
-    const std::lock_guard lock(mutex_);
-    numbers_ = numbers;
-  }
-  view::AgentNumbers::RemoteWrite get() const {
-    const std::lock_guard lock(mutex_);
-    return numbers_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  view::AgentNumbers::RemoteWrite numbers_;
+  // Told how it is going, on the writer's thread.
+  std::function<void(const view::AgentNumbers::RemoteWrite &)> tell{};
 };
 
 class RemoteWriter {
  public:
-  RemoteWriter(RemoteWriteOptions options, std::shared_ptr<WriteNumbers> numbers);
+  explicit RemoteWriter(RemoteWriteOptions options);
+  RemoteWriter(const RemoteWriter &) = delete;
+  RemoteWriter &operator=(const RemoteWriter &) = delete;
+  ~RemoteWriter() = default;
 
  private:
   void work(const std::stop_token &stop);
 
   const RemoteWriteOptions options_;
-  const std::shared_ptr<WriteNumbers> numbers_;
   std::jthread thread_;  // the last to be made and the first to end
 };
 

@@ -50,6 +50,11 @@ Replay::Replay(ReplayOptions options, WallTime after)
 
 std::int64_t Replay::number_of(WallTime time) const { return time.time_since_epoch() / options_.step; }
 
+std::optional<WallTime> Replay::step_ends() const {
+  if (!last_) return std::nullopt;
+  return WallTime((number_of(last_->time) + 1) * options_.step);
+}
+
 void Replay::add(const SnapshotPtr &sample) {
   const auto interval = last_ ? std::clamp<std::chrono::nanoseconds>(sample->time - last_->time, 1ms, 60s) : 1s;
   tally_.add(*sample, interval, as_monotonic(sample->time));

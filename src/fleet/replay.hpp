@@ -31,6 +31,8 @@ class Replay {
   // The steps after those before, in order, of samples until then and with at most about so many values; none: there is
   // nothing new. A step is over when a sample of the next one is there.
   Result<std::vector<Step>> next(history::Reader &reader, WallTime until, WallTime now, std::size_t most_values);
+  // When the step that is not over ends; none: there was no sample yet.
+  std::optional<WallTime> step_ends() const;
 
  private:
   void add(const SnapshotPtr &sample);

@@ -57,6 +57,7 @@ class UsageSum {
     for (const auto role : {Role::job, Role::pod, Role::container}) {
       if (holder.job.empty()) holder.job = text(role);
     }
+    holder.account = text(Role::account);
     holder.command = text(Role::command);
     holder.pid = process.pid;
     usage_.shares.push_back({.holder = holder});
@@ -116,7 +117,8 @@ class UsageSum {
   bool is_wanted(std::int64_t id) const { return wanted_.empty() || std::ranges::find(wanted_, id) != wanted_.end(); }
   insight::Holder device_holder(std::int64_t id) const {
     const auto *known = find(id);
-    insight::Holder holder{.host = usage_.place, .uuid = {}, .model = {}, .user = {}, .job = {}, .command = {}};
+    insight::Holder holder{
+        .host = usage_.place, .uuid = {}, .model = {}, .user = {}, .job = {}, .account = {}, .command = {}};
     if (known != nullptr) {
       holder.uuid = known->identity->uuid;
       holder.model = known->identity->name;
@@ -283,8 +285,8 @@ Result<std::vector<Event>> read_findings(Reader &reader, const Span &span) {
 // Who the processes are of which there are minutes in the span, by their number.
 using Processes = std::unordered_map<std::int64_t, ProcessUse>;
 Result<Processes> read_holders(Database &database, const Span &span) {
-  auto rows = database.prepare(
-      fmt::format("SELECT {} FROM process AS p WHERE p.first_time<? AND p.last_time>=?", process_columns("p")));
+  auto rows = database.prepare(fmt::format("SELECT {} FROM process AS p WHERE p.first_time<? AND p.last_time>=?",
+                                           process_columns(database, "p")));
   if (!rows) return std::unexpected(rows.error());
   rows->bind(1, seconds_of(span.to));
   // When one was seen last is written down once a minute.

@@ -47,6 +47,9 @@ struct ClientResponse {
   std::optional<std::string_view> header(std::string_view name) const;
 };
 
+// How the error begins where an answer has more than `most_bytes`.
+inline constexpr std::string_view kLargerThan = "the answer is larger than";
+
 class Client {
  public:
   explicit Client(ClientOptions options);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/loop.hpp"
 
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <exception>
+#include <vector>
 
 #include "base/log.hpp"
 #include "http/asio_context.hpp"
@@ -20,6 +22,17 @@ void Loop::after(std::chrono::milliseconds delay, std::function<void()> work) {
   timer->async_wait([timer, work = std::move(work)](const boost::system::error_code &error) {
     if (!error) work();
   });
+}
+
+void Loop::make_room_for_sockets(std::size_t count) {
+  using Socket = boost::asio::local::stream_protocol::socket;
+  std::vector<Socket> sockets;
+  sockets.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    boost::system::error_code error;
+    sockets.emplace_back(context_->io).open({}, error);
+    if (error) return;
+  }
 }
 
 void Loop::run() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,9 @@ class Loop {
   // Any thread.
   void post(std::function<void()> work);
   void after(std::chrono::milliseconds delay, std::function<void()> work);
+  // Makes now, side by side, what is remembered of sockets for as long as the loop lives. Made one by one among what
+  // comes and goes, they would keep a page of memory each. On the loop's thread.
+  void make_room_for_sockets(std::size_t count);
   // Until stop() is called.
   void run();
   void stop();

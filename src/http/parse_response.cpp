@@ -24,8 +24,7 @@ constexpr std::uint32_t kHeadBytes = 64 << 10U;
 constexpr std::size_t kMostInterim = 8;
 
 std::unexpected<Error> too_large(std::size_t most_bytes) {
-  return failure(fmt::format("the answer is larger than {} bytes", most_bytes),
-                 "check that the address is the right one");
+  return failure(fmt::format("{} {} bytes", kLargerThan, most_bytes), "check that the address is the right one");
 }
 
 std::unexpected<Error> malformed() {

@@ -81,6 +81,10 @@ bool ServerCore::has_room(const Peer &peer) const {
 }
 
 void ServerCore::adopt(UniqueFd socket, const std::shared_ptr<const TlsContext> &tls) {
+  if (sessions_.size() >= room_) {
+    loop_.make_room_for_sockets(kMany);
+    room_ = sessions_.size() + kMany;
+  }
   auto transport = make_transport(loop_, std::move(socket), tls);
   // One that is turned away before it has asked cannot be told why over TLS, and need not be without.
   if (stopping_ || !has_room(transport->peer())) return;

@@ -66,6 +66,7 @@ class ServerCore {
   std::atomic<std::size_t> connections_ = 0, streams_ = 0;
   std::atomic<std::uint64_t> requests_ = 0;
   std::size_t most_connections_ = 0;  // since the heap was trimmed
+  std::size_t room_ = 0;              // sockets that the loop has made room for
   bool sweeping_ = false;
   bool stopping_ = false;
   std::unique_ptr<Workers> workers_;  // the first to end: it uses the rest

@@ -48,6 +48,13 @@ void add_agent(std::vector<AlertRule> &rules) {
                    .summary = "Nothing is heard from gpulse on {host}",
                    .description = "The agent does not answer any more, so that nobody knows how the GPUs are. On the "
                                   "machine: gpulse agent status, systemctl status gpulse."});
+  rules.push_back({.name = "GpulseSilent",
+                   .condition = AgentIs{AgentTrouble::silent},
+                   .wait = 2min,
+                   .level = AlertLevel::critical,
+                   .summary = "Nothing is written by gpulse on {host} any more",
+                   .description = "The agent wrote to this engine within the last day, and has stopped; nobody scrapes "
+                                  "it. On the machine: gpulse agent status, systemctl status gpulse."});
   rules.push_back({.name = "GpulseStale",
                    .condition = AgentIs{AgentTrouble::stale},
                    .wait = 1min,

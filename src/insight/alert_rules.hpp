@@ -53,7 +53,8 @@ struct FindingLasts {
   FindingId finding = FindingId::unknown;
 };
 enum class AgentTrouble : std::uint8_t {
-  gone,  // only somebody else can see that
+  gone,    // only somebody else can see that
+  silent,  // and this: an agent that nobody scrapes has not written for a while
   stale,
   drops_samples,  // that were to be kept, within the rule's stretch of time
 };

@@ -13,9 +13,9 @@ namespace {
 struct ByText {
   bool operator()(const Owner &a, const Owner &b) const { return texts(a) < texts(b); }
   static std::tuple<const std::string &, const std::string &, const std::string &, const std::string &,
-                    const std::string &>
+                    const std::string &, const std::string &>
   texts(const Owner &o) {
-    return {o.user.str(), o.job.str(), o.pod.str(), o.pod_namespace.str(), o.container.str()};
+    return {o.user.str(), o.job.str(), o.account.str(), o.pod.str(), o.pod_namespace.str(), o.container.str()};
   }
 };
 
@@ -27,6 +27,7 @@ Text text_of(const Process &process, Role role) {
 Owner owner_of(const Process &process) {
   return {.user = text_of(process, Role::user),
           .job = text_of(process, Role::job),
+          .account = text_of(process, Role::account),
           .pod = text_of(process, Role::pod),
           .pod_namespace = {},
           .container = text_of(process, Role::container)};
@@ -41,7 +42,12 @@ std::vector<Owner> pods_on(const DeviceIdentity &identity, std::span<const PodDe
   std::vector<Owner> found;
   for (const auto &pod : pods) {
     if (!is_same_device(pod.device.str(), identity)) continue;
-    Owner owner{.user = {}, .job = {}, .pod = pod.pod, .pod_namespace = pod.pod_namespace, .container = pod.container};
+    Owner owner{.user = {},
+                .job = {},
+                .account = {},
+                .pod = pod.pod,
+                .pod_namespace = pod.pod_namespace,
+                .container = pod.container};
     if (std::ranges::find(found, owner) == found.end()) found.push_back(std::move(owner));
   }
   return found;
@@ -76,7 +82,8 @@ std::vector<Owner> owners_of(const Device &device, const Snapshot &snapshot, std
   for (auto &[owner, bytes] : all) owners.push_back(std::move(owner));
   if (owners.size() > kMostOwners) {
     owners.resize(kMostOwners);
-    owners.push_back({.user = Text(kOtherOwners), .job = {}, .pod = {}, .pod_namespace = {}, .container = {}});
+    owners.push_back(
+        {.user = Text(kOtherOwners), .job = {}, .account = {}, .pod = {}, .pod_namespace = {}, .container = {}});
   }
   return owners;
 }

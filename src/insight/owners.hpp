@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds each device: the user, batch job and pod of the processes on it, each once. Pure; any thread.
+// Who holds each device: the user, batch job, its account and pod of the processes on it, each once. Pure; any thread.
 //
 // What Kubernetes says of a device counts for all processes in pods on it, as long as only one container has it:
 // nothing says which process is whose on a shared one, so that there the two stand side by side.
@@ -20,7 +20,7 @@ inline constexpr std::string_view kOtherOwners = "(others)";
 
 // A part that is not known is empty.
 struct Owner {
-  Text user, job, pod, pod_namespace, container;
+  Text user, job, account, pod, pod_namespace, container;
 
   bool operator==(const Owner &) const = default;
 };

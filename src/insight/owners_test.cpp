@@ -17,13 +17,14 @@ Device device(std::uint32_t index, const std::string &uuid, const std::string &p
 }
 
 struct Who {
-  std::string user, job, pod, container;
+  std::string user, job, pod, container, account = "";
 };
 
 Process process(std::uint32_t index, const Who &who, double bytes = 1) {
   TextRow texts(Scope::process);
   texts[process_metric("user")] = who.user;
   if (!who.job.empty()) texts[process_metric("job")] = who.job;
+  if (!who.account.empty()) texts[process_metric("account")] = who.account;
   if (!who.pod.empty()) texts[process_metric("pod")] = who.pod;
   if (!who.container.empty()) texts[process_metric("container")] = who.container;
   Process made;
@@ -35,7 +36,7 @@ Process process(std::uint32_t index, const Who &who, double bytes = 1) {
 
 Owner owner(const std::string &user, const std::string &job = "", const std::string &pod = "",
             const std::string &space = "", const std::string &container = "") {
-  return {.user = user, .job = job, .pod = pod, .pod_namespace = space, .container = container};
+  return {.user = user, .job = job, .account = {}, .pod = pod, .pod_namespace = space, .container = container};
 }
 
 TEST(Owners, EachOnceAndTheLargestFirst) {
@@ -49,6 +50,16 @@ TEST(Owners, EachOnceAndTheLargestFirst) {
   EXPECT_EQ(all[0].owners, (std::vector{owner("ann", "17"), owner("bob")}));
   EXPECT_EQ(all[1].uuid, Text("GPU-c"));
   EXPECT_EQ(all[1].owners, (std::vector{owner("cid", "", "uid-1", "", "0123ab")})) << "by the control group";
+}
+
+TEST(Owners, AJobIsChargedToItsAccount) {
+  Snapshot now;
+  now.devices = {device(0, "GPU-a")};
+  now.processes = {process(0, {"ann", "17", "", "", "physics"}, 2), process(0, {"ann", "18", "", "", "biology"}, 1)};
+  auto first = owner("ann", "17"), second = owner("ann", "18");
+  first.account = "physics";
+  second.account = "biology";
+  EXPECT_EQ(owners(now, {}).at(0).owners, (std::vector{first, second}));
 }
 
 TEST(Owners, TheKubeletKnowsTheNamesOfThePod) {

@@ -34,6 +34,8 @@ std::string name_of(const Holder &holder, UsageBy by) {
       return holder.user;
     case UsageBy::job:
       return holder.job;
+    case UsageBy::account:
+      return holder.account;
     case UsageBy::host:
       return holder.host;
     case UsageBy::model:
@@ -172,6 +174,7 @@ std::optional<UsageBy> usage_by_named(std::string_view word) {
 UsageReport make_usage_report(const Usage &usage, const UsageRequest &request) {
   UsageReport report{.source = usage.source,
                      .place = usage.place,
+                     .limits = usage.limits,
                      .from = usage.from,
                      .to = usage.to,
                      .recorded_seconds = usage.recorded_seconds,

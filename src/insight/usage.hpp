@@ -60,7 +60,7 @@ GpuTime time_of_nobody(const DeviceStretch &stretch, double all_held);
 // Who had which device. A part that is not known is empty.
 struct Holder {
   Text host{}, uuid{}, model{};
-  Text user{}, job{}, command{};
+  Text user{}, job{}, account{}, command{};
   std::uint32_t pid = 0;
   bool is_nobody = false;  // the time in which no process was seen on the device
 
@@ -84,17 +84,26 @@ struct UsageFinding {
 // Where the numbers come from, which decides on what can be told of findings.
 enum class UsageSource : std::uint8_t { history, engine };
 
+// What an engine's numbers lack.
+struct EngineLimits {
+  double stretch_seconds = 0;     // within one, what a GPU did is even
+  double resolution_seconds = 0;  // of who held it
+  std::size_t told_twice = 0;     // GPUs that came from two instances at the same time
+  Text warning{};                 // its own words, where its answers were not complete
+};
+
 struct Usage {
   UsageSource source = UsageSource::history;
-  Text place{};  // the machine, or the engine's address
+  Text place{};           // the machine, or the engine's address
+  EngineLimits limits{};  // of an engine only
   WallTime from{}, to{};
   double recorded_seconds = 0;  // in which there was any sample at all
   std::vector<UsageShare> shares{};
   std::vector<UsageFinding> findings{};
 };
 
-enum class UsageBy : std::uint8_t { user, job, host, model };
-inline constexpr std::array<std::string_view, 4> kUsageBy{"user", "job", "host", "model"};
+enum class UsageBy : std::uint8_t { user, job, account, host, model };
+inline constexpr std::array<std::string_view, 5> kUsageBy{"user", "job", "account", "host", "model"};
 std::string_view word(UsageBy by);
 std::optional<UsageBy> usage_by_named(std::string_view word);
 
@@ -117,6 +126,7 @@ struct UsageWorst {
 struct UsageReport {
   UsageSource source = UsageSource::history;
   Text place{};
+  EngineLimits limits{};
   WallTime from{}, to{};
   double recorded_seconds = 0;
   UsageBy by = UsageBy::user;

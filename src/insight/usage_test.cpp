@@ -51,9 +51,11 @@ TEST(WhatIsNotKnown, IsNot0) {
 }
 
 UsageShare share(const char *user, const char *job, double held, double wasted, std::map<FindingId, double> lost = {}) {
-  return {.holder = {.host = "n1", .uuid = "GPU-1", .model = "H200", .user = user, .job = job, .command = "a.out"},
-          .time = {.held = held, .wasted = wasted, .wasted_of = held},
-          .lost = std::move(lost)};
+  return {
+      .holder =
+          {.host = "n1", .uuid = "GPU-1", .model = "H200", .user = user, .job = job, .account = "", .command = "a.out"},
+      .time = {.held = held, .wasted = wasted, .wasted_of = held},
+      .lost = std::move(lost)};
 }
 
 TEST(AReport, AddsUpAndSortsByWaste) {
@@ -71,6 +73,12 @@ TEST(AReport, AddsUpAndSortsByWaste) {
   ASSERT_EQ(report.worst.size(), 2) << "as many as were asked for";
   EXPECT_EQ(report.worst[0].command, "a.out") << "it has no job";
   EXPECT_EQ(report.worst[1].job, "8");
+  usage.shares[0].holder.account = usage.shares[2].holder.account = "physics";
+  const auto accounts = make_usage_report(usage, {.by = UsageBy::account});
+  ASSERT_EQ(accounts.rows.size(), 2);
+  EXPECT_EQ(accounts.rows[0].name, "") << "of no account";
+  EXPECT_EQ(accounts.rows[1].name, "physics");
+  EXPECT_EQ(accounts.rows[1].time.held, 120);
   const auto alone = make_usage_report(usage, {.user = "ann"});
   EXPECT_EQ(alone.held.held, 120);
   EXPECT_EQ(alone.nobody.held, 0);

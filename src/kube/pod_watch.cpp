@@ -58,4 +58,9 @@ void PodWatch::work(const std::stop_token &stop) {
   } while (sleep_until(monotonic_now() + pace_.every, stop));
 }
 
+std::shared_ptr<const PodWatch> watch_pods(const std::string &named) {
+  if (named == "off" || (named.empty() && !has_kubelet(kPodResourcesSocket))) return nullptr;
+  return std::make_shared<const PodWatch>(named.empty() ? kPodResourcesSocket : named);
+}
+
 }  // namespace gpulse::kube

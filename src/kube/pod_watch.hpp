@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -42,5 +43,9 @@ class PodWatch {
   std::vector<PodDevice> pods_;  // guarded by it
   std::jthread thread_;          // the last to be made and the first to end: it uses the rest
 };
+
+// Of the socket that was named, which may come later; where none was, of the usual one. Null: there is nobody to ask,
+// or "off" was said.
+std::shared_ptr<const PodWatch> watch_pods(const std::string &named);
 
 }  // namespace gpulse::kube

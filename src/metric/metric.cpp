@@ -94,6 +94,7 @@ std::string_view word(Role role) {
                                                                "container",
                                                                "pod",
                                                                "job",
+                                                               "account",
                                                                "encoder",
                                                                "decoder",
                                                                "process count",

@@ -99,6 +99,7 @@ enum class Role : std::uint8_t {
   container,
   pod,
   job,
+  account,
   encoder,
   decoder,
   process_count,

@@ -17,7 +17,9 @@ std::string kernel_pci(std::string text) {
   return text;
 }
 
-bool fits(const Device &device, std::string_view selector) {
+}  // namespace
+
+bool is_selected(const Device &device, std::string_view selector) {
   if (const auto id = parse_device_id(selector)) return device.id == *id;
   const auto wanted = lower(selector);
   const auto uuid = lower(device.identity->uuid);
@@ -27,9 +29,6 @@ bool fits(const Device &device, std::string_view selector) {
          (wanted.size() >= kShortestPrefix && uuid.starts_with(wanted)) ||
          (!device.identity->pci.empty() && lower(device.identity->pci) == kernel_pci(wanted));
 }
-
-}  // namespace
-
 Result<SnapshotPtr> select_devices(const SnapshotPtr &snapshot, const std::vector<std::string> &selectors) {
   std::set<DeviceId> chosen;
   for (const auto &list : selectors) {
@@ -37,7 +36,7 @@ Result<SnapshotPtr> select_devices(const SnapshotPtr &snapshot, const std::vecto
       const auto selector = trim(piece);
       bool any = false;
       for (const auto &device : snapshot->devices) {
-        if (!fits(device, selector)) continue;
+        if (!is_selected(device, selector)) continue;
         chosen.insert(device.id);
         any = true;
       }

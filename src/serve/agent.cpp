@@ -312,7 +312,6 @@ void Agent::post_numbers(bool released) {
     const auto status = history_->status();
     numbers.history = {.kept = status.samples, .lost = status.lost, .waiting = status.waiting};
   }
-  if (options_.remote_write) numbers.remote_write = options_.remote_write();
   if (options_.alerts.numbers) numbers.alerts = options_.alerts.numbers();
   board_.post(std::move(numbers));
 }
@@ -417,6 +416,16 @@ void Agent::release(const Client &client, std::chrono::nanoseconds time) {
   change();
 }
 
+share::RemoteWriteStatus Agent::remote_write_status() const {
+  const auto writing = board_.numbers().remote_write;
+  if (!writing) return {};
+  return {.url = writing->url,
+          .problem = writing->problem,
+          .taken = writing->taken,
+          .refused = writing->refused,
+          .behind = std::max<std::chrono::nanoseconds>(std::chrono::system_clock::now() - writing->up_to, {})};
+}
+
 share::HistoryStatus Agent::history_status() const {
   if (!history_) return {};
   auto now = history_->status();
@@ -441,7 +450,8 @@ share::AgentStatus Agent::status() {
           .samples = samples_,
           .readers = demand_.readers(now),
           .costs = feed ? costs_of(*feed) : std::vector<share::CallCost>{},
-          .history = history_status()};
+          .history = history_status(),
+          .remote_write = remote_write_status()};
 }
 
 }  // namespace gpulse::serve

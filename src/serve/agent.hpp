@@ -37,8 +37,6 @@ struct AgentOptions {
   std::string version;
   std::string history = {};  // the file to keep samples in; empty: none
   history::Keep keep = {};
-  // How writing to an engine is going; empty: nothing is written to one. Any thread.
-  std::function<view::AgentNumbers::RemoteWrite()> remote_write = {};
   AlertAccess alerts = {};
 };
 
@@ -83,6 +81,7 @@ class Agent {
   void silence(const Client &client, const share::Frame &frame);
   share::AgentStatus status();
   share::HistoryStatus history_status() const;
+  share::RemoteWriteStatus remote_write_status() const;
   // With the mutex held.
   std::chrono::nanoseconds rest_of_release() const;
   // With the mutex held: the interval, and what is sampled at it.

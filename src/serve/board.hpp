@@ -48,6 +48,11 @@ class Board {
     const std::lock_guard lock(mutex_);
     numbers_ = std::move(numbers);
   }
+  // By whoever writes to an engine.
+  void post(const view::AgentNumbers::RemoteWrite &numbers) {
+    const std::lock_guard lock(mutex_);
+    remote_write_ = numbers;
+  }
 
   // When samples come.
   struct Pace {
@@ -78,7 +83,9 @@ class Board {
   // How the agent itself is doing.
   view::AgentNumbers numbers() const {
     const std::lock_guard lock(mutex_);
-    return numbers_;
+    auto numbers = numbers_;
+    numbers.remote_write = remote_write_;
+    return numbers;
   }
 
  private:
@@ -90,6 +97,7 @@ class Board {
   Pace pace_;
   std::vector<insight::LastingFinding> findings_;
   view::AgentNumbers numbers_;
+  std::optional<view::AgentNumbers::RemoteWrite> remote_write_;  // none: nothing is written to an engine
 };
 
 }  // namespace gpulse::serve

@@ -55,20 +55,13 @@ AccessOptions with_own_names(AccessOptions options, const std::vector<http::Addr
   return options;
 }
 
-// Null: nobody to ask. A socket that was named may come later.
-std::unique_ptr<kube::PodWatch> watch_pods(const std::string &named) {
-  if (named == "off" || (named.empty() && !kube::has_kubelet(kube::kPodResourcesSocket))) return nullptr;
-  return std::make_unique<kube::PodWatch>(named.empty() ? kube::kPodResourcesSocket : named);
-}
-
 }  // namespace
 
 Web::Web(WebOptions options, Board &board)
     : options_(std::move(options)),
       board_(board),
-      pods_(watch_pods(options_.pod_resources)),
       metrics_(board_, {.processes = options_.process_metrics,
-                        .pods = [this] { return pods_ ? pods_->pods() : std::vector<PodDevice>{}; }}),
+                        .pods = [this] { return options_.pods ? options_.pods->pods() : std::vector<PodDevice>{}; }}),
       api_(board, {.history = options_.history, .version = options_.version}),
       access_(with_own_names(options_.access, options_.addresses)) {
   page_.set_frame_origins(options_.frame_origins);

@@ -30,10 +30,10 @@ struct WebOptions {
   http::TlsFiles tls{};
   http::Limits limits{};
   std::string version{};
-  bool process_metrics = false;  // at /metrics series for processes too
-  std::string pod_resources{};   // the kubelet's socket; empty: where it usually is, "off": it is not asked
-  std::string history{};         // the file that is kept; empty: none
-  std::string base_path{};       // "/gpulse": paths may begin with it, as behind a proxy that leaves it there
+  bool process_metrics = false;                  // at /metrics series for processes too
+  std::shared_ptr<const kube::PodWatch> pods{};  // null: there is no kubelet
+  std::string history{};                         // the file that is kept; empty: none
+  std::string base_path{};  // "/gpulse": paths may begin with it, as behind a proxy that leaves it there
   // Whose pages may show ours in a frame.
   std::vector<std::string> frame_origins{};
 };
@@ -59,7 +59,6 @@ class Web {
 
   const WebOptions options_;
   Board &board_;
-  std::unique_ptr<kube::PodWatch> pods_;  // null: there is no kubelet
   // Each ends before those above it, which it uses.
   Routes routes_;
   MetricsRoute metrics_;

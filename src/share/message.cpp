@@ -79,6 +79,10 @@ void fields(auto &wire, M &message) {
   if (!wire.has_more()) return;
   auto &history = message.history;
   wire(history.file, history.problem, history.bytes, history.samples, history.lost);
+  if (!wire.has_more()) return;
+  auto &writing = message.remote_write;
+  wire(writing.url, writing.problem, writing.taken, writing.refused);
+  time(wire, writing.behind);
 }
 
 template <Is<SilenceRequest> M>

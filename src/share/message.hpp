@@ -93,6 +93,14 @@ struct HistoryStatus {
   std::uint64_t bytes = 0, samples = 0, lost = 0;
 };
 
+// What the agent writes to an engine elsewhere.
+struct RemoteWriteStatus {
+  Text url;                              // empty: nothing is written to one
+  Text problem;                          // empty: all is well
+  std::uint64_t taken = 0, refused = 0;  // values
+  std::chrono::nanoseconds behind{0};    // that the engine does not have yet
+};
+
 struct AgentStatus {
   Text version;
   std::uint32_t pid = 0, user = 0;
@@ -106,6 +114,7 @@ struct AgentStatus {
   std::vector<ReaderStatus> readers;
   std::vector<CallCost> costs;
   HistoryStatus history{};
+  RemoteWriteStatus remote_write{};
 };
 
 // An alert that fires, or may soon.

@@ -80,7 +80,14 @@ TEST(Message, TheStatusComesThrough) {
   status.costs = {
       {.source = "nvml", .call = "nvmlDeviceGetPowerUsage", .tier = 2, .slowed = true, .mean = 17us, .calls = 99}};
   status.history = {.file = "/var/lib/gpulse/history.db", .problem = "full", .bytes = 5, .samples = 6, .lost = 7};
-  const auto back = there_and_back(status, MessageKind::status_answer, 1);
+  status.remote_write = {
+      .url = "https://metrics.example/w", .problem = "status 503", .taken = 8, .refused = 9, .behind = 10s};
+  const auto back = there_and_back(status, MessageKind::status_answer, 2);
+  EXPECT_EQ(back.remote_write.url, "https://metrics.example/w");
+  EXPECT_EQ(back.remote_write.problem, "status 503");
+  EXPECT_EQ(back.remote_write.taken, 8);
+  EXPECT_EQ(back.remote_write.refused, 9);
+  EXPECT_EQ(back.remote_write.behind, 10s);
   EXPECT_EQ(back.history.file, "/var/lib/gpulse/history.db");
   EXPECT_EQ(back.history.problem, "full");
   EXPECT_EQ(back.history.bytes, 5);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
+
 namespace gpulse::view {
 
 struct CallTotal {
@@ -26,9 +28,10 @@ struct AgentNumbers {
   };
   std::optional<History> history{};  // none: nothing is kept
   struct RemoteWrite {
+    std::string url, problem;              // what goes wrong at the moment; empty: nothing does
     std::uint64_t taken = 0, refused = 0;  // samples
     std::uint64_t failures = 0;            // requests that have to be made again
-    double behind_seconds = 0;             // that the engine does not have yet
+    WallTime up_to{};                      // the engine has everything
   };
   std::optional<RemoteWrite> remote_write{};  // none: nothing is written to an engine
   struct Alerts {

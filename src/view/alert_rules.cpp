@@ -81,6 +81,8 @@ class PromQl {
     switch (agent.trouble) {
       case AgentTrouble::gone:
         return fmt::format("up == 0 and on (job, instance) count_over_time({}[1d]) > 0", kUp);
+      case AgentTrouble::silent:
+        return fmt::format("count_over_time({0}[1d]) > 0 unless {0} unless on (job, instance) up", kUp);
       case AgentTrouble::stale:
         return fmt::format("{} == 0", kUp);
       case AgentTrouble::drops_samples:
@@ -114,6 +116,8 @@ class Words {
     switch (agent.trouble) {
       case AgentTrouble::gone:
         return "agent does not answer (Prometheus alone)";
+      case AgentTrouble::silent:
+        return "agent writes no more (Prometheus alone)";
       case AgentTrouble::stale:
         return "agent takes no samples";
       case AgentTrouble::drops_samples:

@@ -244,7 +244,8 @@ TEST_F(AHistoryPage, ListsEventsAndProcessesForPrograms) {
   EXPECT_EQ(
       history_processes_json(page_),
       R"({"id":"3","uuid":"GPU-00000003-0000","pid":4711,"type":"compute","user":"ann","name":"python3",)"
-      R"("program":null,"command":"train.py","container":null,"pod":null,"job":null,"parent":null,"framework":null,)"
+      R"("program":null,"command":"train.py","container":null,"pod":null,"job":null,"account":null,"parent":null,)"
+      R"("framework":null,)"
       R"("first":"2026-11-16T00:00:00.000Z","last":"2026-11-16T01:05:00.000Z","seconds":120,"gpu_seconds":60,)"
       R"("gpu_memory_bytes":10737418240,"gpu_memory_bytes_max":12884901888,"gpu_utilization_percent":50,)"
       R"("cpu_percent":101,"host_memory_bytes":13529146982.4,)"

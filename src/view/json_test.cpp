@@ -85,7 +85,7 @@ TEST(Json, WritesProcessesFlat) {
       json_of(snapshot),
       HasSubstr(
           R"("processes":[{"pid":560,"device":0,"device_id":"0","type":"compute","state":"ok","user":"root",)"
-          R"("name":"python3","program":null,"command":"python3 \"a\\b\" ","container":null,"pod":null,"job":null,)"
+          R"("name":"python3","program":null,"command":"python3 \"a\\b\" ","container":null,"pod":null,"job":null,"account":null,)"
           R"("parent":null,"framework":null,)"
           R"("gpu_memory_bytes":118326349004.8,"gpu_utilization_percent":98,)"));
   snapshot.processes[0].foreign = true;

@@ -141,6 +141,7 @@ void ScrapeView::write_owners(std::span<const insight::DeviceOwners> owners, std
       append_label(labels, key_of_role(Role::user), owner.user.str());
       // A scraper has labels called job, pod, namespace and container of its own.
       append_label(labels, "batch_job", owner.job.str());
+      append_label(labels, "batch_account", owner.account.str());
       append_label(labels, "gpu_pod", owner.pod.str());
       append_label(labels, "gpu_namespace", owner.pod_namespace.str());
       append_label(labels, "gpu_container", owner.container.str());
@@ -238,11 +239,13 @@ void ScrapeView::write_agent(const Scrape &scrape, std::string &out) const {
     one(families::kWaiting, "Samples that wait for the disk", static_cast<double>(waiting));
   }
   if (agent.remote_write) {
-    const auto &[taken, refused, failures, behind] = *agent.remote_write;
-    one(families::kWritten, "Values that the engine has taken by remote write", static_cast<double>(taken));
-    one(families::kRefused, "Values that the engine has refused for good", static_cast<double>(refused));
-    one(families::kWriteFailures, "Remote writes that failed and are made again", static_cast<double>(failures));
-    one(families::kBehind, "Time that the engine does not have yet", behind);
+    const auto &writing = *agent.remote_write;
+    one(families::kWritten, "Values that the engine has taken by remote write", static_cast<double>(writing.taken));
+    one(families::kRefused, "Values that the engine has refused for good", static_cast<double>(writing.refused));
+    one(families::kWriteFailures, "Remote writes that failed and are made again",
+        static_cast<double>(writing.failures));
+    one(families::kWrittenUpTo, "Time up to which the engine has everything, since 1970",
+        std::chrono::duration<double>(writing.up_to.time_since_epoch()).count());
   }
   if (agent.alerts) {
     one(families::kAlertsFiring, "Alerts that fire now", static_cast<double>(agent.alerts->firing));

@@ -29,6 +29,24 @@ std::string at_least(double amount, double of, double held, bool unicode) {
   return (is_partial(of, held) ? (unicode ? "≥" : ">=") : "") + gpu_hours(amount);
 }
 
+void add_engine_notes(const UsageReport &report, std::vector<std::string> &notes) {
+  const auto &limits = report.limits;
+  if (!limits.warning.empty()) {
+    notes.push_back(fmt::format("something is missing: the engine says \"{}\"", limits.warning));
+  }
+  notes.push_back(fmt::format(
+      "from an engine: who held a GPU is known every {}, what it did by stretches of {}; owners that follow each other "
+      "within one are taken to have used the GPU alike",
+      long_duration(limits.resolution_seconds), long_duration(limits.stretch_seconds)));
+  notes.emplace_back("an engine knows users and jobs, no programs, and not how often a finding stood");
+  if (report.held.joules_of > 0) notes.emplace_back("the energy is as the GPUs count it, or added up from their power");
+  if (limits.told_twice > 0) {
+    notes.push_back(fmt::format("{} from two instances at the same time, and {} counted twice: see what is scraped",
+                                limits.told_twice == 1 ? "1 GPU comes" : fmt::format("{} GPUs come", limits.told_twice),
+                                limits.told_twice == 1 ? "is" : "are"));
+  }
+}
+
 }  // namespace
 
 std::string gpu_hours(double seconds) { return digits(seconds / kHour); }
@@ -129,6 +147,7 @@ std::vector<std::string> usage_notes(const UsageReport &report, const UsageRepor
         "a history knows when a finding stood, not what it alone cost: that is at most what was wasted meanwhile, and "
         "findings that stood together count the same hours");
   }
+  if (report.source == UsageSource::engine) add_engine_notes(report, notes);
   return notes;
 }
 

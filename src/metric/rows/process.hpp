@@ -187,6 +187,12 @@ inline constexpr Metric kProcessRows[] = {
      .help = "Batch job the process belongs to",
      .meaning = "Number of the Slurm job, or the name of the systemd unit.",
      .role = Role::job},
+    {.key = "account", .scope = Scope::process, .kind = Kind::text, .window = Window::fixed, .group = Group::process,
+     .label = "ACCOUNT",
+     .help = "Account that the batch job is charged to",
+     .meaning = "From the file that gpulse's prolog for Slurm has written for the job, else from the job's environment, "
+                "which only its owner and root may read.",
+     .role = Role::account},
     {.key = "parent", .scope = Scope::process, .kind = Kind::text, .group = Group::process,
      .label = "PARENT",
      .help = "Name of the process that started the process",

@@ -65,6 +65,8 @@ void fuzz_process(std::string_view text) {
   parse_resident_pages(text);
   find_user(text, 1000);
   parse_environment_job(text);
+  require(parse_environment_account(text).size() <= 128);
+  require(parse_job_account(text).size() <= 128);
   parse_cgroup(text);
 }
 

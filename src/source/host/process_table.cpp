@@ -16,6 +16,7 @@
 #include "base/process_stat.hpp"
 #include "base/text.hpp"
 #include "source/api/errno_reason.hpp"
+#include "source/host/batch_job.hpp"
 #include "source/host/parse.hpp"
 #include "source/host/process_clock.hpp"
 
@@ -43,6 +44,7 @@ constexpr auto kCommand = process_metric("command");
 constexpr auto kContainer = process_metric("container");
 constexpr auto kPod = process_metric("pod");
 constexpr auto kJob = process_metric("job");
+constexpr auto kAccount = process_metric("account");
 constexpr auto kParent = process_metric("parent");
 constexpr auto kFramework = process_metric("framework");
 constexpr auto kTreeRead = process_metric("tree_read_bytes_per_second");
@@ -373,10 +375,14 @@ void ProcessTable::read_placement(const std::string &folder, TextRow &texts) {
   } else {
     none = errno_reason(errno);
   }
-  if (placement.job.empty() && audience_ == Audience::self &&
-      root_.read_into(text_, folder + "/environ", kMaxEnvironment)) {
-    placement.job = parse_environment_job(text_);
-  }
+  const bool is_private = audience_ == Audience::everybody;
+  const auto read_environment = [&] {
+    return !is_private && root_.read_into(text_, folder + "/environ", kMaxEnvironment);
+  };
+  if (placement.job.empty() && read_environment()) placement.job = parse_environment_job(text_);
+  auto account = job_account(root_, placement.job.str());
+  if (account.empty() && !placement.job.empty() && read_environment()) account = parse_environment_account(text_);
+  tell(kAccount, std::move(account), is_private && !placement.job.empty() ? Reason::no_permission : none);
   if (placement.job.empty()) placement.job = std::move(placement.unit);
   tell(kContainer, std::move(placement.container), none);
   tell(kPod, std::move(placement.pod), none);

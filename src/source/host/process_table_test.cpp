@@ -342,11 +342,48 @@ TEST_F(ProcessTableTest, TheJobIsOfTheControlGroupThenTheEnvironmentThenTheUnit)
   EXPECT_EQ(told(look_up(), "job"), "train.service");
 }
 
+TEST_F(ProcessTableTest, TheAccountIsOfTheJobsFileThenOfTheEnvironment) {
+  folder.write("/proc/560/cgroup", "0::/system.slice/slurmstepd.scope/job_12/step_0\n");
+  folder.write("/proc/560/environ", "SLURM_JOB_ID=12\0SLURM_JOB_ACCOUNT=claimed\0"sv);
+  EXPECT_EQ(told(look_up(), "account"), "claimed");
+  folder.write("/run/gpulse-jobs/12", "user=ann\naccount=physics\n");
+  folder.write("/run/gpulse-jobs/13", "user=bob\naccount=biology\n");
+  now += 1s;
+  put("renamed", "S", 1, 1000);
+  EXPECT_EQ(told(look_up(), "account"), "physics");
+  // A folder that anybody may write to says nothing.
+  std::filesystem::permissions(folder.path("/run/gpulse-jobs"), std::filesystem::perms::all);
+  now += 1s;
+  put("again", "S", 1, 1000);
+  EXPECT_EQ(told(look_up(), "account"), "claimed");
+}
+
+TEST_F(ProcessTableTest, ForEverybodyTheAccountIsOfTheJobsFileAlone) {
+  folder.write("/proc/560/cgroup", "0::/system.slice/slurmstepd.scope/job_12/step_0\n");
+  folder.write("/proc/560/environ", "SLURM_JOB_ID=12\0SLURM_JOB_ACCOUNT=claimed\0"sv);
+  folder.write("/proc/self/mountinfo", "24 30 0:22 / /proc rw,nosuid shared:12 - proc proc rw\n");
+  const auto look = [&] {
+    ProcessTable everybody(folder.root(), Audience::everybody);
+    Process process;
+    process.pid = 560;
+    everybody.look_up(process, now);
+    return process;
+  };
+  auto process = look();
+  EXPECT_EQ(told(process, "account"), "<no permission>");
+  table.add_private(process, now);
+  EXPECT_EQ(told(process, "account"), "claimed") << "its owner may look for himself";
+  folder.write("/run/gpulse-jobs/12", "account=physics\n");
+  EXPECT_EQ(told(look(), "account"), "physics");
+}
+
 TEST_F(ProcessTableTest, InNoContainerIsNotSupported) {
   folder.write("/proc/560/cgroup", "0::/user.slice/user-1000.slice/session-1.scope\n");
   folder.remove("/proc/560/environ");
   const auto process = look_up();
-  for (const auto *key : {"container", "pod", "job"}) EXPECT_EQ(told(process, key), "<not supported>") << key;
+  for (const auto *key : {"container", "pod", "job", "account"}) {
+    EXPECT_EQ(told(process, key), "<not supported>") << key;
+  }
 }
 
 TEST_F(ProcessTableTest, WhatIsNotForUsIsNoPermission) {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kIdDigits = 64;
 constexpr std::size_t kShownDigits = 12;
+constexpr std::size_t kLongestAccount = 128;
 constexpr std::size_t kDeepestNamespace = 32;  // the kernel's own limit
 
 bool is_digits(std::string_view text) {
@@ -128,6 +129,19 @@ Placement place(std::string_view path) {
   return found;
 }
 
+// Of the first line, or other piece, that begins with `name`; empty where none does.
+std::string_view value_behind(std::string_view text, char end, std::string_view name) {
+  while (!text.empty()) {
+    const auto piece = next_piece(text, end);
+    if (piece.starts_with(name)) return piece.substr(name.size());
+  }
+  return {};
+}
+
+Text account_of(std::string_view value) {
+  return Text(std::string(first_bytes(printable(trim(value.substr(0, kLongestAccount))), kLongestAccount)));
+}
+
 void keep_first(Text &have, Text &&more) {
   if (have.empty()) have = std::move(more);
 }
@@ -221,15 +235,15 @@ std::optional<std::string_view> parse_unified_cgroup(std::string_view text) {
 }
 
 std::string parse_environment_job(std::string_view text) {
-  constexpr std::string_view kName = "SLURM_JOB_ID=";
-  while (!text.empty()) {
-    auto variable = next_piece(text, '\0');
-    if (!variable.starts_with(kName)) continue;
-    variable.remove_prefix(kName.size());
-    return is_digits(variable) ? std::string(variable) : std::string();
-  }
-  return {};
+  const auto job = value_behind(text, '\0', "SLURM_JOB_ID=");
+  return is_digits(job) ? std::string(job) : std::string();
 }
+
+Text parse_environment_account(std::string_view text) {
+  return account_of(value_behind(text, '\0', "SLURM_JOB_ACCOUNT="));
+}
+
+Text parse_job_account(std::string_view text) { return account_of(value_behind(text, '\n', "account=")); }
 
 bool hides_processes(std::string_view mountinfo) {
   bool hides = false;

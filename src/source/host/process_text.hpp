@@ -41,8 +41,11 @@ Placement parse_cgroup(std::string_view text);
 // such group, or it lies outside of what we see.
 std::optional<std::string_view> parse_unified_cgroup(std::string_view text);
 
-// Number of the Slurm job in /proc/PID/environ, empty if there is none.
+// Number of the Slurm job in /proc/PID/environ, empty if there is none; and the account that it is charged to.
 std::string parse_environment_job(std::string_view text);
+Text parse_environment_account(std::string_view text);
+// What the prolog's file about a Slurm job (see batch_job.hpp) says of its account; empty: nothing.
+Text parse_job_account(std::string_view text);
 
 // Whether /proc/self/mountinfo says that users do not see each other's processes in /proc: it is mounted with hidepid.
 bool hides_processes(std::string_view mountinfo);

@@ -223,6 +223,17 @@ TEST(ParseEnvironmentJob, WholeNumbersOnly) {
   EXPECT_EQ(parse_environment_job(""sv), "");
 }
 
+TEST(ParseAccount, OfTheEnvironmentAndOfAFile) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(parse_environment_account("A=1\0SLURM_JOB_ACCOUNT=physics\0B=2\0"sv), Text("physics"));
+  EXPECT_EQ(parse_environment_account("SLURM_JOB_ACCOUNT=\0account=x\0"sv), Text());
+  EXPECT_EQ(parse_job_account("user=ann\naccount=physics\npartition=gpu\n"), Text("physics"));
+  EXPECT_EQ(parse_job_account("account= high energy \r\naccount=other\n"), Text("high energy"));
+  EXPECT_EQ(parse_job_account("user=account=x\n"), Text());
+  EXPECT_EQ(parse_job_account("account=\x1B[31mred"), Text(" [31mred"));
+  EXPECT_EQ(parse_job_account("account=" + std::string(1'000'000, 'a')), Text(std::string(128, 'a')));
+}
+
 TEST(ProcessParsers, AnyTextIsSafe) {
   const std::string pieces[] = {"(",
                                 ")",
@@ -248,6 +259,8 @@ TEST(ProcessParsers, AnyTextIsSafe) {
                                 "NSpid:",
                                 "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 ",
                                 "SLURM_JOB_ID=",
+                                "SLURM_JOB_ACCOUNT=",
+                                "account=",
                                 std::string(1, '\0')};
   std::mt19937 random(11);
   for (int round = 0; round < 30'000; ++round) {
@@ -259,6 +272,8 @@ TEST(ProcessParsers, AnyTextIsSafe) {
     parse_status_user(text);
     parse_status_inner_pids(text);
     parse_cgroup(text);
+    parse_environment_account(text);
+    parse_job_account(text);
     parse_environment_job(text);
     find_user(text, 1);
     const auto command = parse_command(text);
