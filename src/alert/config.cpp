@@ -223,12 +223,11 @@ std::size_t stray_line(std::string_view text) {
       ++line;
       if (closing.size() < 3) closing = {};
     } else if (!closing.empty()) {
-      const bool is_escaped = c == '\\' && closing.front() == '"' && text.size() > 1 && text[1] != '\n';
-      if (is_escaped) used = 2;
-      // A line's end that is taken away, with all blanks behind it.
-      const bool joins = c == '\\' && closing == "\"\"\"";
-      const auto next = joins ? text.find_first_not_of(" \t\r\n", 1) : std::string_view::npos;
-      if (next != std::string_view::npos && next > 1 && is_beyond_ascii(text[next])) return line;
+      const bool escapes = c == '\\' && closing.front() == '"';
+      // Behind it stands what is meant, or a line's end that is taken away with all blanks that follow.
+      const auto next = escapes ? text.find_first_not_of(" \t\r\n", 1) : std::string_view::npos;
+      if (next != std::string_view::npos && is_beyond_ascii(text[next])) return line;
+      if (escapes && text.size() > 1 && text[1] != '\n') used = 2;
       if (text.starts_with(closing)) {
         used = closing.size();
         // Of one of many lines, two more are its own.
