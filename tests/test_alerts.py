@@ -205,7 +205,7 @@ def test_what_arrived_while_the_agent_was_killed_comes_again_under_its_key(place
         assert receiver.all[0].headers["idempotency-key"] == receiver.all[1].headers["idempotency-key"]
 
 
-HOSTILE = "$(touch PLACE/owned) `id`; \"'\\n' & <!channel> ü"
+HOSTILE = "$(touch PLACE/owned) `id`; \"'\\n' & <!channel> ü\x1b[2J\n"
 
 
 def test_a_program_gets_what_it_is_told_as_data(place: Path) -> None:
@@ -234,8 +234,12 @@ kind = "exec"
 command = [{json.dumps(str(program))}, {json.dumps(str(noted))}, "$HOME", "; touch {place}/owned"]
 """
     named = scenario(place, "named", "95", f"name = {json.dumps(hostile)}\n")
-    with QuickAgent(place, scenario=named, SECRET="x", **configure(place, config)):
+    with QuickAgent(place, scenario=named, **configure(place, config)) as agent:
         wait_for(noted.exists, "the program")
+        shown = agent.run("alert", "list").out + agent.run("alert", "list", "--json").out + agent.log
+        assert "\x1b" not in shown
+        hostile = hostile.replace("\x1b", " ").replace("\n", " ")
+        assert hostile in agent.run("alert", "list").out
     got = json.loads(noted.read_text())
     assert got["arguments"] == [str(noted), "$HOME", f"; touch {place}/owned"]
     assert got["input"]["alerts"][0]["summary"] == f"{hostile} 0 95 °C"
