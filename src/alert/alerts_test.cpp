@@ -104,6 +104,23 @@ TEST(Alerts, WhatWasNotToldIsToldByTheNextAgentUnderTheSameKey) {
   EXPECT_EQ(before, after);
 }
 
+TEST(Alerts, AReloadTakesAlongWhatWaits) {
+  const double hot = 95;
+  const auto given = options({program("p", "sleep 1000"), program("gone", "sleep 1000")}, hot);
+  Alerts alerts(given);
+  EXPECT_TRUE(wait_until([&] { return alerts.report().receivers.at(0).waiting == 1; }));
+  auto now = given.config;
+  now.receivers = {program("p", "exit 0")};
+  alerts.reload(now);
+  EXPECT_TRUE(wait_until([&] { return alerts.numbers().receivers.at(0).sent == 1; }));
+  EXPECT_TRUE(alerts.silence({.rule = "Hot", .gpu = {}, .time = 1h}).has_value());
+  EXPECT_FALSE(alerts.silence({.rule = "Hod", .gpu = {}, .time = 1h}).has_value());
+  const auto report = alerts.report();
+  EXPECT_THAT(report.receivers, SizeIs(1));
+  ASSERT_THAT(report.alerts, SizeIs(1));
+  EXPECT_TRUE(report.alerts[0].is_silent);
+}
+
 TEST(Alerts, AFolderThatTakesNothingIsNoReasonToSayNothing) {
   const TemporaryFolder folder;
   const auto out = folder.path() + "/out";
