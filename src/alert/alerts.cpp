@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "base/log.hpp"
 #include "base/random.hpp"
 
@@ -82,7 +83,7 @@ void Alerts::configure() {
   for (const auto &receiver : config_.receivers) names.emplace_back(receiver.name);
   if (const auto dropped = outbox_.drop_others(names); dropped > 0)
     log_line(LogLevel::warning,
-             fmt::format("alerts: {} messages were for receivers that are not there any more", dropped));
+             fmt::format("alerts: {} dropped, for receivers that are not there any more", counted(dropped, "message")));
   must_save_ = true;
 }
 
@@ -165,7 +166,7 @@ void Alerts::look() {
   const bool is_closed =
       outbox_.close(sight.now, config_.group, [this](const Message &message) { return audience(message); });
   if (const auto lost = outbox_.take_overflow(); lost > 0)
-    log_line(LogLevel::error, fmt::format("alerts: {} of the oldest messages are given up: too many wait", lost));
+    log_line(LogLevel::error, fmt::format("alerts: too many messages wait: the oldest are given up ({})", lost));
   must_save_ = must_save_ || !changes.empty() || is_closed;
   may_save_ = evaluator_.take_changed() || may_save_;
   if (may_save_ && monotonic_now() - saved_ >= kSaveWithin) must_save_ = true;
