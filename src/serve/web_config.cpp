@@ -10,6 +10,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "base/toml_text.hpp"
 
 namespace gpulse::serve {
 
@@ -90,6 +91,9 @@ Result<WebConfig> read_rows(const toml::table &table) {
 }  // namespace
 
 Result<WebConfig> parse_web_config(std::string_view text) {
+  if (const auto line = stray_line(text); line > 0) {
+    return failure(fmt::format("the configuration, line {}: {}", line, kStrayText), kStrayRemedy);
+  }
   try {
     const auto table = toml::parse(text);
     const auto *web = table["web"].as_table();

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "base/text.hpp"
+#include "base/toml_text.hpp"
 
 namespace gpulse::tui {
 
@@ -323,6 +324,9 @@ void cycle_look_item(Settings &settings, std::size_t item) {
 }
 
 Result<Settings> parse_settings(std::string_view text, std::string_view name) {
+  if (const auto line = stray_line(text); line > 0) {
+    return failure(fmt::format("{}, line {}: {}", name, line, kStrayText), kStrayRemedy);
+  }
   try {
     const auto table = toml::parse(text);
     auto settings = default_settings();
