@@ -7,6 +7,7 @@
 #include <array>
 
 #include "cli/completion.hpp"
+#include "cli/fleet_options.hpp"
 #include "cli/program.hpp"
 #include "cli/report_options.hpp"
 #include "cli/run_options.hpp"
@@ -194,7 +195,8 @@ void add_serve(OptionList &list, Options &options) {
   list.each_time("--remote-write-label", options.remote_write_labels,
                  "a label of every series. May be given several times")
       .value_name("NAME=VALUE");
-  list.text("--remote-write-instance", options.remote_write_instance, "the label instance (this machine and its port, as a scraper has it)")
+  list.text("--remote-write-instance", options.remote_write_instance,
+            "the label instance (this machine and its port, as a scraper has it)")
       .value_name("TEXT");
   list.text("--remote-write-job", options.remote_write_job, "the label job (gpulse)").value_name("TEXT");
   list.duration("--remote-write-interval", options.remote_write_interval, "time between two values of a series (10s)",
@@ -417,6 +419,8 @@ constexpr std::array kCommands{
             run_history},
     Command{"report", "what was used and wasted: GPU-hours, energy and cost of users, jobs, hosts or models",
             add_usage_report, run_report},
+    Command{"fleet", "all hosts whose agents a metrics engine hears from: what is wrong, wasted, used, by whom",
+            add_fleet, run_fleet},
     Command{"agent", "ask the agent: status, release TIME, resume", add_agent, run_agent},
     Command{"explain", "what a metric, a finding or a driver error means", add_explain, run_explain},
     Command{"rules", "alert rules for Prometheus and a dashboard for Grafana, over what the agent serves", add_rules,
