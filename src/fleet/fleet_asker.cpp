@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 
 #include "fleet/foreign.hpp"
 #include "fleet/usage_plan.hpp"
@@ -65,8 +65,9 @@ class FleetAsker::Questions {
 
  private:
   struct Kept {
-    Answer answer;
-    WallTime at;
+    std::string query;
+    Answer answer{};
+    WallTime at{};
   };
 
   // Which GPUs there were in the last day, and how often they are looked at.
@@ -87,14 +88,22 @@ class FleetAsker::Questions {
     return {};
   }
 
+  Kept &kept_of(const std::string &query) {
+    for (const auto &kept : kept_) {
+      if (kept->query == query) return *kept;
+    }
+    return *kept_.emplace_back(std::make_unique<Kept>(Kept{.query = query}));
+  }
+
   // Null: there is no answer, and none that is new enough to stand in for it.
   EngineResult<const Answer *> answer_to(const std::string &query, std::string_view what,
                                          std::optional<FleetPart> part = std::nullopt) {
-    auto &kept = kept_[query];
+    auto &kept = kept_of(query);
     if (too_late_ < kMostTooLate) {
       auto answer = engine_.instant(query, at_, stop_);
       if (answer) {
-        kept = {std::move(*answer), at_};
+        kept.answer = std::move(*answer);
+        kept.at = at_;
         return &kept.answer;
       }
       auto &error = answer.error();
@@ -152,12 +161,11 @@ class FleetAsker::Questions {
   bool knows_more(const FleetAnswers &answers) const {
     const auto *states = answers.parts[static_cast<std::size_t>(FleetPart::state)];
     if (states == nullptr) return false;
-    std::map<std::string_view, bool> known;
-    for (const auto &info : infos_) known[info.label("uuid")] = true;
-    for (const auto &series : *states) {
-      if (!known.contains(series.label("uuid"))) return true;
-    }
-    return false;
+    std::vector<std::string_view> known;
+    for (const auto &info : infos_) known.push_back(info.label("uuid"));
+    std::ranges::sort(known);
+    return std::ranges::any_of(
+        *states, [&](const EngineSeries &series) { return !std::ranges::binary_search(known, series.label("uuid")); });
   }
 
   Engine engine_;
@@ -166,7 +174,7 @@ class FleetAsker::Questions {
   Answer infos_{};
   std::optional<WallTime> infos_at_{};
   Seconds interval_ = kUsualInterval;
-  std::map<std::string, Kept> kept_{};
+  std::vector<std::unique_ptr<Kept>> kept_{};
   std::vector<FleetFault> faults_{};
   int too_late_ = 0;
 };

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace gpulse::fleet {
 
@@ -32,6 +31,7 @@ Text owner_name(const FleetOwner &owner, FleetBy by) {
 bool is_of_owners(FleetBy by) { return by != FleetBy::host && by != FleetBy::cluster && by != FleetBy::model; }
 
 using Names = std::vector<Text>;
+using Index = std::map<std::string, std::size_t, std::less<>>;
 
 Names names_of(const FleetSnapshot &fleet, const FleetGpu &gpu, FleetBy by) {
   const auto &host = fleet.hosts[gpu.host];
@@ -116,7 +116,7 @@ class Worst {
 
  private:
   int severity_ = 0;
-  std::map<std::string, std::size_t> counts_{};
+  Index counts_{};
 };
 
 enum Severity : int { kWell, kNote, kProblem, kBroken };
@@ -135,6 +135,9 @@ void judge(Worst &worst, const FleetGpu &gpu) {
 
 void finish(const FleetSnapshot &fleet, FleetGroup &group) {
   Worst worst;
+  // A host with an agent and another exporter comes twice.
+  std::ranges::sort(group.hosts);
+  group.hosts.erase(std::ranges::unique(group.hosts).begin(), group.hosts.end());
   for (const auto host : group.hosts) {
     const auto &one = fleet.hosts[host];
     ++group.totals.hosts;
@@ -142,17 +145,17 @@ void finish(const FleetSnapshot &fleet, FleetGroup &group) {
     ++group.totals.silent_hosts;
     worst.note(kBroken, group.hosts.size() == 1 ? fmt::format("silent {}", silent_words(*one.silent_for)) : "silent");
   }
-  std::set<std::string> users;
+  Index users;
   for (const auto index : group.gpus) {
     const auto &gpu = fleet.gpus[index];
     add(group.totals, gpu);
     judge(worst, gpu);
     for (const auto &owner : gpu.owners) {
       const auto &who = !owner.user.empty() ? owner.user : owner.pod.empty() ? owner.job : owner.pod;
-      if (!who.empty() && users.size() < kMostUsers) users.insert(who);
+      if (!who.empty() && users.size() < kMostUsers) users.try_emplace(who.str());
     }
   }
-  group.users.assign(users.begin(), users.end());
+  for (const auto &[user, none] : users) group.users.emplace_back(user);
   worst.give(group);
 }
 
@@ -193,7 +196,7 @@ class Grouper {
 
   const FleetSnapshot &fleet_;
   FleetView &view_;
-  std::map<std::string, std::size_t, std::less<>> places_{};
+  Index places_{};
 };
 
 double waste_of(const FleetGroup &group) {
@@ -216,15 +219,27 @@ bool is_before(const FleetGroup &a, const FleetGroup &b, FleetSort sort) {
   return a.name.str() < b.name.str();
 }
 
+void sort_groups(FleetView &view) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < view.groups.size(); ++i) order.push_back(i);
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return is_before(view.groups[a], view.groups[b], view.question.sort);
+  });
+  std::vector<FleetGroup> sorted;
+  for (const auto index : order) sorted.push_back(std::move(view.groups[index]));
+  view.groups = std::move(sorted);
+}
+
 // What belongs to the fleet after the filters; an instance adds nothing to its GPU, but stands for one that is not
 // told.
 std::vector<std::size_t> whole_gpus(const FleetSnapshot &fleet, const std::vector<std::size_t> &chosen) {
-  std::set<std::pair<std::size_t, std::string_view>> there;
-  for (const auto index : chosen) there.emplace(fleet.gpus[index].host, fleet.gpus[index].uuid);
+  const auto key = [](const FleetGpu &gpu, const std::string &uuid) { return fmt::format("{} {}", gpu.host, uuid); };
+  Index there;
+  for (const auto index : chosen) there[key(fleet.gpus[index], fleet.gpus[index].uuid)] = index;
   std::vector<std::size_t> wholes;
   for (const auto index : chosen) {
     const auto &gpu = fleet.gpus[index];
-    if (gpu.parent.empty() || !there.contains({gpu.host, gpu.parent})) wholes.push_back(index);
+    if (gpu.parent.empty() || !there.contains(key(gpu, gpu.parent))) wholes.push_back(index);
   }
   return wholes;
 }
@@ -254,11 +269,11 @@ Result<FleetFilter> parse_fleet_filter(std::string_view text) {
 FleetView make_fleet_view(const FleetSnapshot &fleet, FleetQuestion question) {
   FleetView view{.question = std::move(question)};
   const auto &filters = view.question.filters;
-  std::set<std::size_t> hosts;
+  std::vector<bool> is_chosen(fleet.hosts.size());
   for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
     if (!fits_all(fleet, fleet.gpus[i], filters)) continue;
     view.gpus.push_back(i);
-    hosts.insert(fleet.gpus[i].host);
+    is_chosen[fleet.gpus[i].host] = true;
   }
   Grouper grouper(fleet, view);
   FleetGroup all{.gpus = whole_gpus(fleet, view.gpus)};
@@ -266,15 +281,18 @@ FleetView make_fleet_view(const FleetSnapshot &fleet, FleetQuestion question) {
   std::vector<bool> has_gpu(fleet.hosts.size());
   for (const auto &gpu : fleet.gpus) has_gpu[gpu.host] = true;
   for (std::size_t i = 0; i < fleet.hosts.size() && filters.empty(); ++i) {
-    if (!has_gpu[i]) grouper.take_host(i), hosts.insert(i);
+    if (has_gpu[i]) continue;
+    grouper.take_host(i);
+    is_chosen[i] = true;
   }
-  view.hosts.assign(hosts.begin(), hosts.end());
+  for (std::size_t i = 0; i < is_chosen.size(); ++i) {
+    if (is_chosen[i]) view.hosts.push_back(i);
+  }
   all.hosts = view.hosts;
   finish(fleet, all);
   view.totals = all.totals;
   for (auto &group : view.groups) finish(fleet, group);
-  std::ranges::stable_sort(
-      view.groups, [&](const FleetGroup &a, const FleetGroup &b) { return is_before(a, b, view.question.sort); });
+  sort_groups(view);
   return view;
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "fleet/engine_gpus.hpp"
 #include "fleet/foreign.hpp"
@@ -18,6 +17,7 @@ namespace gpulse::fleet {
 namespace {
 
 using namespace std::chrono_literals;
+using Parts = std::array<const std::vector<EngineSeries> *, kFleetParts>;
 using Index = std::map<std::string, std::size_t, std::less<>>;
 
 constexpr std::size_t kMostText = 256;   // bytes of a name
@@ -67,6 +67,7 @@ class FleetMaker {
     add_gpus(answers.infos);
     add_moments(answers);
     for (const auto &exporter : foreign) add_foreign(exporter);
+    dropped_.resize(fleet_.gpus.size());
     judge_silence();
     take_states(answers.parts);
     take_readings(answers.parts);
@@ -75,7 +76,7 @@ class FleetMaker {
     for (const auto &exporter : foreign) take_foreign(exporter);
     fold_instances();
     for (auto &gpu : fleet_.gpus) tidy(gpu);
-    sort_gpus();
+    drop();
     note_doubles();
     return std::move(fleet_);
   }
@@ -92,7 +93,7 @@ class FleetMaker {
   void add_gpus(std::span<const EngineSeries> infos) {
     for (auto &known : gpus_of(infos)) {
       const auto host = host_at(known.instance, Exporter::gpulse);
-      uuids_.insert(plain_uuid(known.uuid));
+      uuids_[plain_uuid(known.uuid)] = host;
       index_[key_of(known.instance, known.uuid)] = fleet_.gpus.size();
       fleet_.gpus.push_back({.host = host,
                              .uuid = known.uuid,
@@ -197,36 +198,40 @@ class FleetMaker {
   }
   bool is_silent(const FleetGpu &gpu) const { return fleet_.hosts[gpu.host].silent_for.has_value(); }
 
-  template <class Parts>
   static std::span<const EngineSeries> part_of(const Parts &parts, FleetPart part) {
     const auto *answer = parts[static_cast<std::size_t>(part)];
     return answer == nullptr ? std::span<const EngineSeries>() : std::span(*answer);
   }
 
-  template <class Parts>
   void take_states(const Parts &parts) {
     for (auto &gpu : fleet_.gpus) {
       if (is_silent(gpu)) gpu.state = GpuState::silent;
     }
     if (parts[static_cast<std::size_t>(FleetPart::state)] == nullptr) return;
-    std::set<const FleetGpu *> told;
+    std::vector<bool> told(fleet_.gpus.size());
     for (const auto &series : part_of(parts, FleetPart::state)) {
       auto *gpu = find(series);
       if (gpu == nullptr) continue;
-      told.insert(gpu);
+      told[place_of(*gpu)] = true;
       gpu->state = std::max(gpu->state, state_of(series.label("state")));
     }
     drop_replaced(told);
   }
 
+  std::size_t place_of(const FleetGpu &gpu) const { return static_cast<std::size_t>(&gpu - fleet_.gpus.data()); }
+  std::string seat_of(const FleetGpu &gpu) const { return key_of(fleet_.hosts[gpu.host].instance, gpu.id.str()); }
+
   // A GPU without a state is gone, unless another one has its place now: instances are made and unmade every day.
-  void drop_replaced(const std::set<const FleetGpu *> &told) {
-    std::set<std::pair<std::size_t, std::string_view>> places;
-    for (const auto *gpu : told) places.emplace(gpu->host, gpu->id.str());
-    for (auto &gpu : fleet_.gpus) {
-      if (fleet_.hosts[gpu.host].exporter != Exporter::gpulse || is_silent(gpu) || told.contains(&gpu)) continue;
+  void drop_replaced(const std::vector<bool> &told) {
+    Index seats;
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      if (told[i]) seats[seat_of(fleet_.gpus[i])] = i;
+    }
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      auto &gpu = fleet_.gpus[i];
+      if (fleet_.hosts[gpu.host].exporter != Exporter::gpulse || is_silent(gpu) || told[i]) continue;
       gpu.state = GpuState::gone;
-      if (!gpu.parent.empty() || places.contains({gpu.host, gpu.id.str()})) dropped_.insert(&gpu - fleet_.gpus.data());
+      dropped_[i] = !gpu.parent.empty() || seats.contains(seat_of(gpu));
     }
   }
 
@@ -236,7 +241,6 @@ class FleetMaker {
     if (const auto good = plausible(kReadingMetrics[slot], value)) gpu.readings[slot] = good.value();
   }
 
-  template <class Parts>
   void take_readings(const Parts &parts) {
     for (std::size_t i = 0; i < kFleetReadings; ++i) {
       const auto scale = prometheus_scale(describe(kReadingMetrics[i]));
@@ -259,7 +263,6 @@ class FleetMaker {
     if (gpu.owners.size() < kMostOwners) add_once(gpu.owners, owner);
   }
 
-  template <class Parts>
   void take_owners(const Parts &parts) {
     if (parts[static_cast<std::size_t>(FleetPart::owners)] == nullptr) return;
     for (auto &gpu : fleet_.gpus) {
@@ -280,7 +283,6 @@ class FleetMaker {
     }
   }
 
-  template <class Parts>
   void take_troubles(const Parts &parts) {
     for (const auto &series : part_of(parts, FleetPart::findings)) {
       auto *gpu = find(series);
@@ -315,7 +317,7 @@ class FleetMaker {
   void fold_instances() {
     for (std::size_t i = 0; i < fleet_.gpus.size(); ++i) {
       const auto &instance = fleet_.gpus[i];
-      if (instance.parent.empty() || dropped_.contains(static_cast<std::ptrdiff_t>(i))) continue;
+      if (instance.parent.empty() || dropped_[i]) continue;
       const auto found = index_.find(key_of(fleet_.hosts[instance.host].instance, instance.parent));
       if (found == index_.end() || found->second == i) continue;
       auto &whole = fleet_.gpus[found->second];
@@ -325,42 +327,45 @@ class FleetMaker {
   }
 
   static void tidy(FleetGpu &gpu) {
-    std::ranges::stable_sort(gpu.findings, std::greater<>(), &FleetFinding::weight);
     std::ranges::sort(gpu.errors);
+    const auto worst = std::ranges::max_element(gpu.findings, {}, &FleetFinding::weight);
+    if (worst != gpu.findings.end()) std::iter_swap(gpu.findings.begin(), worst);
     if (gpu.state != GpuState::silent) return;
     gpu.held.reset();
     gpu.owners.clear();
   }
 
-  void sort_gpus() {
-    std::vector<FleetGpu> kept;
-    kept.reserve(fleet_.gpus.size());
+  void drop() {
+    std::size_t next = 0;
     for (std::size_t i = 0; i < fleet_.gpus.size(); ++i) {
-      if (!dropped_.contains(static_cast<std::ptrdiff_t>(i))) kept.push_back(std::move(fleet_.gpus[i]));
+      if (dropped_[i]) continue;
+      if (next != i) fleet_.gpus[next] = std::move(fleet_.gpus[i]);
+      ++next;
     }
-    std::ranges::stable_sort(kept, {}, &FleetGpu::host);
-    fleet_.gpus = std::move(kept);
-    for (auto &host : fleet_.hosts) host.name = host.name.empty() ? Text("?") : host.name;
+    fleet_.gpus.resize(next);
+    for (auto &host : fleet_.hosts) {
+      if (host.name.empty()) host.name = "?";
+    }
   }
 
   // One that is scraped and writes by itself too, say.
   void note_doubles() {
-    std::set<std::string_view> seen, twice;
+    Index seen;
+    std::size_t twice = 0;
     for (const auto &gpu : fleet_.gpus) {
-      const bool is_new = seen.insert(gpu.uuid).second;
-      if (!is_new && gpu.state < GpuState::silent) twice.insert(gpu.uuid);
+      if (gpu.state < GpuState::silent && ++seen[gpu.uuid] == 2) ++twice;
     }
-    if (twice.empty()) return;
+    if (twice == 0) return;
     fleet_.faults.push_back({.what = "GPUs",
                              .why = fmt::format("{} known on two hosts, and counted on both",
-                                                twice.size() == 1 ? "1 is" : fmt::format("{} are", twice.size()))});
+                                                twice == 1 ? "1 is" : fmt::format("{} are", twice))});
   }
 
   FleetSnapshot fleet_{};
   Seconds interval_;
   Index hosts_{}, index_{};
-  std::set<std::string, std::less<>> uuids_{};  // that agents tell of
-  std::set<std::ptrdiff_t> dropped_{};
+  Index uuids_{};  // that agents tell of
+  std::vector<bool> dropped_{};
   bool knows_moments_ = false;
 };
 
@@ -392,12 +397,14 @@ FleetSnapshot make_fleet(const FleetAnswers &answers, std::span<const ForeignAns
 }
 
 std::vector<std::string> missing_hosts(const FleetAnswers &answers) {
-  std::set<std::string> missing;
-  for (const auto &info : answers.infos) missing.emplace(info.label("instance"));
+  Index missing;
+  for (const auto &info : answers.infos) missing.try_emplace(std::string(info.label("instance")));
   const auto *alive = answers.parts[static_cast<std::size_t>(FleetPart::alive)];
   if (alive == nullptr) return {};
   for (const auto &series : *alive) missing.erase(std::string(series.label("instance")));
-  return {missing.begin(), missing.end()};
+  std::vector<std::string> names;
+  for (const auto &[name, none] : missing) names.push_back(name);
+  return names;
 }
 
 }  // namespace gpulse::fleet

@@ -184,7 +184,7 @@ Lines total_lines(const FleetSnapshot &fleet, const FleetTotals &totals, const S
   say("truly used " + percent(totals.true_activity.mean(), style));
   const auto watts = totals.watts.total();
   say(watts ? fixed(*watts / 1e3, 1) + " kW" : std::string(style.dash()) + " kW");
-  if (totals.wasted.count > 0) say(fmt::format("{} GPUs' worth held and not used", fixed(totals.wasted.sum, 1)));
+  if (totals.wasted.count > 0) say(fixed(totals.wasted.sum, 1) + " GPUs wasted");
   Lines lines{term::line(style, line)};
   line.clear();
   const auto wrong = [&](std::size_t count, std::string_view words, Colour colour) {
