@@ -52,7 +52,9 @@ class FleetAsker::Questions {
     }
     const auto silent = ask_silent(missing_hosts(answers));
     if (!silent) return std::unexpected(silent.error());
+    if (answers.parts[static_cast<std::size_t>(FleetPart::alive)] == nullptr) knows_silent_ = false;
     answers.last_alive = *silent;
+    answers.knows_silent = knows_silent_;
     std::vector<ForeignAnswers> foreign;
     if (auto asked = ask_foreign(foreign); !asked) return std::unexpected(std::move(asked.error()));
     auto fleet = make_fleet(answers, foreign, at, interval_);
@@ -121,6 +123,8 @@ class FleetAsker::Questions {
   // As many as go into some queries; of others it is not known since when they are silent.
   EngineResult<Answer> ask_silent(const std::vector<std::string> &missing) {
     Answer all;
+    knows_silent_ = false;
+    bool is_whole = true;
     std::vector<std::string> group;
     std::size_t bytes = 0, groups = 0;
     for (std::size_t i = 0; i <= missing.size() && groups < kMostGroups; ++i) {
@@ -135,10 +139,15 @@ class FleetAsker::Questions {
         bytes = 0;
         ++groups;
       }
-      if (i == missing.size() || missing[i].size() > kMostNames / 2) continue;
+      if (i == missing.size()) break;
+      if (missing[i].size() > kMostNames / 2) {
+        is_whole = false;
+        continue;
+      }
       bytes += 2 * missing[i].size() + 1;
       group.push_back(missing[i]);
     }
+    knows_silent_ = is_whole && group.empty() && groups < kMostGroups;
     return all;
   }
 
@@ -177,6 +186,7 @@ class FleetAsker::Questions {
   std::vector<std::unique_ptr<Kept>> kept_{};
   std::vector<FleetFault> faults_{};
   int too_late_ = 0;
+  bool knows_silent_ = false;
 };
 
 FleetAsker::FleetAsker(EngineOptions options) : questions_(std::make_unique<Questions>(std::move(options))) {}

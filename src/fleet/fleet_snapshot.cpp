@@ -64,7 +64,8 @@ class FleetMaker {
   FleetMaker(WallTime at, Seconds interval) : interval_(interval) { fleet_.at = at; }
 
   FleetSnapshot make(const FleetAnswers &answers, std::span<const ForeignAnswers> foreign) {
-    add_gpus(answers.infos);
+    note_present(answers);
+    add_gpus(answers.infos, answers.knows_silent);
     add_moments(answers);
     for (const auto &exporter : foreign) add_foreign(exporter);
     dropped_.resize(fleet_.gpus.size());
@@ -90,8 +91,19 @@ class FleetMaker {
     return found->second;
   }
 
-  void add_gpus(std::span<const EngineSeries> infos) {
+  void note_present(const FleetAnswers &answers) {
+    const auto take = [&](std::span<const EngineSeries> series, std::size_t rank) {
+      for (const auto &one : series) present_[std::string(one.label("instance"))] |= rank;
+    };
+    take(part_of(answers.parts, FleetPart::alive), 0);
+    take(answers.last_alive, 0);
+    take(part_of(answers.parts, FleetPart::state), kTellsState);
+  }
+
+  // VictoriaMetrics tells of all hosts of a day, those that were not there yet too.
+  void add_gpus(std::span<const EngineSeries> infos, bool only_present) {
     for (auto &known : gpus_of(infos)) {
+      if (only_present && !present_.contains(known.instance)) continue;
       const auto host = host_at(known.instance, Exporter::gpulse);
       uuids_[plain_uuid(known.uuid)] = host;
       index_[key_of(known.instance, known.uuid)] = fleet_.gpus.size();
@@ -186,7 +198,10 @@ class FleetMaker {
     const auto latency = newest ? std::min(Seconds(fleet_.at - *newest), kLatency) : Seconds(0);
     for (auto &host : fleet_.hosts) {
       if (host.exporter == Exporter::gpulse && !knows_moments_) continue;
-      // Nobody knows since when: longer than a day.
+      // One of another version, which does not tell when it took its samples.
+      const auto present = present_.find(host.instance);
+      if (!host.last && present != present_.end() && present->second == kTellsState) continue;
+      // Nobody knows since when.
       const Seconds age = host.last ? Seconds(fleet_.at - *host.last) - latency : Seconds(24h);
       if (age > kSilent + 3 * interval_) host.silent_for = age;
     }
@@ -364,7 +379,9 @@ class FleetMaker {
   FleetSnapshot fleet_{};
   Seconds interval_;
   Index hosts_{}, index_{};
-  Index uuids_{};  // that agents tell of
+  static constexpr std::size_t kTellsState = 1;
+  Index present_{};  // agents of which anything is known now
+  Index uuids_{};    // that agents tell of
   std::vector<bool> dropped_{};
   bool knows_moments_ = false;
 };

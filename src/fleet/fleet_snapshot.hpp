@@ -90,6 +90,7 @@ struct FleetAnswers {
   std::span<const EngineSeries> infos{};
   std::array<const std::vector<EngineSeries> *, kFleetParts> parts{};
   std::span<const EngineSeries> last_alive{};  // of hosts that are silent
+  bool knows_silent = false;                   // whoever is not in it was not there in the last day
 };
 struct ForeignExporter;
 struct ForeignAnswers {

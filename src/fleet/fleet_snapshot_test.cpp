@@ -43,7 +43,7 @@ class Fleet : public ::testing::Test {
   void lose(FleetPart part) { lost_[static_cast<std::size_t>(part)] = true; }
 
   FleetSnapshot make(std::span<const ForeignAnswers> foreign = {}) {
-    FleetAnswers answers{.infos = infos_, .parts = {}, .last_alive = last_alive_};
+    FleetAnswers answers{.infos = infos_, .parts = {}, .last_alive = last_alive_, .knows_silent = knows_silent_};
     for (std::size_t i = 0; i < kFleetParts; ++i) answers.parts[i] = lost_[i] ? nullptr : &parts_[i];
     return make_fleet(answers, foreign, kAt, Seconds(15));
   }
@@ -53,6 +53,7 @@ class Fleet : public ::testing::Test {
   std::array<std::vector<EngineSeries>, kFleetParts> parts_{};
   std::array<bool, kFleetParts> lost_{};
   std::vector<EngineSeries> last_alive_{};
+  bool knows_silent_ = false;
 };
 
 class TwoHosts : public Fleet {
@@ -122,6 +123,21 @@ TEST_F(TwoHosts, AreNotSilentWhereTheEngineDidNotSay) {
   lose(FleetPart::alive);
   for (const auto &host : make().hosts) EXPECT_FALSE(host.silent_for);
   EXPECT_THAT(missing_hosts({.infos = infos_}), SizeIs(0));
+}
+
+TEST_F(TwoHosts, AreNotThereBeforeTheyCame) {
+  infos_.push_back(info("later", "GPU-l", "0"));
+  EXPECT_THAT(make().hosts, SizeIs(3)) << "silent, for nobody said otherwise";
+  knows_silent_ = true;
+  EXPECT_THAT(make().hosts, SizeIs(2));
+}
+
+TEST_F(TwoHosts, MayBeOfAVersionThatTellsNoMoments) {
+  at(FleetPart::alive) = {alive("n1:9837", 31)};
+  knows_silent_ = true;
+  const auto fleet = make();
+  ASSERT_THAT(fleet.hosts, SizeIs(2));
+  EXPECT_FALSE(fleet.hosts[1].silent_for) << "its GPUs have a state";
 }
 
 TEST_F(TwoHosts, SayWhichAreLostAsleepAndGone) {

@@ -76,8 +76,8 @@ Span cell_of(const FleetSnapshot &fleet, std::span<const std::size_t> gpus, cons
 }
 
 Cell strip(const FleetSnapshot &fleet, const FleetGroup &group, const Style &style) {
-  constexpr int kWide = 120;
-  const std::size_t most = style.width >= kWide ? 32 : 16;
+  constexpr int kWide = 120, kMiddling = 100;
+  const std::size_t most = style.width >= kWide ? 32 : style.width >= kMiddling ? 16 : 12;
   const auto each = std::max<std::size_t>((group.gpus.size() + most - 1) / most, 1);
   Cell cell;
   for (std::size_t first = 0; first < group.gpus.size(); first += each) {
@@ -132,7 +132,7 @@ std::string users_of(const FleetGroup &group, const Style &style) {
 std::vector<term::Column> columns_of(FleetBy by) {
   std::string title(kFleetBy[static_cast<std::size_t>(by)]);
   for (auto &letter : title) letter = static_cast<char>(letter - 'a' + 'A');
-  return {{.title = title, .min = 6, .cap = 24},
+  return {{.title = title, .min = 14, .cap = 24},
           {.title = "EACH GPU", .gap = 2},
           {.title = "GPUS", .align = Align::right, .gap = 2, .keep = 850},
           {.title = "HELD", .align = Align::right, .keep = 840},
@@ -142,7 +142,7 @@ std::vector<term::Column> columns_of(FleetBy by) {
           {.title = "W", .align = Align::right, .floor = 4, .keep = 700},
           {.title = "HOT", .align = Align::right, .keep = 750},
           {.title = "WHO", .gap = 2, .min = 5, .cap = 24, .keep = 600},
-          {.title = "WORST", .gap = 2, .min = 8, .cap = 32}};
+          {.title = "WORST", .gap = 2, .min = 14, .cap = 32}};
 }
 
 std::vector<Cell> cells_of(const FleetSnapshot &fleet, const FleetGroup &group, FleetBy by, const Style &style) {
@@ -168,47 +168,62 @@ std::vector<Cell> cells_of(const FleetSnapshot &fleet, const FleetGroup &group, 
           Cell(shown(group.worst.str(), style), colour_of(group.severity))};
 }
 
-std::string percent(const std::optional<double> &value, const Style &style) {
-  return value ? fixed(*value, 0) + " %" : std::string(style.dash());
-}
+// Pieces with dots between them, on as many lines as they need.
+class Pieces {
+ public:
+  explicit Pieces(const Style &style) : style_(style), dot_(style.unicode ? " · " : ", ") {}
 
-// "3 hosts, 24 GPUs · 20 held · truly used 41 % · 12.3 kW · 8.2 GPUs wasted"
-Lines total_lines(const FleetSnapshot &fleet, const FleetTotals &totals, const Style &style) {
-  const std::string dot = style.unicode ? " · " : ", ";
-  std::vector<Span> line{{counted(totals.hosts, "host") + ", " + counted(totals.gpus, "GPU"), Colour::bold}};
-  const auto say = [&](const std::string &text, Colour colour = Colour::plain) {
-    line.push_back({dot, Colour::dim});
-    line.push_back({text, colour});
-  };
-  say((totals.held_known > 0 ? fmt::format("{}", totals.held) : std::string(style.dash())) + " held");
-  say("truly used " + percent(totals.true_activity.mean(), style));
-  const auto watts = totals.watts.total();
-  say(watts ? fixed(*watts / 1e3, 1) + " kW" : std::string(style.dash()) + " kW");
-  if (totals.wasted.count > 0) say(fixed(totals.wasted.sum, 1) + " GPUs wasted");
-  Lines lines{term::line(style, line)};
-  line.clear();
-  const auto wrong = [&](std::size_t count, std::string_view words, Colour colour) {
-    if (count == 0) return;
-    if (!line.empty()) line.push_back({dot, Colour::dim});
-    line.push_back({fmt::format("{} {}", count, words), colour});
-  };
-  const auto of = [&](GpuState state) { return totals.states[static_cast<std::size_t>(state)]; };
-  wrong(of(GpuState::lost), "lost", Colour::bad);
-  wrong(of(GpuState::not_responding), "not responding", Colour::bad);
-  wrong(of(GpuState::gone), "gone", Colour::bad);
-  wrong(totals.silent_hosts, totals.silent_hosts == 1 ? "host silent" : "hosts silent", Colour::bad);
-  wrong(totals.errors, "with errors of the driver", Colour::bad);
-  wrong(totals.problems, "with problems", Colour::bad);
-  wrong(totals.idle, "held but idle", Colour::warn);
-  wrong(totals.notes, "with notes", Colour::plain);
-  wrong(of(GpuState::asleep), "asleep", Colour::dim);
-  // Of some of them nothing is known of this kind; they are in no mean.
-  if (const auto missing = totals.gpus - totals.true_activity.count; missing > 0 && totals.true_activity.count > 0) {
-    wrong(missing, "of unknown true activity", Colour::dim);
+  void say(const std::string &text, Colour colour = Colour::plain) {
+    if (!line_.empty() && term::width(line_) + term::width({{dot_ + text, colour}}) > style_.width) end();
+    if (!line_.empty()) line_.push_back({dot_, Colour::dim});
+    line_.push_back({text, colour});
   }
-  if (line.empty() && !fleet.gpus.empty()) line.push_back({"all well", Colour::good});
-  lines.push_back(term::line(style, line));
-  return lines;
+  void count(std::size_t number, std::string_view words, Colour colour) {
+    if (number > 0) say(fmt::format("{} {}", number, words), colour);
+  }
+  void end() {
+    if (!line_.empty()) lines_.push_back(term::line(style_, line_));
+    line_.clear();
+  }
+  bool is_empty() const { return line_.empty(); }
+  Lines take() { return std::move(lines_); }
+
+ private:
+  const Style &style_;
+  std::string dot_;
+  std::vector<Span> line_{};
+  Lines lines_{};
+};
+
+// "3 hosts, 24 GPUs · 20 held · truly used 41 % · 12.3 kW · 8.2 GPUs wasted", and what is wrong.
+Lines total_lines(const FleetTotals &totals, const Style &style) {
+  const std::string dash(style.dash());
+  const auto activity = totals.true_activity.mean(), watts = totals.watts.total();
+  Pieces pieces(style);
+  pieces.say(counted(totals.hosts, "host") + ", " + counted(totals.gpus, "GPU"), Colour::bold);
+  pieces.say((totals.held_known > 0 ? fmt::format("{}", totals.held) : dash) + " held");
+  pieces.say("truly used " + (activity ? fixed(*activity, 0) + " %" : dash));
+  pieces.say((watts ? fixed(*watts / 1e3, 1) : dash) + " kW");
+  if (totals.wasted.count > 0) pieces.say(fixed(totals.wasted.sum, 1) + " GPUs wasted");
+  pieces.end();
+  const auto of = [&](GpuState state) { return totals.states[static_cast<std::size_t>(state)]; };
+  pieces.count(of(GpuState::lost), "lost", Colour::bad);
+  pieces.count(of(GpuState::not_responding), "not responding", Colour::bad);
+  pieces.count(of(GpuState::gone), "gone", Colour::bad);
+  pieces.count(totals.silent_hosts, totals.silent_hosts == 1 ? "host silent" : "hosts silent", Colour::bad);
+  pieces.count(totals.errors, "with errors of the driver", Colour::bad);
+  pieces.count(totals.problems, "with problems", Colour::bad);
+  pieces.count(totals.idle, "held but idle", Colour::warn);
+  pieces.count(totals.notes, "with notes", Colour::plain);
+  const bool is_well = pieces.is_empty();
+  pieces.count(of(GpuState::asleep), "asleep", Colour::dim);
+  // They are in no mean.
+  if (activity) {
+    pieces.count(totals.gpus - totals.true_activity.count, "of unknown true activity", Colour::dim);
+  }
+  if (is_well && totals.gpus > 0) pieces.say("nothing is wrong", Colour::good);
+  pieces.end();
+  return pieces.take();
 }
 
 std::string at_words(WallTime at) { return local_time(at, "%H:%M:%S"); }
@@ -249,7 +264,7 @@ std::string render_fleet(const FleetSnapshot &fleet, const FleetView &view, cons
   Lines lines{term::line(
       style, {{shown(fleet.place.str(), style), Colour::bold}, {"  " + local_time(fleet.at, "%Y-%m-%d %H:%M:%S")}})};
   for (auto &line : fault_lines(fleet, options)) lines.push_back(std::move(line));
-  for (auto &line : total_lines(fleet, view.totals, style)) lines.push_back(std::move(line));
+  for (auto &line : total_lines(view.totals, style)) lines.push_back(std::move(line));
   lines.emplace_back();
   // Titles, and a line for the rest.
   const auto room = options.height > 0 ? std::max(1, options.height - static_cast<int>(lines.size()) - 2) : 0;

@@ -39,8 +39,8 @@ constexpr std::array kExporters{
 std::span<const ForeignExporter> foreign_exporters() { return kExporters; }
 
 std::string present_query(const ForeignExporter &exporter) {
-  return fmt::format("max by (instance,{}{}) (max_over_time(timestamp({})[1h:1m]))", exporter.labels, exporter.more,
-                     exporter.present);
+  return fmt::format("max by (instance,{}{}) (timestamp({}) or max_over_time(timestamp({})[1h:1m]))", exporter.labels,
+                     exporter.more, exporter.present, exporter.present);
 }
 
 std::string reading_query(const ForeignExporter &exporter, const ForeignReading &reading) {
