@@ -17,10 +17,9 @@ Answer = Callable[[str, dict[str, list[str]]], tuple[int, bytes]]
 class Impostor:
     """Answers as it is told."""
 
-    def __init__(
-        self, status: int = 200, body: bytes = b"", pause: float = 0, answer: Answer | None = None, **headers: str
-    ) -> None:
+    def __init__(self, status: int = 200, body: bytes = b"", pause: float = 0, **headers: str) -> None:
         outer = self
+        self.answer: Answer = lambda _path, _form: (status, body)
         self.asked: list[tuple[str, str]] = []  # path and Authorization
 
         class Handler(BaseHTTPRequestHandler):
@@ -28,13 +27,13 @@ class Impostor:
                 form = self.rfile.read(int(self.headers["Content-Length"])).decode()
                 outer.asked.append((self.path, self.headers.get("Authorization", "")))
                 time.sleep(pause)
-                said = answer(self.path, urllib.parse.parse_qs(form)) if answer else (status, body)
-                self.send_response(said[0])
+                code, text = outer.answer(self.path, urllib.parse.parse_qs(form))
+                self.send_response(code)
                 for name, value in headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(said[1])))
+                self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
-                self.wfile.write(said[1])
+                self.wfile.write(text)
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -54,6 +53,9 @@ class Impostor:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.server.shutdown()
         self.server.server_close()
 

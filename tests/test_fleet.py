@@ -9,6 +9,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def test_three_agents(tmp_path: Path, kind: str) -> None:
             return [gpu["state"] for gpu in gpus_of(look(), hosts["loses"])]
 
         wait_for(lambda: "lost" in states(), "the GPU to be lost", 30)
-        shown = wait_for(lambda: (now := look()) and len(now["hosts"]) == 3 and now, "three hosts", 30)
+        shown = wait_for(lambda: now if len((now := look())["hosts"]) == 3 else {}, "three hosts", 30)
         assert len(gpus_of(shown, hosts["eight"])) == 8
         assert {gpu["vendor"] for gpu in gpus_of(shown, hosts["mixed"])} >= {"nvidia", "amd", "intel"}
         (amd,) = [gpu for gpu in gpus_of(shown, hosts["mixed"]) if gpu["vendor"] == "amd"]
@@ -86,11 +87,15 @@ def test_three_agents(tmp_path: Path, kind: str) -> None:
         (intel,) = [gpu for gpu in gpus_of(shown, hosts["mixed"]) if gpu["vendor"] == "intel"]
         assert intel["metrics"]["memory_used_bytes"] is None or intel["metrics"]["memory_used_bytes"] > 0
         wait_for(lambda: states() == ["ok", "ok"], "it to come back", 30)
-        text = fleet(engine, "--width", "100")
-        assert text.code == 0 and "3 hosts, 13 GPUs" in text.out and text.err == ""
+        told = fleet(engine, "--width", "100")
+        assert told.code == 0 and "3 hosts, 13 GPUs" in told.out and told.err == ""
 
 
 # ---- made-up hosts
+
+
+def own_clock(begin: int, second: int) -> float:
+    return begin + second
 
 
 def made_up(now: int) -> Iterator[tuple[dict[str, str], Callable[[int], float | None]]]:
@@ -102,7 +107,7 @@ def made_up(now: int) -> Iterator[tuple[dict[str, str], Callable[[int], float | 
     for host in ("busy", "idle", "dead", EVIL):
         place = {"instance": f"{host}:9837", "job": "gpulse", "cluster": "north" if host == "busy" else ""}
         late = 600 if host == "dead" else 0
-        yield {"__name__": "gpulse_sample_timestamp_seconds", **place}, lambda s, late=late: now - MINUTE + s - late  # type: ignore[misc]
+        yield {"__name__": "gpulse_sample_timestamp_seconds", **place}, partial(own_clock, now - MINUTE - late)
         for index in range(2):
             uuid = {"uuid": f"GPU-{host}-{index}"}
             gpu = {"gpu": str(index), "vendor": "nvidia", **uuid, **place}
@@ -206,6 +211,27 @@ def test_groups(some: Engine) -> None:
     assert [row["host"] for row in fleet(some, "--csv", "--sort", "waste").csv][:2] == ["busy", "idle"]
 
 
+@pytest.mark.parametrize("kind", BOTH)
+def test_held_but_idle_is_after_a_quarter_of_an_hour(tmp_path: Path, kind: str) -> None:
+    span, place = 20 * MINUTE, {"instance": "n1:9837", "job": "gpulse"}
+    begin = int(time.time()) - span
+    # Since when it is held, and its busy share: None is never.
+    cases: list[tuple[int | None, float]] = [(0, 0.001), (span - 5 * MINUTE, 0.001), (None, 0.001), (0, 0.5)]
+    series = [Series({"__name__": "gpulse_sample_timestamp_seconds", **place}, partial(own_clock, begin))]
+    for index, (since, busy) in enumerate(cases):
+        uuid = {"uuid": f"GPU-{index}", **place}
+        gpu = {"gpu": str(index), "vendor": "nvidia", **uuid}
+        series += [Series({"__name__": "gpulse_gpu_info", **gpu}, lambda _: 1), Series({"__name__": "gpulse_gpu_state", "state": "ok", **gpu}, lambda _: 1),
+                   Series({"__name__": "gpulse_busy_seconds_total", **gpu}, lambda s, busy=busy: s * busy),  # type: ignore[misc]
+                   Series({"__name__": "gpulse_gpu_owner_info", "user": "ann", **uuid},
+                          lambda s, since=since: 1 if since is not None and s >= since else None)]  # type: ignore[misc] # fmt: skip
+    with ENGINES[kind](tmp_path, None) as engine:
+        write(engine, series, begin, span, 15)
+        shown = fleet(engine, "--json").json
+    assert [(gpu["held"], gpu["held_but_idle"]) for gpu in shown["gpus"]] == [(True, True), (True, False), (False, False), (True, False)]
+    assert shown["totals"]["held_but_idle"] == 1 and shown["groups"][0]["worst"] == "held but idle"
+
+
 def test_the_past_and_what_was_before_it(some: Engine) -> None:
     early = fleet(some, "--at", "-2h")
     assert early.code == 1 and "knows of no GPUs at that time" in only_line(early.err)
@@ -303,7 +329,8 @@ def one_gpu(path: str, form: dict[str, list[str]]) -> tuple[int, bytes]:
 
 
 def test_one_question_that_fails_leaves_the_others() -> None:
-    with Impostor(answer=one_gpu) as impostor:
+    with Impostor() as impostor:
+        impostor.answer = one_gpu
         text, shown = gpulse("fleet", "--url", impostor.url), gpulse("fleet", "--url", impostor.url, "--json").json
     assert text.code == 0 and "query timed out" in text.out and "something is missing: a shard is away" in text.out
     assert {fault["what"] for fault in shown["faults"]} == {"power", "utilization"}
@@ -313,12 +340,13 @@ def test_one_question_that_fails_leaves_the_others() -> None:
 
 
 def test_a_view_that_is_watched_stays_when_the_engine_goes() -> None:
-    with Impostor(answer=one_gpu) as impostor:
+    with Impostor() as impostor:
+        impostor.answer = one_gpu
         command = [str(GPULSE), "fleet", "--url", impostor.url, "--watch", "1", "--count", "2", "--json"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(), text=True) as watching:
             assert watching.stdout is not None
             first = json.loads(watching.stdout.readline())
-            impostor.__exit__()
+            impostor.close()
             second = json.loads(watching.stdout.readline())
             assert watching.wait(10) == 0
     assert first["trouble"] is None and "nothing listens" in second["trouble"]
@@ -326,7 +354,8 @@ def test_a_view_that_is_watched_stays_when_the_engine_goes() -> None:
 
 
 def test_watching_ends_at_once() -> None:
-    with Impostor(answer=one_gpu) as impostor:
+    with Impostor() as impostor:
+        impostor.answer = one_gpu
         command = [str(GPULSE), "fleet", "--url", impostor.url, "--watch", "1h"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(), text=True) as watching:
             assert watching.stdout is not None and "127.0.0.1" in watching.stdout.readline()

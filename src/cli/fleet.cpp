@@ -52,6 +52,8 @@ class FleetWriter {
 
   // `trouble`: why there is nothing newer; empty: this is new.
   std::string render(const fleet::FleetSnapshot &fleet, const Text &trouble) {
+    // Lines that are there already.
+    if (options_.csv && !trouble.empty()) return {};
     const auto view = fleet::make_fleet_view(fleet, question_);
     const bool is_first = std::exchange(is_first_, false);
     if (options_.json) return fleet::fleet_json(fleet, view, trouble);

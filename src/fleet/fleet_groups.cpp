@@ -119,7 +119,8 @@ class Worst {
   Index counts_{};
 };
 
-enum Severity : int { kWell, kNote, kProblem, kBroken };
+// Of what is wrong; 0: nothing.
+constexpr int kNote = 1, kProblem = 2, kBroken = 3;
 
 void judge(Worst &worst, const FleetGpu &gpu) {
   // Of a silent host the host is told.

@@ -23,8 +23,7 @@ using Index = std::map<std::string, std::size_t, std::less<>>;
 constexpr std::size_t kMostText = 256;   // bytes of a name
 constexpr std::size_t kMostOwners = 16;  // of a GPU; an agent names at most nine
 constexpr std::size_t kMostErrors = 16;
-constexpr Seconds kLatency =
-    90s;  // VictoriaMetrics keeps the newest 30 seconds back, and a scrape may be a minute away
+constexpr Seconds kLatency = 90s;  // a scrape may be a minute away, and an engine may keep the newest 30 seconds back
 constexpr Seconds kSilent = 60s;
 
 Text short_text(std::string_view text) {
@@ -69,9 +68,11 @@ class FleetMaker {
     add_moments(answers);
     for (const auto &exporter : foreign) add_foreign(exporter);
     dropped_.resize(fleet_.gpus.size());
+    told_.resize(fleet_.gpus.size());
     judge_silence();
     take_states(answers.parts);
     take_readings(answers.parts);
+    if (answers.parts[static_cast<std::size_t>(FleetPart::state)] != nullptr) drop_replaced();
     take_owners(answers.parts);
     take_troubles(answers.parts);
     for (const auto &exporter : foreign) take_foreign(exporter);
@@ -222,29 +223,30 @@ class FleetMaker {
     for (auto &gpu : fleet_.gpus) {
       if (is_silent(gpu)) gpu.state = GpuState::silent;
     }
-    if (parts[static_cast<std::size_t>(FleetPart::state)] == nullptr) return;
-    std::vector<bool> told(fleet_.gpus.size());
     for (const auto &series : part_of(parts, FleetPart::state)) {
       auto *gpu = find(series);
       if (gpu == nullptr) continue;
-      told[place_of(*gpu)] = true;
+      told_[place_of(*gpu)] = true;
       gpu->state = std::max(gpu->state, state_of(series.label("state")));
     }
-    drop_replaced(told);
   }
 
   std::size_t place_of(const FleetGpu &gpu) const { return static_cast<std::size_t>(&gpu - fleet_.gpus.data()); }
   std::string seat_of(const FleetGpu &gpu) const { return key_of(fleet_.hosts[gpu.host].instance, gpu.id.str()); }
 
-  // A GPU without a state is gone, unless another one has its place now: instances are made and unmade every day.
-  void drop_replaced(const std::vector<bool> &told) {
+  // A GPU of which nothing is told is gone, unless another one has its place now: instances are made and unmade every
+  // day. One with readings and no state is told of by another version.
+  void drop_replaced() {
     Index seats;
-    for (std::size_t i = 0; i < told.size(); ++i) {
-      if (told[i]) seats[seat_of(fleet_.gpus[i])] = i;
+    for (std::size_t i = 0; i < told_.size(); ++i) {
+      const bool has_reading =
+          std::ranges::any_of(fleet_.gpus[i].readings, [](const auto &one) { return one.has_value(); });
+      if (has_reading) told_[i] = true;
+      if (told_[i]) seats[seat_of(fleet_.gpus[i])] = i;
     }
-    for (std::size_t i = 0; i < told.size(); ++i) {
+    for (std::size_t i = 0; i < told_.size(); ++i) {
       auto &gpu = fleet_.gpus[i];
-      if (fleet_.hosts[gpu.host].exporter != Exporter::gpulse || is_silent(gpu) || told[i]) continue;
+      if (fleet_.hosts[gpu.host].exporter != Exporter::gpulse || is_silent(gpu) || told_[i]) continue;
       gpu.state = GpuState::gone;
       dropped_[i] = !gpu.parent.empty() || seats.contains(seat_of(gpu));
     }
@@ -382,7 +384,7 @@ class FleetMaker {
   static constexpr std::size_t kTellsState = 1;
   Index present_{};  // agents of which anything is known now
   Index uuids_{};    // that agents tell of
-  std::vector<bool> dropped_{};
+  std::vector<bool> told_{}, dropped_{};
   bool knows_moments_ = false;
 };
 

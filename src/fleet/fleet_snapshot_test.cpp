@@ -150,6 +150,16 @@ TEST_F(TwoHosts, SayWhichAreLostAsleepAndGone) {
   EXPECT_EQ(fleet.gpus[2].state, GpuState::asleep);
 }
 
+TEST_F(TwoHosts, AreNotGoneWhereAnotherVersionTellsNoStates) {
+  at(FleetPart::state) = {state("n1:9837", "GPU-a", "ok")};
+  at(FleetPart::power) = {of_gpu("n2:9837", "GPU-c", 200)};
+  const auto fleet = make();
+  EXPECT_EQ(fleet.gpus[1].state, GpuState::gone);
+  EXPECT_EQ(fleet.gpus[2].state, GpuState::ok);
+  lose(FleetPart::state);
+  for (const auto &gpu : make().gpus) EXPECT_EQ(gpu.state, GpuState::ok) << "the engine did not say";
+}
+
 TEST_F(TwoHosts, ForgetAGpuThatAnotherHasReplaced) {
   infos_.push_back(info("n2:9837", "GPU-old", "0"));
   infos_.push_back(info("n2:9837", "MIG-old", "0:1", {{"parent", "GPU-c"}}));
