@@ -99,6 +99,15 @@ function(gpulse_library name)
   endif()
 endfunction()
 
+# What runs once, or once a second, is compiled for size. What is precompiled has the flags of the others.
+function(gpulse_compile_for_size)
+  if(NOT GPULSE_PCH)
+    foreach(name ${ARGN})
+      target_compile_options(gpulse_${name} PRIVATE -Os)
+    endforeach()
+  endif()
+endfunction()
+
 function(gpulse_test name)
   cmake_parse_arguments(ARG "" "COST" "SOURCES;LINKS" ${ARGN})
   if(NOT ARG_COST)

@@ -57,7 +57,8 @@ class OnceLoader(yaml.SafeLoader):
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         assert len(keys) == len(set(map(str, keys))), f"twice in {keys}, {node.start_mark}"
-        return super().construct_mapping(node, deep)
+        found: dict[Any, Any] = super().construct_mapping(node, deep)
+        return found
 
 
 def objects(text: str) -> Objects:
@@ -204,7 +205,7 @@ def test_the_agent_does_what_the_manifest_has_it_do() -> None:
         (secret / "..data").symlink_to("..2026")
         own = {"/etc/gpulse": str(secret), "/var/lib/gpulse": str(folder), "/var/lib/kubelet/pod-resources": str(folder),
                "https://metrics.example": f"http://127.0.0.1:{free_port()}"}  # fmt: skip
-        words = [re.sub("|".join(own), lambda each: own[each[0]], word) for word in args[1:] if not word.startswith("--listen")]
+        words = [re.sub("|".join(own), lambda each: own[str(each[0])], word) for word in args[1:] if not word.startswith("--listen")]
         with WebAgent(folder / "agent", *words) as agent:
             assert agent.ask("/healthz").status == 200
             assert agent.ask(endpoint["path"]).status == 401
@@ -304,7 +305,7 @@ def test_the_agent_tells_the_account_that_everybody_may_know(node: tuple[Path, P
     root, scenario = node
 
     def owner(folder: Path) -> str:
-        with WebAgent(folder, "--sysroot", root, "--history", "off", scenario=scenario) as agent:
+        with WebAgent(folder, "--sysroot", root, "--history", folder / "history.db", scenario=scenario) as agent:
             found = re.search(r"^gpulse_gpu_owner_info\{uuid=\"[^\"]+\",(.*)\} 1$", agent.ask("/metrics").text, re.MULTILINE)
             assert found
             return found[1]
@@ -313,6 +314,9 @@ def test_the_agent_tells_the_account_that_everybody_may_know(node: tuple[Path, P
         assert owner(folder / "one") == 'user="ann",batch_job="12"', "what only some may read is not for all"
         script("prolog", root, **job("12"))
         assert owner(folder / "two") == 'user="ann",batch_job="12",batch_account="physics"'
+        for place, account in (("one", None), ("two", "physics")):
+            kept = gpulse("history", "--history", folder / place / "history.db", "--processes", "--jsonl")
+            assert [each["account"] for each in kept.json_lines] == [account]
 
 
 # A list of hosts
@@ -337,7 +341,7 @@ def test_a_list_of_hosts_becomes_targets(tmp_path: Path) -> None:
     expected = ["node08:9837", "node09:9837", "node10:9837", "login1:9900", "[fd00::7]:9837"]
     assert targets(scrape("--hosts", hosts)) == expected
     assert targets(scrape("node[08-10]", "login1:9900", "[fd00::7]")) == expected
-    command = [GPULSE, "rules", "--format", "file-sd", "--hosts", "-"]
+    command: list[str | Path] = [GPULSE, "rules", "--format", "file-sd", "--hosts", "-"]
     done = subprocess.run(command, input=hosts.read_text(), env=environment(), capture_output=True, text=True)
     assert json.loads(done.stdout) == [{"targets": expected}]
 

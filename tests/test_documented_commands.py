@@ -31,6 +31,7 @@ PROGRAMS = "gpulse|nvidia-smi|gpustat|curl|make|sudo|systemctl|journalctl|ssh|do
 # What cannot be run here, and why. A row that no page needs any more is a mistake.
 LEFT_OUT = {
     r"git clone .*": "needs the address of the repository",
+    r"(sudo -u gpulse )?gpulse --config /etc/gpulse/config\.toml .*": "needs the service's own configuration",
     r"docker run .*": "needs a container",
     r"ssh .*": "needs another machine",
     r"(sudo )?systemctl .*|journalctl .*|sudo systemd-sysusers": "needs the system's own services; tests/test_service_unit.py tries the units",
@@ -39,6 +40,7 @@ LEFT_OUT = {
     r"(sudo )?gpulse set .*": "asks at a terminal: tests/test_settings.py changes settings",
     r"make( run| test)?|make (check|asan|tsan|fuzz|help|format|clients|docs|test-integrations)": "is how this test came to run, or takes minutes",
     r"cc( .*)?|c\+\+ .*": "tests/test_library.py compiles the examples",
+    r"sudo install -D .*": "writes below /etc: tests/test_cluster.py runs the two",
     r"install -m 640 .*|openssl rand .*|htpasswd .*": "writes below /etc",
     r"tensorboard.*|promtool .*": "another program: tests/test_python_tensorboard.py, tests/test_log_prometheus.py",
     r"curl .* \| jq .*": "needs jq; the same is asked for without it",
@@ -106,9 +108,10 @@ class Sandbox:
 
     def finish(self, line: str, endless: bool) -> str:
         with open_folder() as own:
-            for name in ("night.gpr", "node7.xml", "train.py"):
+            for name in ("night.gpr", "node7.xml", "train.py", "hosts.txt"):
                 if "record -o" not in line:
                     shutil.copy(self.folder / name, own)
+            shutil.copytree(self.folder / "config", own / ".config")
             env = environment(self.folder / "two.toml", GPULSE_AGENT=str(own / "agent") if "gpulse serve" in line else self.agent,
                               PATH=f"{self.folder}/bin:{os.environ['PATH']}", HOME=str(own), GPULSE_LEASES=str(own))  # fmt: skip
             with subprocess.Popen(["bash", "-c", f"set -o pipefail; exec {line}" if endless else f"set -o pipefail; {line}"], cwd=own,
@@ -157,12 +160,15 @@ def sandbox() -> Iterator[Sandbox]:
             os.link(GPULSE, folder / "bin" / name) if GPULSE.stat().st_dev == folder.stat().st_dev else shutil.copy(GPULSE, folder / "bin" / name)
         (folder / "two.toml").write_text(TWO.format(pid=os.getpid()))
         (folder / "train.py").write_text(TRAIN)
+        (folder / "hosts.txt").write_text("node[001-128]\n")
         env = environment(folder / "two.toml")
         subprocess.run([GPULSE, "record", "-o", folder / "night.gpr", "--count", "60", "--interval", "20ms"], env=env, check=True, capture_output=True)
         (folder / "node7.xml").write_bytes(subprocess.run([GPULSE, "smi", "-q", "-x"], env=env, check=True, capture_output=True).stdout)
         days = [BUILD / "tests" / "make_history", folder / "days.db", str(int(time.time()) // 60 * 60), "4320", "4", "6", "report"]
         subprocess.run(days, check=True)
-        with WebAgent(folder / "agent", "--history", folder / "history.db", scenario=folder / "two.toml") as agent:
+        (folder / "config" / "gpulse").mkdir(parents=True)
+        (folder / "config" / "gpulse" / "config.toml").write_text('[[alerts.receiver]]\nname = "log"\nkind = "log"\n')
+        with WebAgent(folder / "agent", "--history", folder / "history.db", scenario=folder / "two.toml", XDG_CONFIG_HOME=str(folder / "config")) as agent:
             yield Sandbox(folder, agent.port, str(folder / "agent"))
 
 
@@ -177,8 +183,8 @@ def test_what_is_left_out_is_still_shown() -> None:
 
 
 def test_every_command_runs(sandbox: Sandbox) -> None:
-    # While the agent has let go of the drivers, the others would see nothing.
-    alone = [command for command in RUN if command.startswith("gpulse agent re")]
+    # While the agent has let go of the drivers, the others would see nothing; what is silent must have been made so.
+    alone = [command for command in RUN if command.startswith(("gpulse agent re", "gpulse alert "))]
     with ThreadPoolExecutor(8) as pool:
         problems = [problem for problem in pool.map(sandbox.run, [each for each in RUN if each not in alone]) if problem]
     problems += [problem for problem in map(sandbox.run, alone) if problem]

@@ -165,7 +165,8 @@ def from_kernel(folder: Path, texts: list[bytes]) -> tuple[Source, dict[str, str
         write(f"proc/{pid}/stat", f"{pid} (".encode() + name + b")" + stat)
         write(f"proc/{pid}/cmdline", b"/opt/%s\0%s\0" % ((text.replace(b"\0", b"\1"),) * 2))
         write(f"proc/{pid}/status", f"Uid:\t{1000 + number}\t{1000 + number}\t0\t0\n".encode())
-        write(f"proc/{pid}/cgroup", b"0::/lxc/" + text.replace(b"\n", b" ") + b"\n")
+        write(f"proc/{pid}/cgroup", b"0::/slurm/job_%d/lxc/" % pid + text.replace(b"\n", b" ") + b"\n")
+        write(f"run/gpulse-jobs/{pid}", b"account=" + text + b"\n")
         client = f"drm-driver:\tamdgpu\ndrm-client-id:\t{number}\ndrm-pdev:\t{place.decode()}\n"
         write(f"proc/{pid}/fdinfo/3", (client + "drm-memory-vram:\t1024 KiB\n").encode())
         link = folder / f"machine/proc/{pid}/fd/3"

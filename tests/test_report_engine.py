@@ -40,7 +40,7 @@ class Work:
         return self.hours.start * HOUR <= second < self.hours.stop * HOUR
 
 
-ANN_1, BOB = {"user": "ann", "batch_job": "job-1"}, {"user": "bob"}
+ANN_1, BOB = {"user": "ann", "batch_job": "job-1", "batch_account": "physics"}, {"user": "bob"}
 ANN_2, POD = {"user": "ann", "batch_job": "job-2"}, {"gpu_pod": "web-0", "gpu_namespace": "shop", "gpu_container": "c1"}
 GPUS: dict[tuple[str, int], list[Work]] = {
     ("node1", 0): [Work(range(84), [ANN_1], 0.8, 0.5, 300), Work(range(84, 168), [BOB], 0.3, 0.1, 150)],
@@ -154,6 +154,8 @@ def test_rows_of_other_kinds(week: Engine) -> None:
     assert model["name"] == "NVIDIA H200" and model["held_gpu_hours"] == pytest.approx(456)
     jobs = {row["name"]: row["held_gpu_hours"] for row in report(week, "--by", "job", "--json").json["rows"]}
     assert jobs == {"job-1": pytest.approx(84), "job-2": pytest.approx(216), "shop/web-0": pytest.approx(72), None: pytest.approx(84)}
+    accounts = {row["name"]: row["held_gpu_hours"] for row in report(week, "--by", "account", "--json").json["rows"]}
+    assert accounts == {"physics": pytest.approx(84), None: pytest.approx(216 + 72 + 84)}
 
 
 def test_a_part_of_it(week: Engine) -> None:

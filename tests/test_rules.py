@@ -137,7 +137,7 @@ def test_promtool_takes_the_rules(rules: Path) -> None:
 
 def test_every_alert_has_a_case_and_says_what_to_do(rules: Path) -> None:
     alerts = alerts_of(rules)
-    assert alerts.keys() == CASES.keys() | {"GpulseDown"}
+    assert alerts.keys() == CASES.keys() | {"GpulseDown", "GpulseSilent"}
     for name, all_of_it in alerts.items():
         for texts in all_of_it:
             assert "gpulse " in texts["description"], f"{name}: which command says more?"
@@ -203,6 +203,79 @@ def test_an_agent_that_is_gone_is_missed(rules: Path) -> None:
         {"interval": "1m", "input_series": [*there, {"series": series("up", AGENT), "values": "1x40"}],
          "alert_rule_test": [alert | {"exp_alerts": []}]},
     ])  # fmt: skip
+
+
+@needs_promtool
+def test_an_agent_that_writes_no_more_is_missed_where_nobody_scrapes_it(rules: Path) -> None:
+    annotations = alerts_of(rules)["GpulseSilent"][0]
+    summary = annotations["summary"].replace("{{ $labels.instance }}", AGENT["instance"])
+    alert = {"eval_time": "30m", "alertname": "GpulseSilent"}
+    fires = [{"exp_labels": AGENT | {"severity": "critical"},
+              "exp_annotations": {"summary": summary, "description": annotations["description"]}}]  # fmt: skip
+    cases: list[tuple[dict[str, str], list[Any]]] = [
+        ({"gpulse_up": "1x10 _x30"}, fires),
+        ({"gpulse_up": "1x40"}, []),
+        ({"gpulse_up": "1x10 _x30", "up": "1x10 0x30"}, []),  # GpulseDown says it
+        ({"gpulse_up": "1x23 _x17"}, []),  # may still come
+    ]
+    check(rules, [{"interval": "1m", "input_series": [{"series": series(name, AGENT), "values": values} for name, values in given.items()],
+                   "alert_rule_test": [alert | {"exp_alerts": expected}]} for given, expected in cases])  # fmt: skip
+
+
+CONFIGURED = """
+[alerts.rule.GpuTemperatureGpu]
+from = 70
+severity = "info"
+for = "90s"
+keep_firing_for = "10m"
+[alerts.rule.GpuXid]
+over = "1h"
+[alerts.rule.GpuLost]
+enabled = false
+[[alerts.own]]
+name = "GpuIdle"
+metric = "gpu_utilization_percent"
+below = 5
+for = "2h"
+text = "GPU {gpu} of {host} is {{ idle }} at {value}: \\"$(x)\\" ü"
+"""
+
+
+@needs_promtool
+def test_what_a_configuration_changes_is_in_the_rules(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(CONFIGURED)
+    path = tmp_path / "gpulse.rules.yml"
+    path.write_text(gpulse("--config", config, "rules", "--format", "prometheus").out)
+    names = alerts_of(path)
+    assert "GpuLost" not in names and len(names["GpuTemperatureGpu"]) == 1
+    assert "for: 90s\n        keep_firing_for: 10m\n" in path.read_text()
+    check(path, [
+        {"interval": "1m", "input_series": [{"series": series("gpulse_temperature_gpu_celsius", GPU), "values": "75x40"},
+                                            {"series": series("gpulse_gpu_utilization_ratio", GPU), "values": "0.04x200"},
+                                            {"series": series("gpulse_xid_last_timestamp_seconds", GPU | {"xid": "79"}), "values": "0x200"}],
+         "alert_rule_test": [
+             {"eval_time": "30m", "alertname": "GpuTemperatureGpu", "exp_alerts": [
+                 {"exp_labels": GPU | {"severity": "info"},
+                  "exp_annotations": {key: rendered(text, GPU, "75") for key, text in names["GpuTemperatureGpu"][0].items() if key in ("summary", "description")}}]},
+             {"eval_time": "59m", "alertname": "GpuXid", "exp_alerts": [
+                 {"exp_labels": GPU | {"xid": "79", "severity": "critical"},
+                  "exp_annotations": {key: rendered(text, GPU | {"xid": "79"}, "") for key, text in names["GpuXid"][0].items() if key in ("summary", "description")}}]},
+             {"eval_time": "61m", "alertname": "GpuXid", "exp_alerts": []},
+             {"eval_time": "119m", "alertname": "GpuIdle", "exp_alerts": []},
+             {"eval_time": "121m", "alertname": "GpuIdle", "exp_alerts": [
+                 {"exp_labels": GPU | {"severity": "warning"},
+                  "exp_annotations": {"summary": 'GPU 0 of n1:9837 is {{ idle }} at 0.04: "$(x)" ü',
+                                      "description": rendered(names["GpuIdle"][0]["description"], GPU, "0.04")}}]},
+         ]},
+    ])  # fmt: skip
+
+
+def test_the_list_has_a_line_for_each() -> None:
+    listed = gpulse("rules")
+    rules = gpulse("rules", "--format", "prometheus").out
+    assert [line.split()[0] for line in listed.lines[1:]] == re.findall(r"- alert: (\w+)", rules)
+    assert "temperature_gpu_celsius >= 90" in listed.out and "…" not in listed.out
 
 
 def test_the_dashboard_asks_for_what_there_is() -> None:

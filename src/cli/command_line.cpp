@@ -137,23 +137,37 @@ std::string find_missing_value(const CLI::App &root, std::span<char *> arguments
   return {};
 }
 
-bool is_of_web(std::string_view section) { return section == "web" || section.starts_with("web."); }
+// "[web.users]" is of web, "[[alerts.receiver]]" of alerts; empty: it is none of the sections that are no options.
+std::string_view section_of(std::string_view header) {
+  while (header.starts_with('[') && header.ends_with(']') && header.size() > 1)
+    header = header.substr(1, header.size() - 2);
+  header = trim(header);
+  for (const auto name : kSections) {
+    if (header == name || (header.starts_with(name) && header.substr(name.size()).starts_with('.'))) return name;
+  }
+  return {};
+}
 
-// [web] has tables that are no options, and is read by those who need it. What is left of either text stays on its
-// lines.
+// What is left of either text stays on its lines, which mistakes in it are told by.
 class Config : public CLI::ConfigTOML {
  public:
-  explicit Config(std::shared_ptr<std::string> web) : web_(std::move(web)) {}
+  explicit Config(std::shared_ptr<Sections> sections) : sections_(std::move(sections)) {}
 
   std::vector<CLI::ConfigItem> from_config(std::istream &in) const override {
-    web_->clear();
+    sections_->clear();
     std::string rest;
-    bool is_web = false;
-    for (std::string line; std::getline(in, line);) {
+    std::string_view section;
+    std::size_t lines = 0;
+    for (std::string line; std::getline(in, line); ++lines) {
       const auto text = trim(std::string_view(line).substr(0, line.find('#')));
-      if (text.starts_with('[') && text.ends_with(']')) is_web = is_of_web(trim(text.substr(1, text.size() - 2)));
-      (is_web ? *web_ : rest) += line;
-      *web_ += '\n';
+      if (text.starts_with('[') && text.ends_with(']')) section = section_of(text);
+      if (section.empty()) {
+        rest += line;
+      } else {
+        auto &own = (*sections_)[std::string(section)];
+        const auto above = static_cast<std::size_t>(std::ranges::count(own, '\n'));
+        own.append(lines - above, '\n').append(line) += '\n';
+      }
       rest += '\n';
     }
     std::istringstream own(rest);
@@ -161,7 +175,7 @@ class Config : public CLI::ConfigTOML {
   }
 
  private:
-  std::shared_ptr<std::string> web_;
+  std::shared_ptr<Sections> sections_;
 };
 
 // CLI11 speaks in paragraphs; ours is one line.
@@ -307,8 +321,8 @@ OptionHandle OptionList::maybe_duration(const std::string &name, bool &given, st
 void OptionList::footer(const std::string &text) { app_->footer(text); }
 
 CommandLine::CommandLine(const std::string &description, const std::string &version, const std::string &config_file)
-    : app_(std::make_unique<CLI::App>(description, "gpulse")), web_(std::make_shared<std::string>()) {
-  app_->config_formatter(std::make_shared<Config>(web_));
+    : app_(std::make_unique<CLI::App>(description, "gpulse")), sections_(std::make_shared<Sections>()) {
+  app_->config_formatter(std::make_shared<Config>(sections_));
   app_->set_version_flag("-V,--version", version);
   app_->set_config("--config", config_file, "defaults in TOML")
       ->type_name("FILE")
@@ -352,7 +366,7 @@ CommandLine::Outcome CommandLine::parse(std::span<char *> arguments) {
     return {.mistake = one_line(error.what())};
   }
   const auto given = app_->get_subcommands();
-  return {.command = given.empty() ? "" : given.front()->get_name(), .web = *web_};
+  return {.command = given.empty() ? "" : given.front()->get_name(), .sections = *sections_};
 }
 
 CommandLine::Outcome CommandLine::explain_unknown() const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/description.hpp"
+#include "cli/sections.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): not ours
 class App;
@@ -99,7 +100,7 @@ class CommandLine {
     std::string mistake = {};  // in one line
     std::string remedy = {};   // what to do about it, where there is more to say than that there is a help
     std::string command = {};  // the subcommand that was given, if any
-    std::string web = {};      // [web] of the configuration, on its own lines
+    Sections sections = {};    // of the configuration
   };
   Outcome parse(std::span<char *> arguments);
 
@@ -110,7 +111,7 @@ class CommandLine {
   Outcome explain_unknown() const;
 
   std::unique_ptr<CLI::App> app_;
-  std::shared_ptr<std::string> web_;
+  std::shared_ptr<Sections> sections_;
 };
 
 }  // namespace gpulse::cli

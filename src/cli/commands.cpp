@@ -312,12 +312,31 @@ void add_rules(OptionList &list, Options &options) {
   list.text("--ca-file", options.ca_file, "for scrape: over TLS, trusted by these authorities of the scraping machine")
       .value_name("FILE");
   list.footer(
+      "  gpulse rules                                           what deserves an alert, a line each\n"
       "  gpulse rules --format prometheus > gpulse.rules.yml    alerts, for rule_files of Prometheus or vmalert\n"
       "  gpulse rules --format grafana > gpulse.json            a dashboard to import\n"
       "  gpulse rules --format scrape 'node[001-128]' login1    scrape_configs for the agents of these machines\n"
       "  gpulse rules --format file-sd --hosts hosts.txt        the same machines, for file_sd_configs\n"
       "\n"
-      "All are over what gpulse serve shows at /metrics; docs/prometheus.md and docs/cluster.md say more.");
+      "The last four are about what gpulse serve shows at /metrics: docs/prometheus.md, docs/cluster.md. Rules are\n"
+      "changed, and new ones made, in [alerts] of the configuration: docs/alerts.md.");
+}
+
+void add_alert(OptionList &list, Options &options) {
+  list.positional("request", options.request, "list, test [RECEIVER], silence RULE or unsilence RULE")
+      .value_name("WHAT")
+      .offers({"list", "test", "silence", "unsilence"});
+  list.duration("--for", options.for_time, "how long to be silent (2h)", 1s).command_line_only();
+  add_devices(list, options, "silent about these devices only: index, UUID or its start");
+  list.flag("--json", options.json, "list as JSON");
+  list.footer(
+      "  gpulse alert list                          what fires, and who has not been told yet\n"
+      "  gpulse alert test                          one message to each receiver, now\n"
+      "  gpulse alert silence GpuLost -i 3 --for 8h nothing about that for so long\n"
+      "  gpulse alert unsilence GpuLost -i 3        from now on again\n"
+      "\n"
+      "The agent sends alerts where [alerts] stands in its configuration: docs/alerts.md. A name of a rule may hold\n"
+      "stars: \"GpuXid*\". Exit: 1 no agent runs, or a receiver was not reached.");
 }
 
 void add_set(OptionList &list, Options &options) {
@@ -423,8 +442,9 @@ constexpr std::array kCommands{
             add_fleet, run_fleet},
     Command{"agent", "ask the agent: status, release TIME, resume", add_agent, run_agent},
     Command{"explain", "what a metric, a finding or a driver error means", add_explain, run_explain},
-    Command{"rules", "alert rules for Prometheus and a dashboard for Grafana, over what the agent serves", add_rules,
-            run_rules},
+    Command{"rules", "what deserves an alert; rules and scrape configurations for Prometheus, a dashboard for Grafana",
+            add_rules, run_rules},
+    Command{"alert", "alerts that the agent sends by itself: what fires, a test, silence", add_alert, run_alert},
     Command{"set", "change a setting: power limit, clocks, modes; or reset a GPU", add_set, run_set},
     Command{"completion", "what a shell needs to complete gpulse's commands and options: bash, zsh, fish",
             add_completion, run_completion},

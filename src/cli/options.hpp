@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/sections.hpp"
 
 namespace gpulse::cli {
 
 inline constexpr int kGood = 0, kFailure = 1, kUsage = 2, kNoDevice = 3;
 
-inline constexpr std::string_view kRuleFormats[] = {"prometheus", "grafana", "scrape", "file-sd"};
+inline constexpr std::string_view kRuleFormats[] = {"text", "prometheus", "grafana", "scrape", "file-sd"};
 
 struct Options {
   // Everywhere
@@ -76,7 +77,7 @@ struct Options {
   std::optional<std::chrono::nanoseconds> remote_write_since;
   bool open_page = false;
   bool insecure_no_auth = false;
-  std::string web;  // [web] of the configuration, as it stands there
+  Sections sections;  // of the configuration, that are no options
   // What the command line and the configuration say now.
   std::function<Result<Options>()> read_again = {};
 
@@ -119,7 +120,7 @@ struct Options {
   bool all = false, markdown = false, schema = false, openapi = false;
 
   // gpulse rules
-  std::string rules_format = "prometheus";
+  std::string rules_format = "text";
   std::vector<std::string> hosts;
   std::string hosts_file, ca_file;
   bool tls = false;
@@ -150,6 +151,7 @@ int run_explain(const Options &options);
 int run_serve(const Options &options);
 int run_agent(const Options &options);
 int run_rules(const Options &options);
+int run_alert(const Options &options);
 int run_set(const Options &options);
 int run_pick(const Options &options);
 int run_run(const Options &options);

@@ -81,6 +81,13 @@ term::Style style_of(const Options &options, int fd) {
   return style;
 }
 
+term::Style whole_lines(const Options &options) {
+  constexpr int kNoEnd = 1 << 20;
+  auto style = style_of(options, STDOUT_FILENO);
+  style.width = kNoEnd;
+  return style;
+}
+
 bool is_same_file(const std::string &one, const std::string &other) {
   std::error_code none;
   return !one.empty() && std::filesystem::equivalent(one, other, none);

@@ -34,6 +34,9 @@ std::string config_folder();
 
 term::Style style_of(const Options &options, int fd);
 
+// For sentences that a terminal may break but nobody should cut.
+term::Style whole_lines(const Options &options);
+
 // Overwriting what is being played would leave nothing of it.
 bool is_same_file(const std::string &one, const std::string &other);
 

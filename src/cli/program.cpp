@@ -120,7 +120,7 @@ CommandLine::Outcome parse_own(std::span<char *> all, Options &options) {
   }
   for (const auto &drop_in : drop_ins()) line.add_other(drop_in.word, drop_in.help);
   auto outcome = line.parse(arguments);
-  options.web = outcome.web;
+  options.sections = outcome.sections;
   return outcome;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/alerting.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/scrape_config.hpp"
@@ -9,7 +10,11 @@ namespace gpulse::cli {
 
 int run_rules(const Options &options) {
   if (asks_for_targets(options)) return run_scrape_config(options);
-  const auto text = options.rules_format == kRuleFormats[0] ? view::prometheus_rules() : view::grafana_dashboard();
+  const auto config = alert_config(options);
+  if (!config) return fail(config.error(), kUsage);
+  const auto text = options.rules_format == kRuleFormats[0]   ? view::rules_table(config->rules, whole_lines(options))
+                    : options.rules_format == kRuleFormats[1] ? view::prometheus_rules(config->rules)
+                                                              : view::grafana_dashboard();
   if (auto written = write_out(text); !written) return fail(written.error());
   return kGood;
 }

@@ -38,7 +38,7 @@ Result<std::vector<std::string>> targets_of(const Options &options) {
 }  // namespace
 
 bool asks_for_targets(const Options &options) {
-  return options.rules_format == kRuleFormats[2] || options.rules_format == kRuleFormats[3];
+  return options.rules_format == kRuleFormats[3] || options.rules_format == kRuleFormats[4];
 }
 
 int run_scrape_config(const Options &options) {
@@ -47,7 +47,7 @@ int run_scrape_config(const Options &options) {
   }
   const auto targets = targets_of(options);
   if (!targets) return fail(targets.error(), options.hosts_file.empty() ? kUsage : kFailure);
-  const bool is_config = options.rules_format == kRuleFormats[2];
+  const bool is_config = options.rules_format == kRuleFormats[3];
   const view::ScrapeConfigOptions how{
       .has_tls = options.tls || !options.ca_file.empty(), .token_file = options.token_file, .ca_file = options.ca_file};
   const auto text = is_config ? view::scrape_config(*targets, how) : view::file_targets(*targets);

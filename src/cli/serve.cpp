@@ -6,6 +6,7 @@
 
 #include "base/heap.hpp"
 #include "base/log.hpp"
+#include "cli/alerting.hpp"
 #include "cli/browser.hpp"
 #include "cli/history_file.hpp"
 #include "cli/output.hpp"
@@ -71,6 +72,7 @@ Result<std::unique_ptr<serve::Web>> open_web(std::optional<serve::WebOptions> op
 struct Running {
   serve::Agent *agent = nullptr;
   serve::Web *web = nullptr;
+  Alerting *alerting = nullptr;
 };
 
 // What cannot be changed while it runs stays as it is.
@@ -83,13 +85,16 @@ Result<void> reload_web(const Options &options, serve::Web &web) {
 
 void read_again(const Options &options, const Running &running, const ServiceManager &manager) {
   static_cast<void>(manager.reloading());
-  if (const auto now = options.read_again()) {
+  const auto now = options.read_again();
+  auto alerts = now ? alert_config(*now) : std::unexpected(now.error());
+  if (alerts) {
+    running.alerting->reload(std::move(*alerts));
     running.agent->set_limits(limits_of(*now), keep_of(*now));
     const auto good = running.web == nullptr ? Result<void>() : reload_web(*now, *running.web);
     if (!good) log_line(LogLevel::error, good.error().line() + ": who may read over HTTP stays as it was");
     log_line(LogLevel::notice, "the configuration was read again");
   } else {
-    log_line(LogLevel::error, now.error().line() + ": the configuration stays as it was");
+    log_line(LogLevel::error, alerts.error().line() + ": the configuration stays as it was");
   }
   static_cast<void>(manager.ready());
 }
@@ -124,6 +129,7 @@ struct Plan {
   std::string history;      // empty: nothing is kept
   std::optional<serve::WebOptions> web;
   std::optional<fleet::RemoteWriteOptions> remote_write;
+  std::shared_ptr<Alerting> alerting;
 };
 
 std::expected<Plan, Refused> plan(const Options &options) {
@@ -137,6 +143,8 @@ std::expected<Plan, Refused> plan(const Options &options) {
   if (history == "off") history.clear();
   auto remote_write = remote_write_options(options, history);
   if (!remote_write) return refuse(remote_write.error(), kUsage);
+  auto alerting = Alerting::open(options, alert_state_file(history, own_folder ? "" : history_to_write(*place)));
+  if (!alerting) return refuse(alerting.error(), kUsage);
   if (own_folder) place = make_place();
   if (!place) return refuse(place.error(), kFailure);
   if (*web) (*web)->history = history;
@@ -144,7 +152,8 @@ std::expected<Plan, Refused> plan(const Options &options) {
               .own_folder = own_folder,
               .history = std::move(history),
               .web = std::move(*web),
-              .remote_write = std::move(*remote_write)};
+              .remote_write = std::move(*remote_write),
+              .alerting = std::move(*alerting)};
 }
 
 }  // namespace
@@ -167,7 +176,8 @@ int run_serve(const Options &options) {
                                    .place = planned->place,
                                    .version = GPULSE_VERSION,
                                    .history = planned->history,
-                                   .keep = keep_of(options)});
+                                   .keep = keep_of(options),
+                                   .alerts = planned->alerting->access()});
   const auto fail_with = [&](const Error &error) {
     if (planned->own_folder) remove_place(planned->place);
     return fail(error);
@@ -184,7 +194,8 @@ int run_serve(const Options &options) {
     const std::lock_guard lock(mutex);
     running = now;
   };
-  set_running({agent->get(), web->get()});
+  set_running({agent->get(), web->get(), planned->alerting.get()});
+  planned->alerting->start((*agent)->board());
   log_line(LogLevel::info, fmt::format("publishes in {}, every {:g} s", planned->place.folder,
                                        std::chrono::duration<double>(options.interval).count()));
   if (!planned->history.empty()) log_line(LogLevel::info, "keeps what was in " + planned->history);
@@ -192,6 +203,7 @@ int run_serve(const Options &options) {
   const auto done = (*agent)->run(stop, manager);
   writer.reset();
   set_running({});
+  planned->alerting->stop();
   web->reset();
   // Readers are told that nothing more comes.
   agent->reset();

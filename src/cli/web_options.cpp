@@ -22,7 +22,7 @@ http::Limits limits_of(const serve::WebConfig &config) {
 
 std::expected<std::optional<serve::WebOptions>, Refused> web_options(const Options &options) {
   const auto refuse = [](Error error, int code) { return std::unexpected(Refused{std::move(error), code}); };
-  auto config = serve::parse_web_config(options.web);
+  auto config = serve::parse_web_config(section(options.sections, "web"));
   if (!config) return refuse(config.error(), kUsage);
   const bool is_off = options.listen == std::vector<std::string>{"off"};
   if (is_off) return std::nullopt;

@@ -22,10 +22,14 @@ struct Written {
 inline Written decode_series(protozero::pbf_reader in) {
   Written series;
   while (in.next()) {
+    const bool is_label = in.tag() == 1;  // gone with the message
     auto part = in.get_message();
-    if (in.tag() == 1) {
+    if (is_label) {
       std::string name, value;
-      while (part.next()) (part.tag() == 1 ? name : value) = part.get_string();
+      while (part.next()) {
+        auto &text = part.tag() == 1 ? name : value;
+        text = part.get_string();
+      }
       series.order.push_back(name);
       series.labels[name] = value;
     } else {

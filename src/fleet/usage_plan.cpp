@@ -52,7 +52,7 @@ PartWords words_of(UsagePart part) {
       // Whatever state it is in, it has a series for each.
       return {std::string(families::kState), fmt::format("state={}", quoted(word(DeviceState::ok))), ""};
     case UsagePart::held:
-      return {std::string(families::kOwner), "", ",user,batch_job,gpu_pod,gpu_namespace,gpu_container"};
+      return {std::string(families::kOwner), "", ",user,batch_job,batch_account,gpu_pod,gpu_namespace,gpu_container"};
     case UsagePart::active:
       return {total_name(device_metric("gpu_utilization_percent")), "", ""};
     case UsagePart::used:

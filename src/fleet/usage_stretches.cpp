@@ -117,9 +117,15 @@ void UsageStretches::take_finding(UsagePart part, const EngineSeries &series) {
 }
 
 void UsageStretches::take_owner(const EngineSeries &series, Gpu &gpu) {
-  const Owner owner{.user = std::string(series.label("user")), .job = job_of(series)};
-  const auto [number, is_new] = owner_numbers_.try_emplace(owner, owners_.size());
-  if (is_new) owners_.push_back(owner);
+  Owner owner{.user = std::string(series.label("user")),
+              .job = job_of(series),
+              .account = std::string(series.label("batch_account"))};
+  const auto [number, is_new] = owner_numbers_.try_emplace({owner.user, owner.job}, owners_.size());
+  if (is_new) {
+    owners_.push_back(std::move(owner));
+  } else if (auto &account = owners_[number->second].account; account.empty()) {
+    account = std::move(owner.account);
+  }
   auto &known = gpu.owners[all_labels(series)];
   known.owner = number->second;
   take_moments(series, known.seconds);
@@ -257,6 +263,7 @@ std::size_t UsageStretches::share_of(std::size_t gpu, std::size_t owner) {
     auto holder = holder_of(gpus_[gpu].known);
     holder.user = owners_[owner].user;
     holder.job = owners_[owner].job;
+    holder.account = owners_[owner].account;
     usage_.shares.push_back({.holder = std::move(holder)});
   }
   return share->second;

@@ -38,8 +38,7 @@ class UsageStretches {
     float seconds = -1, active = -1, used = -1, joules = -1;
   };
   struct Owner {
-    std::string user, job;
-    auto operator<=>(const Owner &) const = default;
+    std::string user, job, account;
   };
   struct OwnerSeries {
     std::size_t owner = 0;
@@ -76,7 +75,7 @@ class UsageStretches {
   bool is_part_;
   std::vector<Gpu> gpus_;
   std::map<Key, std::size_t> places_;
-  std::map<Owner, std::size_t> owner_numbers_;
+  std::map<std::pair<std::string, std::string>, std::size_t> owner_numbers_;  // by user and job
   std::vector<Owner> owners_;
 
   UsagePlan::Run run_{};

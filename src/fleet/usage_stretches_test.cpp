@@ -57,8 +57,9 @@ const insight::UsageShare *find(const insight::Usage &usage, std::string_view us
 TEST(UsageStretches, BelongToThoseWhoWereThere) {
   Stretches all({gpu("GPU-a")});
   all.take(UsagePart::present, {series("GPU-a", {20, 20})});
-  all.take(UsagePart::held, {series("GPU-a", {20, 10}, {{"user", "ann"}, {"batch_job", "7"}}),
-                             series("GPU-a", {20, -1}, {{"user", "bob"}})});
+  all.take(UsagePart::held,
+           {series("GPU-a", {20, 10}, {{"user", "ann"}, {"batch_job", "7"}, {"batch_account", "physics"}}),
+            series("GPU-a", {20, -1}, {{"user", "bob"}})});
   all.take(UsagePart::active, {series("GPU-a", {150, 60})});
   all.take(UsagePart::used, {series("GPU-a", {60, -1})});
   all.take(UsagePart::energy, {series("GPU-a", {3000, 300})});
@@ -67,6 +68,7 @@ TEST(UsageStretches, BelongToThoseWhoWereThere) {
   const auto *ann = find(usage, "ann");
   ASSERT_NE(ann, nullptr);
   EXPECT_EQ(ann->holder.job, "7");
+  EXPECT_EQ(ann->holder.account, "physics");
   EXPECT_EQ(ann->holder.host, "n1");
   EXPECT_EQ(ann->holder.model, "H200");
   EXPECT_THAT(ann->time.held, DoubleEq(150 + 150)) << "half of the first, the half of the second";

@@ -9,8 +9,8 @@
 
 namespace gpulse::history {
 
-// As read_process() wants them, first of a query's.
-std::string process_columns(std::string_view table);
+// As read_process() wants them, first of a query's; NULL for a text that the file has no column for.
+std::string process_columns(Database &database, std::string_view table);
 int process_column_count();
 ProcessUse read_process(const Statement &row);
 

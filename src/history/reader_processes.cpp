@@ -7,6 +7,7 @@
 
 #include "history/process_row.hpp"
 #include "history/reader.hpp"
+#include "history/schema.hpp"
 #include "history/times.hpp"
 
 namespace gpulse::history {
@@ -59,10 +60,12 @@ void merge(ProcessUse &use, const Bucket &bucket) {
 
 }  // namespace
 
-std::string process_columns(std::string_view table) {
+std::string process_columns(Database &database, std::string_view table) {
+  const auto there = column_names(database, "process");
   auto columns = fmt::format("{0}.id, {0}.device, {0}.pid, {0}.type, {0}.first_time, {0}.last_time", table);
   for_each_metric(Scope::process, [&](MetricId, const Metric &metric) {
-    if (metric.kind == Kind::text) columns += fmt::format(", {}.{}", table, metric.key);
+    if (metric.kind != Kind::text) return;
+    columns += there && !there->contains(metric.key) ? ", NULL" : fmt::format(", {}.{}", table, metric.key);
   });
   return columns;
 }
@@ -99,7 +102,7 @@ Result<std::vector<ProcessUse>> Reader::processes(const Span &span, std::span<co
   auto rows = database_->prepare(fmt::format(
       "SELECT {}{} FROM process AS p JOIN process_1min AS m ON m.process=p.id WHERE m.time>=? AND m.time<? AND "
       "p.last_time>=? AND p.first_time<?{} GROUP BY m.process",
-      process_columns("p"), sums(), where));
+      process_columns(*database_, "p"), sums(), where));
   if (!rows) return std::unexpected(rows.error());
   const auto minutes = whole_minutes(span);
   if (!minutes) return std::unexpected(minutes.error());
@@ -166,7 +169,7 @@ Result<void> Reader::add_samples(const Span &span, std::span<const std::int64_t>
   if (const auto done = each_sample(span, take, {}); !done) return done;
   auto known = database_->prepare(
       fmt::format("SELECT {} FROM process AS p WHERE device=? AND pid=? AND first_time<=? ORDER BY id DESC LIMIT 1",
-                  process_columns("p")));
+                  process_columns(*database_, "p")));
   if (!known) return std::unexpected(known.error());
   for (const auto &[key, entry] : open) {
     if (!devices.empty() && std::ranges::find(devices, key.first) == devices.end()) continue;

@@ -154,7 +154,7 @@ Result<void> Reader::add_changes(RolledBatch &batch) {
 Result<void> Reader::add_rolled_processes(RolledBatch &batch) {
   // They are only known by the minute.
   const auto from = time_of(begin_of(batch.span.from, Tier::minute));
-  auto rows = rows_of(*database_, process_columns("p") + kept_columns(Scope::process, "t") + ", t.time",
+  auto rows = rows_of(*database_, process_columns(*database_, "p") + kept_columns(Scope::process, "t") + ", t.time",
                       "process_1min AS t JOIN process AS p ON p.id=t.process", {from, batch.span.to});
   if (!rows) return std::unexpected(rows.error());
   const auto time_column = process_column_count() + static_cast<int>(kept_metrics(Scope::process).size());

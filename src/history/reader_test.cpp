@@ -196,6 +196,22 @@ TEST_F(AHistory, KnowsWhoWasThere) {
   EXPECT_TRUE(later->empty());
 }
 
+TEST_F(AHistory, OfAnEarlierVersionKnowsFewerTexts) {
+  reader_.reset();
+  {
+    auto file = Database::open(path_, Database::Mode::write);
+    ASSERT_TRUE(file.has_value()) << file.error().line();
+    ASSERT_TRUE(file->run("ALTER TABLE process DROP COLUMN account").has_value());
+  }
+  auto reader = Reader::open(path_);
+  ASSERT_TRUE(reader.has_value()) << reader.error().line();
+  const auto all = reader->processes({at(0), at(700)}, {});
+  ASSERT_TRUE(all.has_value()) << all.error().line();
+  EXPECT_EQ(all->front().texts[process_metric("user")].value(), "ann");
+  EXPECT_EQ(all->front().texts[process_metric("command")].value(), "python train.py");
+  EXPECT_FALSE(all->front().texts[process_metric("account")]);
+}
+
 TEST_F(AHistory, CountsOfAMinuteThatIsCutOnlyWhatIsInside) {
   const auto seconds = [&](double from, double to) {
     const auto all = reader_->processes({at(from), at(to)}, {});

@@ -285,8 +285,8 @@ Result<std::vector<Event>> read_findings(Reader &reader, const Span &span) {
 // Who the processes are of which there are minutes in the span, by their number.
 using Processes = std::unordered_map<std::int64_t, ProcessUse>;
 Result<Processes> read_holders(Database &database, const Span &span) {
-  auto rows = database.prepare(
-      fmt::format("SELECT {} FROM process AS p WHERE p.first_time<? AND p.last_time>=?", process_columns("p")));
+  auto rows = database.prepare(fmt::format("SELECT {} FROM process AS p WHERE p.first_time<? AND p.last_time>=?",
+                                           process_columns(database, "p")));
   if (!rows) return std::unexpected(rows.error());
   rows->bind(1, seconds_of(span.to));
   // When one was seen last is written down once a minute.

@@ -79,18 +79,10 @@ std::vector<NewColumn> text_columns(Scope scope) {
 }
 
 Result<void> add_columns(Database &database, const std::string &table, const std::vector<NewColumn> &columns) {
-  std::set<std::string, std::less<>> there;
-  auto listed = database.prepare(fmt::format("SELECT name FROM pragma_table_info('{}')", table));
-  if (!listed) return std::unexpected(listed.error());
-  while (true) {
-    const auto row = listed->step();
-    if (!row) return std::unexpected(row.error());
-    if (!*row) break;
-    there.emplace(listed->text(0));
-  }
-  listed->reset();
+  const auto there = column_names(database, table);
+  if (!there) return std::unexpected(there.error());
   for (const auto &column : columns) {
-    if (there.contains(column.name)) continue;
+    if (there->contains(column.name)) continue;
     const auto added = database.run(fmt::format("ALTER TABLE {} ADD COLUMN {} {}", table, column.name, column.type));
     if (!added) return added;
   }
@@ -177,6 +169,18 @@ std::optional<std::size_t> kept_place(MetricId id) {
   const auto found = std::ranges::find(all, id, &KeptMetric::id);
   if (found == all.end()) return std::nullopt;
   return static_cast<std::size_t>(found - all.begin());
+}
+
+Result<std::set<std::string, std::less<>>> column_names(Database &database, std::string_view table) {
+  std::set<std::string, std::less<>> names;
+  auto listed = database.prepare(fmt::format("SELECT name FROM pragma_table_info('{}')", table));
+  if (!listed) return std::unexpected(listed.error());
+  while (true) {
+    const auto row = listed->step();
+    if (!row) return std::unexpected(row.error());
+    if (!*row) return names;
+    names.emplace(listed->text(0));
+  }
 }
 
 std::string table_name(Scope scope, Tier tier) {

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <chrono>
+#include <set>
 #include <span>
 #include <string>
 
@@ -46,6 +47,9 @@ struct KeptMetric {
 std::span<const KeptMetric> kept_metrics(Scope scope);
 // The place in kept_metrics(), where it is there.
 std::optional<std::size_t> kept_place(MetricId id);
+
+// What a table of this file has; an earlier version knew fewer metrics.
+Result<std::set<std::string, std::less<>>> column_names(Database &database, std::string_view table);
 
 // "device_10s"
 std::string table_name(Scope scope, Tier tier);

@@ -312,6 +312,7 @@ void Agent::post_numbers(bool released) {
     const auto status = history_->status();
     numbers.history = {.kept = status.samples, .lost = status.lost, .waiting = status.waiting};
   }
+  if (options_.alerts.numbers) numbers.alerts = options_.alerts.numbers();
   board_.post(std::move(numbers));
 }
 
@@ -326,6 +327,11 @@ void Agent::handle(const Client &client, const share::Frame &frame) {
       return details(client, frame);
     case share::MessageKind::status:
       return server_->send(client.number, share::encode(status()));
+    case share::MessageKind::alerts:
+      return server_->send(client.number,
+                           share::encode(options_.alerts.report ? options_.alerts.report() : share::AlertsAnswer{}));
+    case share::MessageKind::silence:
+      return silence(client, frame);
     case share::MessageKind::release:
     case share::MessageKind::resume: {
       if (client.user != 0 && client.user != ::geteuid())
@@ -338,6 +344,17 @@ void Agent::handle(const Client &client, const share::Frame &frame) {
     default:
       return refuse("this agent does not know what is asked for");
   }
+}
+
+void Agent::silence(const Client &client, const share::Frame &frame) {
+  const auto refuse = [&](Text why) { server_->send(client.number, share::encode(share::Refused{std::move(why)})); };
+  if (client.user != 0 && client.user != ::geteuid()) return refuse("only root and the agent's own user may do that");
+  const auto request = share::decode<share::SilenceRequest>(frame.body);
+  if (!request) return refuse("the request makes no sense");
+  if (!options_.alerts.silence) return refuse("this agent sends no alerts");
+  const auto done = options_.alerts.silence(*request);
+  if (!done) return refuse(done.error().line());
+  server_->send(client.number, share::encode(share::MessageKind::done));
 }
 
 void Agent::drop(const Client &client) {

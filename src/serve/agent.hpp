@@ -23,6 +23,13 @@
 
 namespace gpulse::serve {
 
+// The way to what sends alerts; any thread. Empty where there is nothing like it.
+struct AlertAccess {
+  std::function<std::optional<view::AgentNumbers::Alerts>()> numbers{};
+  std::function<share::AlertsAnswer()> report{};
+  std::function<Result<void>(const share::SilenceRequest &)> silence{};
+};
+
 struct AgentOptions {
   feed::Options feed;  // how the machine is read; its interval is that of the limits
   Limits limits;
@@ -30,6 +37,7 @@ struct AgentOptions {
   std::string version;
   std::string history = {};  // the file to keep samples in; empty: none
   history::Keep keep = {};
+  AlertAccess alerts = {};
 };
 
 class Agent {
@@ -70,6 +78,7 @@ class Agent {
   void drop(const Client &client);
   void details(const Client &client, const share::Frame &frame);
   void release(const Client &client, std::chrono::nanoseconds time);
+  void silence(const Client &client, const share::Frame &frame);
   share::AgentStatus status();
   share::HistoryStatus history_status() const;
   share::RemoteWriteStatus remote_write_status() const;

@@ -119,6 +119,14 @@ Result<AgentStatus> Connection::status() {
   return ask<AgentStatus>(encode(MessageKind::status), MessageKind::status_answer);
 }
 
+Result<AlertsAnswer> Connection::alerts() {
+  return ask<AlertsAnswer>(encode(MessageKind::alerts), MessageKind::alerts_answer);
+}
+
+Result<void> Connection::silence(const SilenceRequest &request) {
+  return ask<void>(encode(request), MessageKind::done);
+}
+
 Result<void> Connection::release(std::chrono::nanoseconds time) {
   be_patient(socket_, kPatienceToClose);
   return ask<void>(encode(Release{time}), MessageKind::done);

@@ -17,6 +17,9 @@ class Connection {
   Result<std::chrono::nanoseconds> want(std::chrono::nanoseconds interval, const MetricSet *focus);
   Result<DetailsAnswer> details(const MetricSet &set);
   Result<AgentStatus> status();
+  // What fires, and who is told of it.
+  Result<AlertsAnswer> alerts();
+  Result<void> silence(const SilenceRequest &request);
   // Lets go of the drivers for this long.
   Result<void> release(std::chrono::nanoseconds time);
   // Takes them up again.

@@ -20,6 +20,7 @@ using codec::WireWriter;
 constexpr std::size_t kMostMetrics = 4096;
 constexpr std::size_t kMostReaders = 4096;
 constexpr std::size_t kMostCosts = 4096;
+constexpr std::size_t kMostAlerts = 4096;
 constexpr std::uint64_t kLongest = 1'000'000'000'000'000'000;  // a third of a century
 
 // Times go as whole nanoseconds, none of them negative.
@@ -84,6 +85,31 @@ void fields(auto &wire, M &message) {
   time(wire, writing.behind);
 }
 
+template <Is<SilenceRequest> M>
+void fields(auto &wire, M &message) {
+  wire(message.rule, message.gpu);
+  time(wire, message.time);
+}
+template <Is<AlertsAnswer> M>
+void fields(auto &wire, M &message) {
+  wire(message.is_on, message.problem);
+  wire.list(message.alerts, kMostAlerts, [&](auto &alert) {
+    wire(alert.rule, alert.severity, alert.gpu, alert.uuid, alert.detail, alert.summary, alert.value);
+    wire(alert.is_firing, alert.is_silent);
+    time(wire, alert.since);
+    wire.list(alert.waiting, kMostAlerts, wire);
+  });
+  wire.list(message.receivers, kMostAlerts, [&](auto &receiver) {
+    wire(receiver.name, receiver.kind, receiver.problem, receiver.sent, receiver.failed, receiver.given_up,
+         receiver.waiting);
+    time(wire, receiver.next);
+  });
+  wire.list(message.silences, kMostAlerts, [&](auto &silence) {
+    wire(silence.rule, silence.gpu);
+    time(wire, silence.rest);
+  });
+}
+
 template <class Write>
 std::vector<std::byte> framed(MessageKind kind, Write write) {
   WireWriter out;
@@ -110,6 +136,10 @@ std::vector<std::byte> encode(const DetailsRequest &message) { return framed_fie
 std::vector<std::byte> encode(const Release &message) { return framed_fields(MessageKind::release, message); }
 std::vector<std::byte> encode(const Refused &message) { return framed_fields(MessageKind::refused, message); }
 std::vector<std::byte> encode(const AgentStatus &message) { return framed_fields(MessageKind::status_answer, message); }
+std::vector<std::byte> encode(const AlertsAnswer &message) {
+  return framed_fields(MessageKind::alerts_answer, message);
+}
+std::vector<std::byte> encode(const SilenceRequest &message) { return framed_fields(MessageKind::silence, message); }
 std::vector<std::byte> encode(MessageKind kind) {
   return framed(kind, [](WireWriter &) {});
 }
@@ -168,6 +198,8 @@ template std::optional<DetailsRequest> decode(std::span<const std::byte>);
 template std::optional<Release> decode(std::span<const std::byte>);
 template std::optional<Refused> decode(std::span<const std::byte>);
 template std::optional<AgentStatus> decode(std::span<const std::byte>);
+template std::optional<AlertsAnswer> decode(std::span<const std::byte>);
+template std::optional<SilenceRequest> decode(std::span<const std::byte>);
 
 Framing next_frame(std::span<const std::byte> bytes, std::size_t largest, Frame &frame) {
   if (bytes.size() < kFrameHead) return Framing::partial;

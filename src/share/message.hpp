@@ -27,11 +27,14 @@ enum class MessageKind : std::uint8_t {
   status = 3,
   release = 4,
   resume = 5,
+  alerts = 6,
+  silence = 7,
   granted = 65,
   details_answer = 66,
   status_answer = 67,
   done = 68,
   refused = 69,
+  alerts_answer = 70,
 };
 
 // Samples at this interval, of these metrics; none: of all.
@@ -114,6 +117,36 @@ struct AgentStatus {
   RemoteWriteStatus remote_write{};
 };
 
+// An alert that fires, or may soon.
+struct AlertStatus {
+  Text rule, severity, gpu, uuid, detail, summary, value;
+  bool is_firing = false, is_silent = false;
+  std::chrono::nanoseconds since{0};  // it fires, or holds
+  std::vector<Text> waiting{};        // receivers that do not know yet
+};
+struct AlertReceiverStatus {
+  Text name, kind;
+  Text problem;                                                   // why the last message did not arrive; empty: it did
+  std::uint64_t sent = 0, failed = 0, given_up = 0, waiting = 0;  // messages, and tries that failed
+  std::chrono::nanoseconds next{0};                               // it is tried again in
+};
+struct SilenceStatus {
+  Text rule, gpu;
+  std::chrono::nanoseconds rest{0};  // 0: for good
+};
+struct AlertsAnswer {
+  bool is_on = false;  // else nothing is configured
+  Text problem{};      // with the file that outlasts the agent
+  std::vector<AlertStatus> alerts{};
+  std::vector<AlertReceiverStatus> receivers{};
+  std::vector<SilenceStatus> silences{};
+};
+// A rule is not told for so long; no time: it is again.
+struct SilenceRequest {
+  Text rule, gpu;
+  std::chrono::nanoseconds time{0};
+};
+
 struct Frame {
   MessageKind kind = MessageKind::refused;
   std::span<const std::byte> body;
@@ -127,7 +160,9 @@ std::vector<std::byte> encode(const DetailsAnswer &message);
 std::vector<std::byte> encode(const Release &message);
 std::vector<std::byte> encode(const Refused &message);
 std::vector<std::byte> encode(const AgentStatus &message);
-// One without fields: status, resume, done.
+std::vector<std::byte> encode(const AlertsAnswer &message);
+std::vector<std::byte> encode(const SilenceRequest &message);
+// One without fields: status, resume, alerts, done.
 std::vector<std::byte> encode(MessageKind kind);
 
 // The frame that `bytes` begins with; none: it is not whole yet.

@@ -40,6 +40,11 @@ void decode_as(MessageKind kind, std::span<const std::byte> body) {
       return there_and_back<AgentStatus>(body);
     case MessageKind::refused:
       return there_and_back<Refused>(body);
+    case MessageKind::silence:
+      return there_and_back<SilenceRequest>(body);
+    case MessageKind::alerts_answer:
+      return there_and_back<AlertsAnswer>(body);
+    case MessageKind::alerts:
     case MessageKind::status:
     case MessageKind::resume:
     case MessageKind::done:

@@ -120,6 +120,47 @@ TEST(Message, TheStatusComesThrough) {
   EXPECT_EQ(back.costs[0].calls, 99);
 }
 
+TEST(Message, AlertsComeThrough) {
+  const AlertsAnswer answer{.is_on = true,
+                            .problem = "a disk",
+                            .alerts = {{.rule = "GpuLost",
+                                        .severity = "critical",
+                                        .gpu = "3",
+                                        .uuid = "GPU-3",
+                                        .detail = "79",
+                                        .summary = "It is lost",
+                                        .value = "95 °C",
+                                        .is_firing = true,
+                                        .is_silent = true,
+                                        .since = 90s,
+                                        .waiting = {"ops"}}},
+                            .receivers = {{.name = "ops",
+                                           .kind = "webhook",
+                                           .problem = "away",
+                                           .sent = 1,
+                                           .failed = 2,
+                                           .given_up = 3,
+                                           .waiting = 4,
+                                           .next = 5s}},
+                            .silences = {{.rule = "Gpu*", .gpu = "3", .rest = 2h}}};
+  const auto back = there_and_back(answer, MessageKind::alerts_answer);
+  EXPECT_TRUE(back.is_on);
+  EXPECT_EQ(back.problem, "a disk");
+  ASSERT_EQ(back.alerts.size(), 1U);
+  EXPECT_EQ(back.alerts[0].value, "95 °C");
+  EXPECT_TRUE(back.alerts[0].is_firing && back.alerts[0].is_silent);
+  EXPECT_EQ(back.alerts[0].since, 90s);
+  EXPECT_EQ(back.alerts[0].waiting, std::vector<Text>{"ops"});
+  ASSERT_EQ(back.receivers.size(), 1U);
+  EXPECT_EQ(back.receivers[0].given_up, 3U);
+  EXPECT_EQ(back.receivers[0].next, 5s);
+  ASSERT_EQ(back.silences.size(), 1U);
+  EXPECT_EQ(back.silences[0].rest, 2h);
+  const auto request = there_and_back(SilenceRequest{.rule = "GpuLost", .gpu = "3", .time = 2h}, MessageKind::silence);
+  EXPECT_EQ(request.gpu, "3");
+  EXPECT_EQ(request.time, 2h);
+}
+
 TEST(Message, DetailsComeThroughToTheLastBit) {
   codec::testing::RandomDetails random(13);
   for (int round = 0; round < 50; ++round) {

@@ -34,6 +34,16 @@ struct AgentNumbers {
     WallTime up_to{};                      // the engine has everything
   };
   std::optional<RemoteWrite> remote_write{};  // none: nothing is written to an engine
+  struct Alerts {
+    struct Receiver {
+      std::string name;
+      std::uint64_t sent = 0, given_up = 0, waiting = 0;  // messages
+      std::uint64_t failed = 0;                           // tries
+    };
+    std::uint64_t firing = 0;
+    std::vector<Receiver> receivers{};
+  };
+  std::optional<Alerts> alerts{};  // none: the agent sends none
 };
 
 }  // namespace gpulse::view

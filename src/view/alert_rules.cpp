@@ -5,14 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <cctype>
 #include <cmath>
 
+#include "base/clock.hpp"
 #include "base/json_writer.hpp"
 #include "insight/catalogue.hpp"
 #include "metric/table.hpp"
-#include "model/snapshot.hpp"
 #include "model/xid.hpp"
+#include "term/table.hpp"
 #include "view/families.hpp"
 
 namespace gpulse::view {
@@ -20,152 +20,148 @@ namespace gpulse::view {
 namespace {
 
 using namespace families;
+using namespace insight;
 
-constexpr std::string_view kOnGpu = "GPU {{ $labels.gpu }} of {{ $labels.instance }}";
 constexpr std::int64_t kLastXid = 255;
 
-// "memory-leak" is GpuMemoryLeak; a key loses its unit.
-std::string alert_name(std::string_view words) {
-  for (const std::string_view end : {"_total", "_celsius", "_percent", "_watts"}) {
-    if (words.ends_with(end)) words.remove_suffix(end.size());
-  }
-  std::string name = "Gpu";
-  bool begins = true;
-  for (const char c : words) {
-    const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
-    if (letter) name += begins ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-    begins = !letter;
-  }
-  return name;
-}
-
-std::string sentence(std::string_view text) {
-  return std::string(text) + (text.empty() || text.ends_with('.') ? "" : ".");
-}
-
-void add_agent(std::vector<AlertRule> &rules) {
-  rules.push_back({.name = "GpulseDown",
-                   .expression = fmt::format("up == 0 and on (job, instance) count_over_time({}[1d]) > 0", kUp),
-                   .wait = "2m",
-                   .severity = "critical",
-                   .summary = "Nothing is heard from gpulse on {{ $labels.instance }}",
-                   .description = "The agent does not answer any more, so that nobody knows how the GPUs are. On the "
-                                  "machine: gpulse agent status, systemctl status gpulse."});
-  rules.push_back({.name = "GpulseStale",
-                   .expression = fmt::format("{} == 0", kUp),
-                   .wait = "1m",
-                   .severity = "critical",
-                   .summary = "gpulse on {{ $labels.instance }} takes no samples",
-                   .description = "The agent answers, but its last sample is older than three intervals: readings have "
-                                  "ended. On the machine: gpulse agent status, gpulse doctor."});
-  rules.push_back({.name = "GpulseHistoryDropped",
-                   .expression = fmt::format("increase({}[15m]) > 0", kDropped),
-                   .severity = "warning",
-                   .summary = "gpulse on {{ $labels.instance }} cannot keep its history",
-                   .description = "Samples did not get onto the disk in the last 15 minutes: it is full, or too slow. "
-                                  "On the machine: gpulse agent status."});
-}
-
-void add_states(std::vector<AlertRule> &rules) {
-  const auto is = [](DeviceState state) { return fmt::format("{}{{state=\"{}\"}} == 1", kState, word(state)); };
-  rules.push_back({.name = "GpuLost",
-                   .expression = is(DeviceState::lost),
-                   .wait = "1m",
-                   .severity = "critical",
-                   .summary = fmt::format("{} is lost", kOnGpu),
-                   .description =
-                       "The driver does not reach the GPU any more. Work on it has ended; it comes back with "
-                       "a reset or a restart of the machine, if at all. On the machine: gpulse doctor."});
-  rules.push_back({.name = "GpuNotResponding",
-                   .expression = is(DeviceState::not_responding),
-                   .wait = "2m",
-                   .severity = "critical",
-                   .summary = fmt::format("{} does not respond", kOnGpu),
-                   .description = "Calls to the driver about this GPU do not return. On the machine: gpulse doctor."});
-}
-
-// The driver's errors: those that are the program's own fault, and all others.
-void add_xids(std::vector<AlertRule> &rules) {
+// The driver's errors that are the program's own fault.
+std::string harmless_xids() {
   std::vector<std::int64_t> harmless;
   for (std::int64_t number = 1; number <= kLastXid; ++number) {
     const auto *xid = find_xid(number);
     if (xid != nullptr && xid->application) harmless.push_back(number);
   }
-  const auto recent = [&](std::string_view match) {
-    return fmt::format("time() - {}{{xid{}\"{}\"}} < 900", kXidTime, match, fmt::join(harmless, "|"));
-  };
-  rules.push_back({.name = "GpuXid",
-                   .expression = recent("!~"),
-                   .severity = "critical",
-                   .summary = fmt::format("The driver reported XID {{{{ $labels.xid }}}} for {}", kOnGpu),
-                   .description = "An error in the last 15 minutes that is not the program's own fault. What it means "
-                                  "and what to do: gpulse explain xid {{ $labels.xid }}."});
-  rules.push_back({.name = "GpuXidOfProgram",
-                   .expression = recent("=~"),
-                   .severity = "info",
-                   .summary = fmt::format("A program failed with XID {{{{ $labels.xid }}}} on {}", kOnGpu),
-                   .description = "An error in the last 15 minutes that is most often the program's own fault. More: "
-                                  "gpulse explain xid {{ $labels.xid }}."});
+  return fmt::format("{}", fmt::join(harmless, "|"));
 }
 
-// From here on, as the row says: of what counts faults any further one.
-void add_threshold(std::vector<AlertRule> &rules, const Metric &metric, double from, double below,
-                   std::string_view severity) {
-  if (!std::isfinite(from)) return;
-  const auto name = prometheus_name(metric);
-  const double scale = prometheus_scale(metric);
-  const bool counts = metric.kind == Kind::counter;
-  auto expression = counts ? fmt::format("increase({}[1h]) >= {:g}", name, from * scale)
-                           : fmt::format("{} >= {:g}", name, from * scale);
-  if (std::isfinite(below) && !counts) expression += fmt::format(" < {:g}", below * scale);
-  rules.push_back({.name = alert_name(metric.key),
-                   .expression = std::move(expression),
-                   .wait = metric.kind == Kind::gauge ? "5m" : "",
-                   .severity = std::string(severity),
-                   .summary = fmt::format("{}: {}{}", kOnGpu, metric.help, counts ? "" : " ({{ $value }})"),
-                   .description = fmt::format("{} More: gpulse explain {}.", sentence(metric.meaning), metric.key)});
-}
-
-// Time held back by what costs speed that was paid for.
-void add_held_back(std::vector<AlertRule> &rules, const Metric &metric) {
-  if (metric.kind != Kind::set || metric.total.empty() || metric.grave == 0) return;
+std::vector<std::string_view> words_of(const HeldBack &held) {
+  const auto &metric = describe(held.metric);
   std::vector<std::string_view> words;
   for (std::size_t i = 0; i < metric.words.size(); ++i) {
-    if (((metric.grave >> i) & 1U) != 0) words.push_back(metric.words[i]);
+    if (((held.bits >> i) & 1U) != 0) words.push_back(metric.words[i]);
   }
-  rules.push_back({.name = "GpuHeldBack",
-                   .expression = fmt::format("rate({}{{reason=~\"{}\"}}[5m]) > 0.1", prometheus_name(total_of(metric)),
-                                             fmt::join(words, "|")),
-                   .wait = "5m",
-                   .severity = "warning",
-                   .summary = fmt::format("{} is held back: {{{{ $labels.reason }}}}", kOnGpu),
-                   .description = fmt::format("For {{{{ $value | humanizePercentage }}}} of the time. {} More: gpulse "
-                                              "explain {}.",
-                                              sentence(metric.meaning), metric.key)});
+  return words;
 }
 
-void add_metrics(std::vector<AlertRule> &rules) {
-  for_each_metric(Scope::device, [&](MetricId, const Metric &metric) {
-    add_threshold(rules, metric, metric.bad, kNoThreshold, "critical");
-    add_threshold(rules, metric, metric.warn, metric.bad, "warning");
-    add_held_back(rules, metric);
-  });
+// " >= 80 < 90"
+std::string limits(const ReadingWithin &within, double scale) {
+  std::string text;
+  if (std::isfinite(within.from)) text += fmt::format(" >= {:g}", within.from * scale);
+  if (std::isfinite(within.below)) text += fmt::format(" < {:g}", within.below * scale);
+  return text;
 }
 
-void add_findings(std::vector<AlertRule> &rules) {
-  for (const auto &kind : insight::finding_kinds()) {
-    // What is well needs no alert; what cannot be told is none.
-    if (kind.fix.all().empty() || kind.id == insight::FindingId::unknown) continue;
-    rules.push_back(
-        {.name = alert_name(kind.word),
-         .expression = fmt::format("{}{{finding=\"{}\"}} == 1", kFinding, kind.word),
-         .wait = "10m",
-         .severity = fmt::format("{{{{ if eq $labels.severity \"{}\" }}}}warning{{{{ else }}}}info{{{{ end }}}}",
-                                 word(insight::Weight::problem)),
-         .summary = fmt::format("{{{{ $labels.uuid }}}} on {{{{ $labels.instance }}}}: {}", kind.title),
-         .description = fmt::format("{} {} More: gpulse explain {}.", sentence(kind.meaning),
-                                    sentence(kind.fix.all().front()), kind.word)});
+class PromQl {
+ public:
+  explicit PromQl(const AlertRule &rule) : over_(duration_text(rule.over)), seconds_(rule.over.count()) {}
+
+  std::string operator()(const StateIs &is) const {
+    return fmt::format("{}{{state=\"{}\"}} == 1", kState, word(is.state));
   }
+  std::string operator()(const XidSeen &xid) const {
+    return fmt::format("time() - {}{{xid{}\"{}\"}} < {}", kXidTime, xid.of_program ? "=~" : "!~", harmless_xids(),
+                       seconds_);
+  }
+  std::string operator()(const ReadingWithin &within) const {
+    const auto &metric = describe(within.metric);
+    return prometheus_name(metric) + limits(within, prometheus_scale(metric));
+  }
+  std::string operator()(const CounterGrew &grew) const {
+    const auto &metric = describe(grew.metric);
+    return fmt::format("increase({}[{}]) >= {:g}", prometheus_name(metric), over_, grew.by * prometheus_scale(metric));
+  }
+  std::string operator()(const HeldBack &held) const {
+    return fmt::format("rate({}{{reason=~\"{}\"}}[{}]) > {:g}", prometheus_name(total_of(describe(held.metric))),
+                       fmt::join(words_of(held), "|"), over_, held.share);
+  }
+  std::string operator()(const FindingLasts &lasts) const {
+    return fmt::format("{}{{finding=\"{}\"}} == 1", kFinding, word(lasts.finding));
+  }
+  std::string operator()(const AgentIs &agent) const {
+    switch (agent.trouble) {
+      case AgentTrouble::gone:
+        return fmt::format("up == 0 and on (job, instance) count_over_time({}[1d]) > 0", kUp);
+      case AgentTrouble::silent:
+        return fmt::format("count_over_time({0}[1d]) > 0 unless {0} unless on (job, instance) up", kUp);
+      case AgentTrouble::stale:
+        return fmt::format("{} == 0", kUp);
+      case AgentTrouble::drops_samples:
+        break;
+    }
+    return fmt::format("increase({}[{}]) > 0", kDropped, over_);
+  }
+
+ private:
+  std::string over_;
+  std::int64_t seconds_;
+};
+
+class Words {
+ public:
+  explicit Words(const AlertRule &rule) : over_(duration_text(rule.over)) {}
+
+  std::string operator()(const StateIs &is) const { return fmt::format("state is {}", word(is.state)); }
+  std::string operator()(const XidSeen &xid) const {
+    return fmt::format("XID {}, within {}", xid.of_program ? "of a program" : "not of a program", over_);
+  }
+  std::string operator()(const ReadingWithin &within) const { return key(within.metric) + limits(within, 1); }
+  std::string operator()(const CounterGrew &grew) const {
+    return fmt::format("{} grew by {:g} within {}", key(grew.metric), grew.by, over_);
+  }
+  std::string operator()(const HeldBack &held) const {
+    return fmt::format("{} for more than {:g} % of {}", fmt::join(words_of(held), ", "), held.share * 100, over_);
+  }
+  std::string operator()(const FindingLasts &lasts) const { return fmt::format("finding {}", word(lasts.finding)); }
+  std::string operator()(const AgentIs &agent) const {
+    switch (agent.trouble) {
+      case AgentTrouble::gone:
+        return "agent does not answer (Prometheus alone)";
+      case AgentTrouble::silent:
+        return "agent writes no more (Prometheus alone)";
+      case AgentTrouble::stale:
+        return "agent takes no samples";
+      case AgentTrouble::drops_samples:
+        break;
+    }
+    return fmt::format("history dropped samples within {}", over_);
+  }
+
+ private:
+  static std::string key(MetricId id) {
+    const auto &metric = describe(id);
+    return fmt::format("{}{}", metric.scope == Scope::device ? "" : "host.", metric.key);
+  }
+  std::string over_;
+};
+
+// In the templates of Prometheus, which begin with two braces wherever they come from.
+std::string templated(std::string_view text, const AlertRule &rule) {
+  const auto over = over_words(rule.over);
+  const std::array<std::pair<std::string_view, std::string_view>, 9> templates{
+      {{"{{", "{{ \"{{\" }}"},
+       {"{gpu}", "{{ $labels.gpu }}"},
+       {"{host}", "{{ $labels.instance }}"},
+       {"{device}", "{{ $labels.uuid }}"},
+       {"{value}", "{{ $value }}"},
+       {"{share}", "{{ $value | humanizePercentage }}"},
+       {"{xid}", "{{ $labels.xid }}"},
+       {"{over}", over},
+       {"{reason}", "{{ $labels.reason }}"}}};
+  std::string out;
+  while (!text.empty()) {
+    const auto *const found =
+        std::ranges::find_if(templates, [&](const auto &each) { return text.starts_with(each.first); });
+    const bool any = found != templates.end();
+    out += any ? found->second : text.substr(0, 1);
+    text.remove_prefix(any ? found->first.size() : 1);
+  }
+  return out;
+}
+
+std::string level_words(const AlertRule &rule) {
+  if (rule.level) return std::string(word(*rule.level));
+  return fmt::format("{{{{ if eq $labels.severity \"{}\" }}}}{}{{{{ else }}}}{}{{{{ end }}}}", word(Weight::problem),
+                     word(level_of(Weight::problem)), word(level_of(Weight::note)));
 }
 
 // JSON's strings are YAML's.
@@ -177,27 +173,33 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
-std::vector<AlertRule> alert_rules() {
-  std::vector<AlertRule> rules;
-  add_agent(rules);
-  add_states(rules);
-  add_xids(rules);
-  add_metrics(rules);
-  add_findings(rules);
-  return rules;
-}
-
-std::string prometheus_rules() {
+std::string prometheus_rules(std::span<const AlertRule> rules) {
   std::string out =
       "# Alerts over the metrics of gpulse serve; printed by: gpulse rules --format prometheus\ngroups:\n"
       "  - name: gpulse\n    rules:\n";
-  for (const auto &rule : alert_rules()) {
-    out += fmt::format("      - alert: {}\n        expr: {}\n", rule.name, quoted(rule.expression));
-    if (!rule.wait.empty()) out += fmt::format("        for: {}\n", rule.wait);
-    out += fmt::format("        labels:\n          severity: {}\n", quoted(rule.severity));
-    out += fmt::format("        annotations:\n          summary: {}\n          description: {}\n", quoted(rule.summary),
-                       quoted(rule.description));
+  for (const auto &rule : rules) {
+    out += fmt::format("      - alert: {}\n        expr: {}\n", rule.name,
+                       quoted(std::visit(PromQl(rule), rule.condition)));
+    if (rule.wait.count() > 0) out += fmt::format("        for: {}\n", duration_text(rule.wait));
+    if (rule.keep && rule.keep->count() > 0)
+      out += fmt::format("        keep_firing_for: {}\n", duration_text(*rule.keep));
+    out += fmt::format("        labels:\n          severity: {}\n", quoted(level_words(rule)));
+    out += fmt::format("        annotations:\n          summary: {}\n          description: {}\n",
+                       quoted(templated(rule.summary, rule)), quoted(templated(rule.description, rule)));
   }
+  return out;
+}
+
+std::string condition_words(const AlertRule &rule) { return std::visit(Words(rule), rule.condition); }
+
+std::string rules_table(std::span<const AlertRule> rules, const term::Style &style) {
+  term::Table table({{.title = "RULE"}, {.title = "SEVERITY", .gap = 2}, {.title = "FOR", .gap = 2}});
+  for (const auto &rule : rules) {
+    table.add({rule.name, std::string(rule.level ? word(*rule.level) : "as found"), duration_text(rule.wait)},
+              " " + condition_words(rule));
+  }
+  std::string out;
+  for (const auto &line : table.lines(style)) out += line + "\n";
   return out;
 }
 

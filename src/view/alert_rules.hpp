@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alerts over what the agent shows to Prometheus, made from the tables: thresholds of metrics, kinds of findings, the
-// driver's errors. Pure.
+// Alert rules for others: as PromQL over what the agent shows to Prometheus, and as a list for people. Pure.
 #pragma once
 
+#include <span>
 #include <string>
-#include <vector>
+
+#include "insight/alert_rules.hpp"
+#include "term/style.hpp"
 
 namespace gpulse::view {
 
-struct AlertRule {
-  std::string name;        // "GpuLost"
-  std::string expression;  // PromQL
-  std::string wait{};      // how long it has to hold: "5m"; empty: not at all
-  std::string severity;    // "critical", "warning", "info", or a template for one of them
-  std::string summary;
-  std::string description;  // what it means and what to do
-};
-
-std::vector<AlertRule> alert_rules();
-
 // A file for `rule_files` of Prometheus and VictoriaMetrics' vmalert.
-std::string prometheus_rules();
+std::string prometheus_rules(std::span<const insight::AlertRule> rules);
+
+// What has to hold, in a few words: "temperature_gpu_celsius >= 90".
+std::string condition_words(const insight::AlertRule &rule);
+
+// A line for each.
+std::string rules_table(std::span<const insight::AlertRule> rules, const term::Style &style);
 
 }  // namespace gpulse::view

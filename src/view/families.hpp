@@ -30,6 +30,11 @@ inline constexpr std::string_view kWritten = "gpulse_self_remote_write_samples_t
 inline constexpr std::string_view kRefused = "gpulse_self_remote_write_refused_total";
 inline constexpr std::string_view kWriteFailures = "gpulse_self_remote_write_failures_total";
 inline constexpr std::string_view kWrittenUpTo = "gpulse_self_remote_write_newest_timestamp_seconds";
+inline constexpr std::string_view kAlertsFiring = "gpulse_self_alerts_firing";
+inline constexpr std::string_view kAlertsSent = "gpulse_self_alerts_sent_total";
+inline constexpr std::string_view kAlertsFailed = "gpulse_self_alerts_failed_total";
+inline constexpr std::string_view kAlertsGivenUp = "gpulse_self_alerts_given_up_total";
+inline constexpr std::string_view kAlertsWaiting = "gpulse_self_alerts_waiting";
 inline constexpr std::string_view kCallTime = "gpulse_self_call_seconds_total";
 inline constexpr std::string_view kCalls = "gpulse_self_calls_total";
 

@@ -193,6 +193,25 @@ void ScrapeView::write_calls(const AgentNumbers &agent, std::string &out) const 
         [](const CallTotal &call) { return static_cast<double>(call.calls); });
 }
 
+void ScrapeView::write_alerts(const AgentNumbers::Alerts &alerts, std::string &out) const {
+  using Receiver = AgentNumbers::Alerts::Receiver;
+  const auto write = [&](std::string_view name, std::string_view help, std::uint64_t Receiver::*part) {
+    const auto family = named(name, help);
+    Head head(family.head);
+    for (const auto &receiver : alerts.receivers) {
+      head.put(out);
+      std::string labels;
+      append_label(labels, "receiver", receiver.name);
+      out.append(family.name).append(labels).append("} ");
+      append_number(out, static_cast<double>(receiver.*part));
+    }
+  };
+  write(families::kAlertsSent, "Messages about alerts that have arrived", &Receiver::sent);
+  write(families::kAlertsFailed, "Tries to send a message that failed", &Receiver::failed);
+  write(families::kAlertsGivenUp, "Messages that were given up", &Receiver::given_up);
+  write(families::kAlertsWaiting, "Messages that wait for their receiver", &Receiver::waiting);
+}
+
 void ScrapeView::write_agent(const Scrape &scrape, std::string &out) const {
   const auto &[snapshot, is_fresh, tally, owners, agent] = scrape;
   const auto one = [&](std::string_view name, std::string_view help, double value) {
@@ -227,6 +246,10 @@ void ScrapeView::write_agent(const Scrape &scrape, std::string &out) const {
         static_cast<double>(writing.failures));
     one(families::kWrittenUpTo, "Time up to which the engine has everything, since 1970",
         std::chrono::duration<double>(writing.up_to.time_since_epoch()).count());
+  }
+  if (agent.alerts) {
+    one(families::kAlertsFiring, "Alerts that fire now", static_cast<double>(agent.alerts->firing));
+    write_alerts(*agent.alerts, out);
   }
   write_calls(agent, out);
 }

@@ -49,6 +49,7 @@ class ScrapeView {
   void write_owners(std::span<const insight::DeviceOwners> owners, std::string &out) const;
   void write_processes(const Snapshot &snapshot, std::string &out) const;
   void write_agent(const Scrape &scrape, std::string &out) const;
+  void write_alerts(const AgentNumbers::Alerts &alerts, std::string &out) const;
   void write_calls(const AgentNumbers &agent, std::string &out) const;
 
   Exposition exposition_;
