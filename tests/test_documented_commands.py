@@ -48,6 +48,7 @@ LEFT_OUT = {
     r"gpulse (serve --open|serve --demo --open)": "needs a desktop: tests/test_page.py opens the page in a browser",
     r"gpulse serve --listen 0\.0\.0\.0.*": "would be reachable from outside: tests/test_web_safety.py",
     r"gpulse report --url.*": "needs an engine: tests/test_report_engine.py asks two",
+    r"gpulse fleet.*": "needs an engine: tests/test_fleet.py asks two",
     r"gpulse diagnose --since|gpulse --replay|nvidia-smi --query-gpu|gpulse explain (ID|…)|gpulse (record|run|set|run -- CMD|log --format prometheus)|nvidia-smi --query-gpu=\S+": "half a command, named in a sentence",
 }
 

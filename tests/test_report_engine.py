@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import subprocess
-import threading
 import time
 import urllib.error
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Self
 
 import pytest
 
 from agent import open_folder, wait_for
 from engine_data import HOUR, Series, write
 from harness import BUILD, Result, gpulse, only_line
+from impostor import Impostor, engine_says
 from scrapers import Engine, fetch, free_port, needs_prometheus, needs_victoria, prometheus, victoria_metrics
 from web import WebAgent
 
@@ -238,51 +236,6 @@ def test_history_and_engine_agree(tmp_path: Path, kind: str) -> None:
 
 
 # ---- what can go wrong
-
-
-class Impostor:
-    """Answers as it is told."""
-
-    def __init__(self, status: int = 200, body: bytes = b"", pause: float = 0, **headers: str) -> None:
-        outer = self
-        self.asked: list[tuple[str, str]] = []  # path and Authorization
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                self.rfile.read(int(self.headers["Content-Length"]))
-                outer.asked.append((self.path, self.headers.get("Authorization", "")))
-                time.sleep(pause)
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            block_on_close = False
-
-            def handle_error(self, *_: object) -> None:
-                pass
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-
-
-def engine_says(words: str, kind: str = "bad_data") -> bytes:
-    return json.dumps({"status": "error", "errorType": kind, "error": words}).encode()
 
 
 HUGE = b'{"status":"success","data":[' + b'{"a":"b"},' * 400_000 + b"{}]}"

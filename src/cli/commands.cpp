@@ -7,6 +7,7 @@
 #include <array>
 
 #include "cli/completion.hpp"
+#include "cli/fleet_options.hpp"
 #include "cli/program.hpp"
 #include "cli/report_options.hpp"
 #include "cli/run_options.hpp"
@@ -437,6 +438,8 @@ constexpr std::array kCommands{
             run_history},
     Command{"report", "what was used and wasted: GPU-hours, energy and cost of users, jobs, hosts or models",
             add_usage_report, run_report},
+    Command{"fleet", "all hosts whose agents a metrics engine hears from: what is wrong, wasted, used, by whom",
+            add_fleet, run_fleet},
     Command{"agent", "ask the agent: status, release TIME, resume", add_agent, run_agent},
     Command{"explain", "what a metric, a finding or a driver error means", add_explain, run_explain},
     Command{"rules", "what deserves an alert; rules and scrape configurations for Prometheus, a dashboard for Grafana",

@@ -101,13 +101,19 @@ struct Options {
   std::optional<std::chrono::nanoseconds> run_interval;  // none: fine at first, then coarser
   bool quiet = false;
 
-  // An engine: gpulse report
+  // An engine: gpulse report, gpulse fleet
   std::string url, url_token_file, url_user, url_password_file, url_ca_file;
   std::chrono::nanoseconds url_timeout = std::chrono::minutes(1);
 
   // gpulse report
   std::string report_by = "user";
   std::size_t top = 10;
+
+  // gpulse fleet
+  std::string fleet_by = "host", fleet_at;
+  std::vector<std::string> fleet_filters;
+  std::size_t fleet_top = 20;
+  std::chrono::nanoseconds fleet_interval = std::chrono::seconds(15);
 
   // gpulse explain; topic also of gpulse help and gpulse completion
   std::vector<std::string> topic;
@@ -138,6 +144,7 @@ int run_record(const Options &options);
 int run_log(const Options &options);
 int run_history(const Options &options);
 int run_report(const Options &options);
+int run_fleet(const Options &options);
 int run_diagnose(const Options &options);
 int run_doctor(const Options &options);
 int run_explain(const Options &options);

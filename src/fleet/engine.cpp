@@ -92,6 +92,15 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
+std::string literal(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("\\.+*?()|[]{}^$").contains(c)) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 Engine::Engine(EngineOptions options) : options_(std::move(options)), client_(options_.client) {}
 
 std::string Engine::seconds_allowed() const {

@@ -42,6 +42,9 @@ struct EngineOptions {
 // "http://prometheus:9090/", also as people copy it from elsewhere: with /api/v1 and what follows it.
 Result<http::Url> parse_engine_url(std::string_view text);
 
+// As a regular expression that fits this text alone.
+std::string literal(std::string_view text);
+
 // A text as PromQL writes it, with its quotes.
 std::string quoted(std::string_view text);
 

@@ -67,16 +67,6 @@ PartWords words_of(UsagePart part) {
   return {};
 }
 
-// As a regular expression that fits this text alone.
-std::string literal(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::string_view("\\.+*?()|[]{}^$").contains(c)) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 std::string selector_of(const PartWords &words, const std::vector<std::string> &instances) {
   auto matchers = words.matcher;
   if (!instances.empty()) {

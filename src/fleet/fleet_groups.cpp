@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/fleet_groups.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <map>
+
+namespace gpulse::fleet {
+
+namespace {
+
+constexpr std::size_t kMostUsers = 64;  // of a group
+constexpr double kFull = 100;
+
+Text owner_name(const FleetOwner &owner, FleetBy by) {
+  switch (by) {
+    case FleetBy::user:
+      return owner.user;
+    case FleetBy::job:
+      // A pod is what a cluster without batch jobs calls one.
+      return owner.job.empty() ? owner.pod : owner.job;
+    case FleetBy::account:
+      return owner.account;
+    default:
+      return owner.pod;
+  }
+}
+
+bool is_of_owners(FleetBy by) { return by != FleetBy::host && by != FleetBy::cluster && by != FleetBy::model; }
+
+using Names = std::vector<Text>;
+using Index = std::map<std::string, std::size_t, std::less<>>;
+
+Names names_of(const FleetSnapshot &fleet, const FleetGpu &gpu, FleetBy by) {
+  const auto &host = fleet.hosts[gpu.host];
+  Names names;
+  if (by == FleetBy::host) {
+    names = {host.name};
+  } else if (by == FleetBy::cluster) {
+    names = {host.cluster};
+  } else if (by == FleetBy::model) {
+    names = {gpu.name};
+  } else {
+    for (const auto &owner : gpu.owners) names.push_back(owner_name(owner, by));
+  }
+  std::erase_if(names, [](const Text &name) { return name.empty(); });
+  return names;
+}
+
+bool fits(std::string_view text, const std::string &pattern) {
+  return ::fnmatch(pattern.c_str(), std::string(text).c_str(), FNM_CASEFOLD | FNM_NOESCAPE) == 0;
+}
+
+bool fits(const FleetSnapshot &fleet, const FleetGpu &gpu, const FleetFilter &filter) {
+  const auto fits_value = [&](const auto &text) { return fits(text, filter.value); };
+  if (filter.word == kFilterState) return fits_value(word(gpu.state));
+  if (filter.word == kFilterFinding) {
+    return std::ranges::any_of(gpu.findings, [&](const FleetFinding &found) { return fits_value(found.id); });
+  }
+  const auto by = static_cast<FleetBy>(std::ranges::find(kFleetBy, filter.word) - kFleetBy.begin());
+  return std::ranges::any_of(names_of(fleet, gpu, by), fits_value);
+}
+
+bool fits_all(const FleetSnapshot &fleet, const FleetGpu &gpu, const std::vector<FleetFilter> &filters) {
+  return std::ranges::all_of(filters, [&](const FleetFilter &filter) {
+    return std::ranges::any_of(
+        filters, [&](const FleetFilter &other) { return other.word == filter.word && fits(fleet, gpu, other); });
+  });
+}
+
+std::optional<double> memory_percent(const FleetGpu &gpu) {
+  const auto used = gpu[FleetReading::memory_used], total = gpu[FleetReading::memory_total];
+  return used && total && *total > 0 ? std::optional(std::min(*used / *total, 1.0) * kFull) : std::nullopt;
+}
+
+void add(FleetTotals &totals, const FleetGpu &gpu) {
+  ++totals.gpus;
+  ++totals.states[static_cast<std::size_t>(gpu.state)];
+  const bool held = gpu.held.value_or(false);
+  totals.held_known += gpu.held ? 1U : 0U;
+  totals.held += held ? 1U : 0U;
+  totals.idle += gpu.idle ? 1U : 0U;
+  const auto activity = gpu[FleetReading::true_activity];
+  totals.utilization.add(gpu[FleetReading::utilization]);
+  totals.true_activity.add(activity);
+  totals.memory_percent.add(memory_percent(gpu));
+  totals.watts.add(gpu[FleetReading::power]);
+  if (held && activity) totals.wasted.add(std::max(0.0, 1 - *activity / kFull));
+  if (const auto heat = gpu[FleetReading::temperature]; heat) {
+    totals.hottest = std::max(totals.hottest.value_or(*heat), *heat);
+  }
+  totals.errors += gpu.errors.empty() ? 0U : 1U;
+  if (gpu.findings.empty()) return;
+  totals.problems += gpu.findings.front().weight == insight::Weight::problem ? 1U : 0U;
+  totals.notes += gpu.findings.front().weight == insight::Weight::note ? 1U : 0U;
+}
+
+// What is worst of a group, in a few words; behind it how many GPUs have it.
+class Worst {
+ public:
+  void note(int severity, std::string words) {
+    if (severity > severity_) counts_.clear();
+    severity_ = std::max(severity_, severity);
+    if (severity == severity_) ++counts_[std::move(words)];
+  }
+  void give(FleetGroup &group) const {
+    group.severity = severity_;
+    const auto most = std::ranges::max_element(counts_, {}, [](const auto &each) { return each.second; });
+    if (most == counts_.end()) return;
+    const auto more = counts_.size() > 1 ? fmt::format(", {} more", counts_.size() - 1) : std::string();
+    group.worst = most->second > 1 && group.gpus.size() > 1 ? fmt::format("{} ({}){}", most->first, most->second, more)
+                                                            : most->first + more;
+  }
+
+ private:
+  int severity_ = 0;
+  Index counts_{};
+};
+
+// Of what is wrong; 0: nothing.
+constexpr int kNote = 1, kProblem = 2, kBroken = 3;
+
+void judge(Worst &worst, const FleetGpu &gpu) {
+  // Of a silent host the host is told.
+  if (gpu.state == GpuState::silent) return;
+  if (gpu.state > GpuState::silent) worst.note(kBroken, std::string(word(gpu.state)));
+  for (const auto code : gpu.errors) worst.note(kProblem, fmt::format("XID {}", code));
+  for (const auto &found : gpu.findings) {
+    if (found.weight == insight::Weight::ok) continue;
+    worst.note(found.weight == insight::Weight::problem ? kProblem : kNote, found.id);
+  }
+  if (gpu.idle) worst.note(kNote, "held but idle");
+}
+
+void finish(const FleetSnapshot &fleet, FleetGroup &group) {
+  Worst worst;
+  // A host with an agent and another exporter comes twice.
+  std::ranges::sort(group.hosts);
+  group.hosts.erase(std::ranges::unique(group.hosts).begin(), group.hosts.end());
+  for (const auto host : group.hosts) {
+    const auto &one = fleet.hosts[host];
+    ++group.totals.hosts;
+    if (!one.silent_for) continue;
+    ++group.totals.silent_hosts;
+    worst.note(kBroken, group.hosts.size() == 1 ? fmt::format("silent {}", silent_words(*one.silent_for)) : "silent");
+  }
+  Index users;
+  for (const auto index : group.gpus) {
+    const auto &gpu = fleet.gpus[index];
+    add(group.totals, gpu);
+    judge(worst, gpu);
+    for (const auto &owner : gpu.owners) {
+      const auto &who = !owner.user.empty() ? owner.user : owner.pod.empty() ? owner.job : owner.pod;
+      if (!who.empty() && users.size() < kMostUsers) users.try_emplace(who.str());
+    }
+  }
+  for (const auto &[user, none] : users) group.users.emplace_back(user);
+  worst.give(group);
+}
+
+class Grouper {
+ public:
+  Grouper(const FleetSnapshot &fleet, FleetView &view) : fleet_(fleet), view_(view) {}
+
+  void take(std::size_t index) {
+    const auto &gpu = fleet_.gpus[index];
+    const auto by = view_.question.by;
+    const auto names = names_of(fleet_, gpu, by);
+    const bool is_free = is_of_owners(by) && gpu.held.has_value() && !*gpu.held;
+    if (names.empty()) put(is_free ? GroupKind::nobody : GroupKind::unknown, {}, index);
+    for (const auto &name : names) put(GroupKind::named, name, index);
+  }
+  // One that has no GPU now.
+  void take_host(std::size_t index) {
+    const auto &host = fleet_.hosts[index];
+    if (is_of_owners(view_.question.by) || view_.question.by == FleetBy::model) return;
+    const auto &name = view_.question.by == FleetBy::host ? host.name : host.cluster;
+    group(name.empty() ? GroupKind::unknown : GroupKind::named, name).hosts.push_back(index);
+  }
+
+ private:
+  void put(GroupKind kind, const Text &name, std::size_t index) {
+    auto &one = group(kind, name);
+    if (!one.gpus.empty() && one.gpus.back() == index) return;  // two owners with one name
+    one.gpus.push_back(index);
+    const auto host = fleet_.gpus[index].host;
+    if (one.hosts.empty() || one.hosts.back() != host) one.hosts.push_back(host);
+  }
+  FleetGroup &group(GroupKind kind, const Text &name) {
+    const auto key = static_cast<char>('0' + static_cast<int>(kind)) + name.str();
+    const auto [found, is_new] = places_.try_emplace(key, view_.groups.size());
+    if (is_new) view_.groups.push_back({.kind = kind, .name = name});
+    return view_.groups[found->second];
+  }
+
+  const FleetSnapshot &fleet_;
+  FleetView &view_;
+  Index places_{};
+};
+
+double waste_of(const FleetGroup &group) {
+  // Idle ones whose true activity nobody tells are wasted too.
+  return std::max(group.totals.wasted.sum, static_cast<double>(group.totals.idle));
+}
+
+bool is_before(const FleetGroup &a, const FleetGroup &b, FleetSort sort) {
+  const auto key = [&](const FleetGroup &group) {
+    const double waste = waste_of(group);
+    const double use = group.totals.utilization.mean().value_or(-1);
+    const double health = group.severity;
+    if (sort == FleetSort::name) return std::array{0.0, 0.0};
+    if (sort == FleetSort::use) return std::array{-use, -health};
+    return sort == FleetSort::waste ? std::array{-waste, -health} : std::array{-health, -waste};
+  };
+  const auto first = key(a), second = key(b);
+  if (first != second) return first < second;
+  if (a.kind != b.kind) return a.kind < b.kind;
+  return a.name.str() < b.name.str();
+}
+
+void sort_groups(FleetView &view) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < view.groups.size(); ++i) order.push_back(i);
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return is_before(view.groups[a], view.groups[b], view.question.sort);
+  });
+  std::vector<FleetGroup> sorted;
+  for (const auto index : order) sorted.push_back(std::move(view.groups[index]));
+  view.groups = std::move(sorted);
+}
+
+// What belongs to the fleet after the filters; an instance adds nothing to its GPU, but stands for one that is not
+// told.
+std::vector<std::size_t> whole_gpus(const FleetSnapshot &fleet, const std::vector<std::size_t> &chosen) {
+  const auto key = [](const FleetGpu &gpu, const std::string &uuid) { return fmt::format("{} {}", gpu.host, uuid); };
+  Index there;
+  for (const auto index : chosen) there[key(fleet.gpus[index], fleet.gpus[index].uuid)] = index;
+  std::vector<std::size_t> wholes;
+  for (const auto index : chosen) {
+    const auto &gpu = fleet.gpus[index];
+    if (gpu.parent.empty() || !there.contains(key(gpu, gpu.parent))) wholes.push_back(index);
+  }
+  return wholes;
+}
+
+}  // namespace
+
+std::size_t FleetTotals::bad() const {
+  const auto lost = states[static_cast<std::size_t>(GpuState::lost)];
+  const auto gone = states[static_cast<std::size_t>(GpuState::gone)];
+  return lost + gone + states[static_cast<std::size_t>(GpuState::not_responding)] + silent_hosts;
+}
+
+Result<FleetFilter> parse_fleet_filter(std::string_view text) {
+  const auto sign = text.find('=');
+  FleetFilter filter{.word = std::string(trim(text.substr(0, sign)))};
+  const bool is_known = std::ranges::find(kFleetBy, filter.word) != kFleetBy.end() || filter.word == kFilterState ||
+                        filter.word == kFilterFinding;
+  if (sign == std::string_view::npos || !is_known) {
+    return failure(fmt::format("\"{}\" is no filter", printable(text)),
+                   "give WORD=VALUE, with host, cluster, user, job, account, pod, model, state or finding");
+  }
+  filter.value = trim(text.substr(sign + 1));
+  if (filter.value.empty()) return failure(fmt::format("the filter \"{}\" has no value", printable(text)), "user=ann");
+  return filter;
+}
+
+FleetView make_fleet_view(const FleetSnapshot &fleet, FleetQuestion question) {
+  FleetView view{.question = std::move(question)};
+  const auto &filters = view.question.filters;
+  std::vector<bool> is_chosen(fleet.hosts.size());
+  for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
+    if (!fits_all(fleet, fleet.gpus[i], filters)) continue;
+    view.gpus.push_back(i);
+    is_chosen[fleet.gpus[i].host] = true;
+  }
+  Grouper grouper(fleet, view);
+  FleetGroup all{.gpus = whole_gpus(fleet, view.gpus)};
+  for (const auto index : all.gpus) grouper.take(index);
+  std::vector<bool> has_gpu(fleet.hosts.size());
+  for (const auto &gpu : fleet.gpus) has_gpu[gpu.host] = true;
+  for (std::size_t i = 0; i < fleet.hosts.size() && filters.empty(); ++i) {
+    if (has_gpu[i]) continue;
+    grouper.take_host(i);
+    is_chosen[i] = true;
+  }
+  for (std::size_t i = 0; i < is_chosen.size(); ++i) {
+    if (is_chosen[i]) view.hosts.push_back(i);
+  }
+  all.hosts = view.hosts;
+  finish(fleet, all);
+  view.totals = all.totals;
+  for (auto &group : view.groups) finish(fleet, group);
+  sort_groups(view);
+  return view;
+}
+
+std::string silent_words(Seconds time) {
+  const auto seconds = static_cast<long>(std::max(0.0, time.count()));
+  constexpr long kMinute = 60, kHour = 3600, kDay = 86'400;
+  if (seconds < 2 * kMinute) return fmt::format("{} s", seconds);
+  if (seconds < 2 * kHour) return fmt::format("{} min", seconds / kMinute);
+  return seconds < kDay ? fmt::format("{} h", seconds / kHour) : std::string("over a day");
+}
+
+}  // namespace gpulse::fleet

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/fleet_groups.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fleet/fleet_text.hpp"
+
+namespace gpulse::fleet {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+FleetGpu gpu(std::size_t host, const char *uuid, std::optional<double> activity, std::vector<FleetOwner> owners = {}) {
+  FleetGpu one{.host = host, .uuid = uuid, .id = "0", .name = "H100", .held = !owners.empty(), .owners = owners};
+  one.readings[static_cast<std::size_t>(FleetReading::true_activity)] = activity;
+  one.readings[static_cast<std::size_t>(FleetReading::power)] = 100;
+  return one;
+}
+
+FleetSnapshot some_fleet() {
+  FleetSnapshot fleet{.place = "engine:9090"};
+  fleet.hosts = {{.instance = "n1", .name = "n1", .cluster = "east"},
+                 {.instance = "n2", .name = "n2", .cluster = "east"},
+                 {.instance = "n3", .name = "n3", .cluster = "west"}};
+  fleet.gpus = {gpu(0, "a", 80, {{.user = "ann", .job = "1"}}), gpu(0, "b", 20, {{.user = "ann"}, {.user = "bob"}}),
+                gpu(1, "c", 10), gpu(1, "d", std::nullopt, {{.pod = "shop/web"}}), gpu(2, "e", std::nullopt)};
+  return fleet;
+}
+
+FleetSnapshot silent_fleet() {
+  auto fleet = some_fleet();
+  fleet.hosts[2].silent_for = 240s;
+  fleet.gpus[4].state = GpuState::silent;
+  fleet.gpus[4].held.reset();
+  fleet.gpus[4].readings = {};
+  return fleet;
+}
+
+std::vector<std::string> names(const FleetView &view) {
+  std::vector<std::string> all;
+  for (const auto &group : view.groups) all.push_back(group.name);
+  return all;
+}
+
+std::string shown(const FleetSnapshot &fleet, FleetQuestion question = {}, FleetTextOptions options = {}) {
+  return render_fleet(fleet, make_fleet_view(fleet, std::move(question)), options);
+}
+
+TEST(FleetGroups, AddUpWhatIsKnown) {
+  const auto view = make_fleet_view(silent_fleet(), {});
+  const auto &totals = view.totals;
+  EXPECT_EQ(totals.hosts, 3U);
+  EXPECT_EQ(totals.silent_hosts, 1U);
+  EXPECT_EQ(totals.gpus, 5U);
+  EXPECT_EQ(totals.held, 3U);
+  EXPECT_EQ(totals.held_known, 4U);
+  EXPECT_DOUBLE_EQ(totals.true_activity.mean().value(), (80 + 20 + 10) / 3.0) << "two are not known";
+  EXPECT_DOUBLE_EQ(totals.watts.total().value(), 400);
+  EXPECT_DOUBLE_EQ(totals.wasted.sum, 0.2 + 0.8) << "held, and not used";
+}
+
+TEST(FleetGroups, CountAGpuWithEachThatHoldsIt) {
+  const auto view = make_fleet_view(silent_fleet(), {.by = FleetBy::user, .sort = FleetSort::name});
+  ASSERT_THAT(view.groups, SizeIs(4));
+  EXPECT_EQ(names(view), (std::vector<std::string>{"ann", "bob", "", ""}));
+  EXPECT_THAT(view.groups[0].gpus, ElementsAre(0U, 1U));
+  EXPECT_THAT(view.groups[1].gpus, ElementsAre(1U));
+  EXPECT_EQ(view.groups[2].kind, GroupKind::nobody);
+  EXPECT_THAT(view.groups[2].gpus, ElementsAre(2U));
+  EXPECT_EQ(view.groups[3].kind, GroupKind::unknown) << "a pod has no user, a silent host tells nothing";
+  EXPECT_THAT(view.groups[3].gpus, ElementsAre(3U, 4U));
+}
+
+TEST(FleetGroups, AreOfEveryKind) {
+  const auto fleet = some_fleet();
+  const auto by = [&](FleetBy what) { return names(make_fleet_view(fleet, {.by = what, .sort = FleetSort::name})); };
+  EXPECT_THAT(by(FleetBy::cluster), ElementsAre("east", "west"));
+  EXPECT_THAT(by(FleetBy::job), ElementsAre("1", "shop/web", "", ""));
+  EXPECT_THAT(by(FleetBy::pod), ElementsAre("shop/web", "", ""));
+  EXPECT_THAT(by(FleetBy::model), ElementsAre("H100"));
+}
+
+TEST(FleetGroups, HaveTheWorstFirst) {
+  auto fleet = silent_fleet();
+  EXPECT_THAT(names(make_fleet_view(fleet, {})), ElementsAre("n3", "n1", "n2"));
+  EXPECT_THAT(names(make_fleet_view(fleet, {.sort = FleetSort::waste})), ElementsAre("n1", "n3", "n2"));
+  fleet.gpus[2].findings = {{.id = "health", .weight = insight::Weight::problem}};
+  fleet.gpus[0].idle = true;
+  EXPECT_THAT(names(make_fleet_view(fleet, {})), ElementsAre("n3", "n2", "n1"));
+  fleet.gpus[0].state = GpuState::lost;
+  const auto view = make_fleet_view(fleet, {.by = FleetBy::cluster});
+  EXPECT_EQ(view.groups[0].worst, "lost");
+  EXPECT_EQ(view.totals.bad(), 2U) << "one GPU and one host";
+}
+
+TEST(FleetGroups, AreOfTheGpusThatFit) {
+  const auto fleet = some_fleet();
+  const auto chosen = [&](std::vector<std::string> words) {
+    FleetQuestion question;
+    for (const auto &word : words) question.filters.push_back(*parse_fleet_filter(word));
+    std::string uuids;
+    for (const auto index : make_fleet_view(fleet, question).gpus) uuids += fleet.gpus[index].uuid;
+    return uuids;
+  };
+  EXPECT_EQ(chosen({}), "abcde");
+  EXPECT_EQ(chosen({"user=ANN"}), "ab");
+  EXPECT_EQ(chosen({"user=an"}), "");
+  EXPECT_EQ(chosen({"user=a*", "user=bob"}), "ab");
+  EXPECT_EQ(chosen({"user=ann", "host=n2"}), "");
+  EXPECT_EQ(chosen({"host=n[12]", "state=ok"}), "abcd");
+  EXPECT_THAT(parse_fleet_filter("colour=red").error().line(), HasSubstr("no filter"));
+  EXPECT_THAT(parse_fleet_filter("user").error().line(), HasSubstr("WORD=VALUE"));
+  EXPECT_THAT(parse_fleet_filter("user=").error().line(), HasSubstr("no value"));
+}
+
+TEST(FleetGroups, CountAnInstanceWithItsGpu) {
+  auto fleet = some_fleet();
+  auto instance = gpu(0, "a1", 50);
+  instance.parent = "a";
+  fleet.gpus.push_back(instance);
+  const auto view = make_fleet_view(fleet, {});
+  EXPECT_EQ(view.totals.gpus, 5U);
+  EXPECT_THAT(view.gpus, SizeIs(6));
+}
+
+TEST(FleetText, SaysSinceWhenAHostIsSilent) {
+  const auto text = shown(silent_fleet(), {}, {.style = {.unicode = true, .width = 80}});
+  EXPECT_THAT(text, HasSubstr("silent 4 min"));
+  EXPECT_THAT(text, HasSubstr("░"));
+  EXPECT_THAT(text, HasSubstr("3 hosts, 5 GPUs · 3 held · truly used 37 %"));
+}
+
+TEST(FleetText, IsPlainWhereItHasToBe) {
+  auto fleet = silent_fleet();
+  fleet.gpus[0].state = GpuState::lost;
+  fleet.gpus[1].owners[0].user = "\u202Eann\x1b[31m";
+  const auto text = shown(fleet, {}, {.style = {.unicode = false, .width = 80}});
+  for (const char c : text) EXPECT_TRUE(c == '\n' || (c >= ' ' && c < 127)) << static_cast<int>(c);
+  EXPECT_THAT(text, HasSubstr("X:"));
+  EXPECT_THAT(text, HasSubstr("~"));
+}
+
+TEST(FleetText, FoldsTheQuietOnes) {
+  FleetSnapshot fleet;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    fleet.hosts.push_back({.instance = std::to_string(i), .name = std::to_string(i)});
+    fleet.gpus.push_back(gpu(i, "g", 50));
+    fleet.gpus.back().uuid += std::to_string(i);
+  }
+  EXPECT_THAT(shown(fleet), HasSubstr("… 980 others, all well"));
+  fleet.gpus[7].state = GpuState::lost;
+  EXPECT_THAT(shown(fleet, {.sort = FleetSort::name}, {.top = 1}), HasSubstr("999 others, 1 of them with something"));
+  EXPECT_THAT(shown(fleet, {}, {.height = 10}), HasSubstr("others, all well"));
+}
+
+TEST(FleetText, KeepsToItsWidth) {
+  auto fleet = silent_fleet();
+  fleet.hosts[0].name = std::string(100, 'x');
+  for (const int width : {40, 60, 80, 120}) {
+    std::string_view rest = std::string_view();
+    const auto text = shown(fleet, {}, {.style = {.width = width}});
+    rest = text;
+    while (!rest.empty()) EXPECT_LE(term::width({{std::string(next_piece(rest, '\n')), term::Colour::plain}}), width);
+  }
+}
+
+TEST(FleetText, SaysWhatIsMissing) {
+  auto fleet = some_fleet();
+  fleet.faults = {{.what = "power", .why = "it takes too long", .part = FleetPart::power}};
+  fleet.warning = "a shard is away";
+  const auto text = shown(fleet, {}, {.trouble = "nothing listens"});
+  EXPECT_THAT(text, HasSubstr("power: it takes too long"));
+  EXPECT_THAT(text, HasSubstr("something is missing: a shard is away"));
+  EXPECT_THAT(text, HasSubstr("nothing newer than"));
+}
+
+TEST(FleetText, WritesNumbersOrNothing) {
+  const auto fleet = silent_fleet();
+  const auto view = make_fleet_view(fleet, {});
+  const auto json = fleet_json(fleet, view);
+  EXPECT_THAT(json, HasSubstr(R"("sm_active_percent":80)"));
+  EXPECT_THAT(json, HasSubstr(R"("unavailable":{"gpu_utilization_percent":"silent")"));
+  const auto csv = fleet_csv(fleet, view, false);
+  EXPECT_THAT(csv, HasSubstr("n3,named,1,1,1,,0,"));
+  EXPECT_THAT(csv, Not(HasSubstr("time,")));
+}
+
+}  // namespace
+}  // namespace gpulse::fleet

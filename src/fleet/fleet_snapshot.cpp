@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/fleet_snapshot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "fleet/engine_gpus.hpp"
+#include "fleet/foreign.hpp"
+#include "insight/catalogue.hpp"
+#include "model/plausible.hpp"
+
+namespace gpulse::fleet {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Parts = std::array<const std::vector<EngineSeries> *, kFleetParts>;
+using Index = std::map<std::string, std::size_t, std::less<>>;
+
+constexpr std::size_t kMostText = 256;   // bytes of a name
+constexpr std::size_t kMostOwners = 16;  // of a GPU; an agent names at most nine
+constexpr std::size_t kMostErrors = 16;
+constexpr Seconds kLatency = 90s;  // a scrape may be a minute away, and an engine may keep the newest 30 seconds back
+constexpr Seconds kSilent = 60s;
+
+Text short_text(std::string_view text) {
+  return std::string(first_bytes(printable(text.substr(0, 4 * kMostText)), kMostText));
+}
+
+WallTime wall_time(double seconds) {
+  return WallTime(std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(seconds)));
+}
+
+// None where it is no number, or none that a clock shows.
+std::optional<WallTime> moment_of(const EngineSeries &series) {
+  constexpr double kLast = 9e9;
+  if (series.points.empty()) return std::nullopt;
+  const double value = series.points.back().value;
+  return value > 0 && value < kLast ? std::optional(wall_time(value)) : std::nullopt;
+}
+
+// A label may hold any byte, so that its length is part of the key.
+std::string key_of(std::string_view instance, std::string_view uuid) {
+  return fmt::format("{} {}{}", instance.size(), instance, uuid);
+}
+
+GpuState state_of(std::string_view state) {
+  if (state == word(DeviceState::lost)) return GpuState::lost;
+  if (state == word(DeviceState::not_responding)) return GpuState::not_responding;
+  return state == word(DeviceState::asleep) ? GpuState::asleep : GpuState::ok;
+}
+
+insight::Weight weight_of(std::string_view severity) {
+  if (severity == insight::word(insight::Weight::problem)) return insight::Weight::problem;
+  return severity == insight::word(insight::Weight::ok) ? insight::Weight::ok : insight::Weight::note;
+}
+
+class FleetMaker {
+ public:
+  FleetMaker(WallTime at, Seconds interval) : interval_(interval) { fleet_.at = at; }
+
+  FleetSnapshot make(const FleetAnswers &answers, std::span<const ForeignAnswers> foreign) {
+    note_present(answers);
+    add_gpus(answers.infos, answers.knows_silent);
+    add_moments(answers);
+    for (const auto &exporter : foreign) add_foreign(exporter);
+    dropped_.resize(fleet_.gpus.size());
+    told_.resize(fleet_.gpus.size());
+    judge_silence();
+    take_states(answers.parts);
+    take_readings(answers.parts);
+    if (answers.parts[static_cast<std::size_t>(FleetPart::state)] != nullptr) drop_replaced();
+    take_owners(answers.parts);
+    take_troubles(answers.parts);
+    for (const auto &exporter : foreign) take_foreign(exporter);
+    fold_instances();
+    for (auto &gpu : fleet_.gpus) tidy(gpu);
+    drop();
+    note_doubles();
+    return std::move(fleet_);
+  }
+
+ private:
+  std::size_t host_at(const std::string &instance, Exporter exporter) {
+    const auto [found, is_new] = hosts_.try_emplace(instance, fleet_.hosts.size());
+    if (is_new) {
+      fleet_.hosts.push_back({.instance = instance, .name = short_text(host_of(instance)), .exporter = exporter});
+    }
+    return found->second;
+  }
+
+  void note_present(const FleetAnswers &answers) {
+    const auto take = [&](std::span<const EngineSeries> series, std::size_t rank) {
+      for (const auto &one : series) present_[std::string(one.label("instance"))] |= rank;
+    };
+    take(part_of(answers.parts, FleetPart::alive), 0);
+    take(answers.last_alive, 0);
+    take(part_of(answers.parts, FleetPart::state), kTellsState);
+  }
+
+  // VictoriaMetrics tells of all hosts of a day, those that were not there yet too.
+  void add_gpus(std::span<const EngineSeries> infos, bool only_present) {
+    for (auto &known : gpus_of(infos)) {
+      if (only_present && !present_.contains(known.instance)) continue;
+      const auto host = host_at(known.instance, Exporter::gpulse);
+      uuids_[plain_uuid(known.uuid)] = host;
+      index_[key_of(known.instance, known.uuid)] = fleet_.gpus.size();
+      fleet_.gpus.push_back({.host = host,
+                             .uuid = known.uuid,
+                             .parent = known.parent,
+                             .id = known.id ? text(*known.id) : std::string("?"),
+                             .name = short_text(known.name),
+                             .vendor = short_text(known.vendor)});
+    }
+    for (const auto &info : infos) {
+      const auto host = hosts_.find(info.label("instance"));
+      if (host != hosts_.end()) note_cluster(fleet_.hosts[host->second], info);
+    }
+  }
+
+  static void note_cluster(FleetHost &host, const EngineSeries &series) {
+    if (host.cluster.empty()) host.cluster = short_text(series.label("cluster"));
+  }
+
+  void add_moments(const FleetAnswers &answers) {
+    const auto take = [&](std::span<const EngineSeries> series) {
+      for (const auto &one : series) {
+        const auto moment = moment_of(one);
+        if (!moment) continue;
+        auto &host = fleet_.hosts[host_at(std::string(one.label("instance")), Exporter::gpulse)];
+        note_cluster(host, one);
+        if (!host.last || *host.last < *moment) host.last = *moment;
+      }
+    };
+    const auto *alive = answers.parts[static_cast<std::size_t>(FleetPart::alive)];
+    knows_moments_ = alive != nullptr;
+    if (alive != nullptr) take(*alive);
+    take(answers.last_alive);
+  }
+
+  void add_foreign(const ForeignAnswers &answers) {
+    const auto &exporter = *answers.exporter;
+    for (const auto &series : answers.present) {
+      const auto moment = moment_of(series);
+      const auto uuid = series.label(exporter.uuid);
+      // What an agent tells of is not shown twice.
+      if (!moment || uuid.empty() || uuids_.contains(plain_uuid(uuid))) continue;
+      const auto host = host_at(std::string(series.label("instance")), exporter.exporter);
+      name_foreign(fleet_.hosts[host], exporter, series);
+      auto &last = fleet_.hosts[host].last;
+      if (!last || *last < *moment) last = *moment;
+      const auto slot = index_.try_emplace(foreign_key(exporter, series), fleet_.gpus.size());
+      if (slot.second) fleet_.gpus.push_back(foreign_gpu(host, series, uuid));
+      if (const auto job = series.label("hpc_job"); !job.empty() && *moment == last) {
+        add_owner(fleet_.gpus[slot.first->second], {.job = short_text(job)});
+      }
+    }
+  }
+
+  static void name_foreign(FleetHost &host, const ForeignExporter &exporter, const EngineSeries &series) {
+    const auto name = series.label("Hostname").empty() ? series.label("hostname") : series.label("Hostname");
+    std::string_view address = host.instance;
+    if (address.ends_with(exporter.port)) address.remove_suffix(exporter.port.size());
+    host.name = short_text(name.empty() ? address : name);
+    note_cluster(host, series);
+  }
+
+  static FleetGpu foreign_gpu(std::size_t host, const EngineSeries &series, std::string_view uuid) {
+    const auto instance = series.label("GPU_I_ID");
+    const auto number = series.label("gpu").empty() ? series.label("index") : series.label("gpu");
+    const auto name = series.label("modelName").empty() ? series.label("name") : series.label("modelName");
+    FleetGpu gpu{.host = host,
+                 .uuid = std::string(uuid),
+                 .id = short_text(number.empty() ? "?" : number),
+                 .name = short_text(name),
+                 .vendor = "nvidia"};
+    if (!instance.empty()) {
+      gpu.parent = gpu.uuid;
+      gpu.uuid += fmt::format("/{}", short_text(instance));
+      gpu.id = fmt::format("{}:{}", gpu.id, short_text(instance));
+    }
+    return gpu;
+  }
+
+  static std::string foreign_key(const ForeignExporter &exporter, const EngineSeries &series) {
+    return key_of(series.label("instance"),
+                  fmt::format("{}/{}", series.label(exporter.uuid), series.label("GPU_I_ID")));
+  }
+
+  // How far the newest sample of all hosts lies back is the way to the engine, not the hosts'; but no more than that.
+  void judge_silence() {
+    std::optional<WallTime> newest;
+    for (const auto &host : fleet_.hosts) {
+      if (host.last && *host.last <= fleet_.at && (!newest || *newest < *host.last)) newest = host.last;
+    }
+    const auto latency = newest ? std::min(Seconds(fleet_.at - *newest), kLatency) : Seconds(0);
+    for (auto &host : fleet_.hosts) {
+      if (host.exporter == Exporter::gpulse && !knows_moments_) continue;
+      // One of another version, which does not tell when it took its samples.
+      const auto present = present_.find(host.instance);
+      if (!host.last && present != present_.end() && present->second == kTellsState) continue;
+      // Nobody knows since when.
+      const Seconds age = host.last ? Seconds(fleet_.at - *host.last) - latency : Seconds(24h);
+      if (age > kSilent + 3 * interval_) host.silent_for = age;
+    }
+  }
+
+  FleetGpu *find(const EngineSeries &series) {
+    const auto found = index_.find(key_of(series.label("instance"), series.label("uuid")));
+    return found == index_.end() || is_silent(fleet_.gpus[found->second]) ? nullptr : &fleet_.gpus[found->second];
+  }
+  bool is_silent(const FleetGpu &gpu) const { return fleet_.hosts[gpu.host].silent_for.has_value(); }
+
+  static std::span<const EngineSeries> part_of(const Parts &parts, FleetPart part) {
+    const auto *answer = parts[static_cast<std::size_t>(part)];
+    return answer == nullptr ? std::span<const EngineSeries>() : std::span(*answer);
+  }
+
+  void take_states(const Parts &parts) {
+    for (auto &gpu : fleet_.gpus) {
+      if (is_silent(gpu)) gpu.state = GpuState::silent;
+    }
+    for (const auto &series : part_of(parts, FleetPart::state)) {
+      auto *gpu = find(series);
+      if (gpu == nullptr) continue;
+      told_[place_of(*gpu)] = true;
+      gpu->state = std::max(gpu->state, state_of(series.label("state")));
+    }
+  }
+
+  std::size_t place_of(const FleetGpu &gpu) const { return static_cast<std::size_t>(&gpu - fleet_.gpus.data()); }
+  std::string seat_of(const FleetGpu &gpu) const { return key_of(fleet_.hosts[gpu.host].instance, gpu.id.str()); }
+
+  // A GPU of which nothing is told is gone, unless another one has its place now: instances are made and unmade every
+  // day. One with readings and no state is told of by another version.
+  void drop_replaced() {
+    Index seats;
+    for (std::size_t i = 0; i < told_.size(); ++i) {
+      const bool has_reading =
+          std::ranges::any_of(fleet_.gpus[i].readings, [](const auto &one) { return one.has_value(); });
+      if (has_reading) told_[i] = true;
+      if (told_[i]) seats[seat_of(fleet_.gpus[i])] = i;
+    }
+    for (std::size_t i = 0; i < told_.size(); ++i) {
+      auto &gpu = fleet_.gpus[i];
+      if (fleet_.hosts[gpu.host].exporter != Exporter::gpulse || is_silent(gpu) || told_[i]) continue;
+      gpu.state = GpuState::gone;
+      dropped_[i] = !gpu.parent.empty() || seats.contains(seat_of(gpu));
+    }
+  }
+
+  static void set_reading(FleetGpu &gpu, FleetReading reading, double value) {
+    const auto slot = static_cast<std::size_t>(reading);
+    if (!std::isfinite(value)) return;
+    if (const auto good = plausible(kReadingMetrics[slot], value)) gpu.readings[slot] = good.value();
+  }
+
+  void take_readings(const Parts &parts) {
+    for (std::size_t i = 0; i < kFleetReadings; ++i) {
+      const auto scale = prometheus_scale(describe(kReadingMetrics[i]));
+      for (const auto &series : part_of(parts, static_cast<FleetPart>(i))) {
+        auto *gpu = find(series);
+        // An engine may go on for minutes with the last value of what is no more.
+        if (gpu == nullptr || series.points.empty() || gpu->state > GpuState::silent) continue;
+        set_reading(*gpu, static_cast<FleetReading>(i), series.points.back().value / scale);
+      }
+    }
+  }
+
+  template <class T>
+  static void add_once(std::vector<T> &list, const T &one) {
+    if (std::ranges::find(list, one) == list.end()) list.push_back(one);
+  }
+
+  static void add_owner(FleetGpu &gpu, const FleetOwner &owner) {
+    gpu.held = true;
+    if (gpu.owners.size() < kMostOwners) add_once(gpu.owners, owner);
+  }
+
+  void take_owners(const Parts &parts) {
+    if (parts[static_cast<std::size_t>(FleetPart::owners)] == nullptr) return;
+    for (auto &gpu : fleet_.gpus) {
+      const bool is_told = fleet_.hosts[gpu.host].exporter == Exporter::gpulse && gpu.state <= GpuState::asleep;
+      if (is_told) gpu.held = false;
+    }
+    for (const auto &series : part_of(parts, FleetPart::owners)) {
+      auto *gpu = find(series);
+      if (gpu == nullptr) continue;
+      auto pod = short_text(series.label("gpu_pod"));
+      if (const auto space = series.label("gpu_namespace"); !space.empty() && !pod.empty()) {
+        pod = fmt::format("{}/{}", short_text(space), pod);
+      }
+      add_owner(*gpu, {.user = short_text(series.label("user")),
+                       .job = short_text(series.label("batch_job")),
+                       .account = short_text(series.label("batch_account")),
+                       .pod = std::move(pod)});
+    }
+  }
+
+  void take_troubles(const Parts &parts) {
+    for (const auto &series : part_of(parts, FleetPart::findings)) {
+      auto *gpu = find(series);
+      if (gpu == nullptr || gpu->findings.size() >= insight::kFindingIds) continue;
+      FleetFinding found{.id = short_text(series.label("finding")), .weight = weight_of(series.label("severity"))};
+      add_once(gpu->findings, found);
+    }
+    for (const auto &series : part_of(parts, FleetPart::errors)) {
+      auto *gpu = find(series);
+      const auto code = parse_integer<std::uint32_t>(series.label("xid"));
+      if (gpu == nullptr || !code || gpu->errors.size() >= kMostErrors) continue;
+      add_once(gpu->errors, *code);
+    }
+    for (const auto &series : part_of(parts, FleetPart::idle)) {
+      if (auto *gpu = find(series); gpu != nullptr && gpu->held.value_or(false)) gpu->idle = true;
+    }
+  }
+
+  void take_foreign(const ForeignAnswers &answers) {
+    for (std::size_t i = 0; i < answers.readings.size(); ++i) {
+      if (answers.readings[i] == nullptr) continue;
+      const auto &reading = answers.exporter->readings[i];
+      for (const auto &series : *answers.readings[i]) {
+        const auto found = index_.find(foreign_key(*answers.exporter, series));
+        if (found == index_.end() || series.points.empty() || is_silent(fleet_.gpus[found->second])) continue;
+        set_reading(fleet_.gpus[found->second], reading.reading, series.points.back().value * reading.scale);
+      }
+    }
+  }
+
+  // Who is on an instance is on its GPU, and what is wrong with the one is wrong with the other.
+  void fold_instances() {
+    for (std::size_t i = 0; i < fleet_.gpus.size(); ++i) {
+      const auto &instance = fleet_.gpus[i];
+      if (instance.parent.empty() || dropped_[i]) continue;
+      const auto found = index_.find(key_of(fleet_.hosts[instance.host].instance, instance.parent));
+      if (found == index_.end() || found->second == i) continue;
+      auto &whole = fleet_.gpus[found->second];
+      for (const auto &owner : instance.owners) add_owner(whole, owner);
+      for (const auto &finding : instance.findings) add_once(whole.findings, finding);
+    }
+  }
+
+  static void tidy(FleetGpu &gpu) {
+    std::ranges::sort(gpu.errors);
+    const auto worst = std::ranges::max_element(gpu.findings, {}, &FleetFinding::weight);
+    if (worst != gpu.findings.end()) std::iter_swap(gpu.findings.begin(), worst);
+    if (gpu.state != GpuState::silent) return;
+    gpu.held.reset();
+    gpu.owners.clear();
+  }
+
+  void drop() {
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < fleet_.gpus.size(); ++i) {
+      if (dropped_[i]) continue;
+      if (next != i) fleet_.gpus[next] = std::move(fleet_.gpus[i]);
+      ++next;
+    }
+    fleet_.gpus.resize(next);
+    for (auto &host : fleet_.hosts) {
+      if (host.name.empty()) host.name = "?";
+    }
+  }
+
+  // One that is scraped and writes by itself too, say.
+  void note_doubles() {
+    Index seen;
+    std::size_t twice = 0;
+    for (const auto &gpu : fleet_.gpus) {
+      if (gpu.state < GpuState::silent && ++seen[gpu.uuid] == 2) ++twice;
+    }
+    if (twice == 0) return;
+    fleet_.faults.push_back({.what = "GPUs",
+                             .why = fmt::format("{} known on two hosts, and counted on both",
+                                                twice == 1 ? "1 is" : fmt::format("{} are", twice))});
+  }
+
+  FleetSnapshot fleet_{};
+  Seconds interval_;
+  Index hosts_{}, index_{};
+  static constexpr std::size_t kTellsState = 1;
+  Index present_{};  // agents of which anything is known now
+  Index uuids_{};    // that agents tell of
+  std::vector<bool> told_{}, dropped_{};
+  bool knows_moments_ = false;
+};
+
+}  // namespace
+
+std::string_view word(Exporter exporter) {
+  constexpr std::array<std::string_view, 3> kWords{"gpulse", "dcgm", "nvidia-smi"};
+  return kWords[static_cast<std::size_t>(exporter)];
+}
+
+std::string_view word(GpuState state) {
+  constexpr std::array<std::string_view, 6> kWords{"ok", "asleep", "silent", "gone", "not responding", "lost"};
+  return kWords[static_cast<std::size_t>(state)];
+}
+
+std::string_view why_unknown(const FleetSnapshot &fleet, const FleetGpu &gpu, FleetReading reading) {
+  if (gpu.state != GpuState::ok) return word(gpu.state);
+  const auto part = static_cast<FleetPart>(reading);
+  const bool has_agent = fleet.hosts[gpu.host].exporter == Exporter::gpulse;
+  for (const auto &fault : fleet.faults) {
+    if (has_agent && fault.part == part && !fault.as_of) return fault.why;
+  }
+  return "no such series, or no value that can be";
+}
+
+FleetSnapshot make_fleet(const FleetAnswers &answers, std::span<const ForeignAnswers> foreign, WallTime at,
+                         Seconds interval) {
+  return FleetMaker(at, interval).make(answers, foreign);
+}
+
+std::vector<std::string> missing_hosts(const FleetAnswers &answers) {
+  Index missing;
+  for (const auto &info : answers.infos) missing.try_emplace(std::string(info.label("instance")));
+  const auto *alive = answers.parts[static_cast<std::size_t>(FleetPart::alive)];
+  if (alive == nullptr) return {};
+  for (const auto &series : *alive) missing.erase(std::string(series.label("instance")));
+  std::vector<std::string> names;
+  for (const auto &[name, none] : missing) names.push_back(name);
+  return names;
+}
+
+}  // namespace gpulse::fleet

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/fleet_snapshot.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "fleet/foreign.hpp"
+
+namespace gpulse::fleet {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr double kNow = 1'700'000'000;
+const WallTime kAt{std::chrono::seconds(1'700'000'000)};
+
+EngineSeries one(std::vector<Label> labels, double value) {
+  return {.labels = std::move(labels), .points = {{kNow, value}}};
+}
+EngineSeries of_gpu(const char *instance, const char *uuid, double value, std::vector<Label> more = {}) {
+  more.insert(more.end(), {{"instance", instance}, {"uuid", uuid}});
+  return one(std::move(more), value);
+}
+EngineSeries info(const char *instance, const char *uuid, const char *gpu, std::vector<Label> more = {}) {
+  more.insert(more.end(), {{"gpu", gpu}, {"vendor", "nvidia"}, {"name", "H100"}});
+  return of_gpu(instance, uuid, 1, std::move(more));
+}
+EngineSeries state(const char *instance, const char *uuid, const char *word) {
+  return of_gpu(instance, uuid, 1, {{"state", word}});
+}
+EngineSeries alive(const char *instance, double ago) { return one({{"instance", instance}}, kNow - ago); }
+
+// The answers of an engine, by what was asked.
+class Fleet : public ::testing::Test {
+ protected:
+  std::vector<EngineSeries> &at(FleetPart part) { return parts_[static_cast<std::size_t>(part)]; }
+  void lose(FleetPart part) { lost_[static_cast<std::size_t>(part)] = true; }
+
+  FleetSnapshot make(std::span<const ForeignAnswers> foreign = {}) {
+    FleetAnswers answers{.infos = infos_, .parts = {}, .last_alive = last_alive_, .knows_silent = knows_silent_};
+    for (std::size_t i = 0; i < kFleetParts; ++i) answers.parts[i] = lost_[i] ? nullptr : &parts_[i];
+    return make_fleet(answers, foreign, kAt, Seconds(15));
+  }
+
+  std::vector<EngineSeries> infos_{info("n1:9837", "GPU-a", "0"), info("n1:9837", "GPU-b", "1"),
+                                   info("n2:9837", "GPU-c", "0")};
+  std::array<std::vector<EngineSeries>, kFleetParts> parts_{};
+  std::array<bool, kFleetParts> lost_{};
+  std::vector<EngineSeries> last_alive_{};
+  bool knows_silent_ = false;
+};
+
+class TwoHosts : public Fleet {
+ protected:
+  TwoHosts() {
+    at(FleetPart::alive) = {alive("n1:9837", 31), alive("n2:9837", 33)};
+    at(FleetPart::state) = {state("n1:9837", "GPU-a", "ok"), state("n1:9837", "GPU-b", "ok"),
+                            state("n2:9837", "GPU-c", "ok")};
+  }
+};
+
+TEST_F(TwoHosts, HaveTheirReadingsInTheUnitsOfTheTable) {
+  at(FleetPart::utilization) = {of_gpu("n1:9837", "GPU-a", 0.85), of_gpu("n2:9837", "GPU-c", 0.25)};
+  at(FleetPart::power) = {of_gpu("n1:9837", "GPU-b", 310)};
+  const auto fleet = make();
+  ASSERT_THAT(fleet.gpus, SizeIs(3));
+  EXPECT_EQ(fleet.hosts[0].name, "n1");
+  EXPECT_DOUBLE_EQ(fleet.gpus[0][FleetReading::utilization].value(), 85);
+  EXPECT_DOUBLE_EQ(fleet.gpus[1][FleetReading::power].value(), 310);
+  EXPECT_FALSE(fleet.gpus[1][FleetReading::utilization]) << "what is not known is no 0";
+  EXPECT_DOUBLE_EQ(fleet.gpus[2][FleetReading::utilization].value(), 25);
+  EXPECT_THAT(std::string(why_unknown(fleet, fleet.gpus[1], FleetReading::utilization)), HasSubstr("no such series"));
+}
+
+TEST_F(TwoHosts, TakeNoNumberThatCannotBe) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  at(FleetPart::utilization) = {of_gpu("n1:9837", "GPU-a", nan), of_gpu("n1:9837", "GPU-b", infinite),
+                                of_gpu("n2:9837", "GPU-c", -3)};
+  for (const auto &gpu : make().gpus) EXPECT_FALSE(gpu[FleetReading::utilization]);
+}
+
+TEST_F(TwoHosts, AreNotSilentWhileTheEngineIsLateForAll) {
+  for (const auto &host : make().hosts) EXPECT_FALSE(host.silent_for);
+}
+
+TEST_F(TwoHosts, AreSilentSinceTheirOwnLastSample) {
+  at(FleetPart::alive) = {alive("n1:9837", 31)};
+  last_alive_ = {alive("n2:9837", 31 + 240)};
+  at(FleetPart::utilization) = {of_gpu("n2:9837", "GPU-c", 0.5)};
+  at(FleetPart::owners) = {of_gpu("n2:9837", "GPU-c", 1, {{"user", "ann"}})};
+  const auto fleet = make();
+  EXPECT_FALSE(fleet.hosts[0].silent_for);
+  ASSERT_TRUE(fleet.hosts[1].silent_for);
+  EXPECT_DOUBLE_EQ(fleet.hosts[1].silent_for->count(), 240) << "the 31 seconds are the engine's";
+  const auto &gpu = fleet.gpus[2];
+  EXPECT_EQ(gpu.state, GpuState::silent);
+  EXPECT_FALSE(gpu[FleetReading::utilization]) << "an engine goes on with the last value for minutes";
+  EXPECT_FALSE(gpu.held);
+  EXPECT_EQ(why_unknown(fleet, gpu, FleetReading::power), "silent");
+}
+
+TEST_F(TwoHosts, AreAllSilentWhereNothingComesAnyMore) {
+  at(FleetPart::alive) = {alive("n1:9837", 600), alive("n2:9837", 600)};
+  for (const auto &host : make().hosts) {
+    ASSERT_TRUE(host.silent_for);
+    EXPECT_DOUBLE_EQ(host.silent_for->count(), 510) << "no engine is later than 90 seconds";
+  }
+}
+
+TEST_F(TwoHosts, AreNotJudgedByTheClockOfOneThatIsAhead) {
+  at(FleetPart::alive) = {alive("n1:9837", -7200), alive("n2:9837", 20)};
+  for (const auto &host : make().hosts) EXPECT_FALSE(host.silent_for);
+}
+
+TEST_F(TwoHosts, AreNotSilentWhereTheEngineDidNotSay) {
+  at(FleetPart::alive).clear();
+  lose(FleetPart::alive);
+  for (const auto &host : make().hosts) EXPECT_FALSE(host.silent_for);
+  EXPECT_THAT(missing_hosts({.infos = infos_}), SizeIs(0));
+}
+
+TEST_F(TwoHosts, AreNotThereBeforeTheyCame) {
+  infos_.push_back(info("later", "GPU-l", "0"));
+  EXPECT_THAT(make().hosts, SizeIs(3)) << "silent, for nobody said otherwise";
+  knows_silent_ = true;
+  EXPECT_THAT(make().hosts, SizeIs(2));
+}
+
+TEST_F(TwoHosts, MayBeOfAVersionThatTellsNoMoments) {
+  at(FleetPart::alive) = {alive("n1:9837", 31)};
+  knows_silent_ = true;
+  const auto fleet = make();
+  ASSERT_THAT(fleet.hosts, SizeIs(2));
+  EXPECT_FALSE(fleet.hosts[1].silent_for) << "its GPUs have a state";
+}
+
+TEST_F(TwoHosts, SayWhichAreLostAsleepAndGone) {
+  at(FleetPart::state) = {state("n1:9837", "GPU-a", "lost"), state("n2:9837", "GPU-c", "asleep")};
+  at(FleetPart::utilization) = {of_gpu("n1:9837", "GPU-a", 0.5)};
+  const auto fleet = make();
+  EXPECT_EQ(fleet.gpus[0].state, GpuState::lost);
+  EXPECT_FALSE(fleet.gpus[0][FleetReading::utilization]);
+  EXPECT_EQ(fleet.gpus[1].state, GpuState::gone);
+  EXPECT_EQ(fleet.gpus[2].state, GpuState::asleep);
+}
+
+TEST_F(TwoHosts, AreNotGoneWhereAnotherVersionTellsNoStates) {
+  at(FleetPart::state) = {state("n1:9837", "GPU-a", "ok")};
+  at(FleetPart::power) = {of_gpu("n2:9837", "GPU-c", 200)};
+  const auto fleet = make();
+  EXPECT_EQ(fleet.gpus[1].state, GpuState::gone);
+  EXPECT_EQ(fleet.gpus[2].state, GpuState::ok);
+  lose(FleetPart::state);
+  for (const auto &gpu : make().gpus) EXPECT_EQ(gpu.state, GpuState::ok) << "the engine did not say";
+}
+
+TEST_F(TwoHosts, ForgetAGpuThatAnotherHasReplaced) {
+  infos_.push_back(info("n2:9837", "GPU-old", "0"));
+  infos_.push_back(info("n2:9837", "MIG-old", "0:1", {{"parent", "GPU-c"}}));
+  EXPECT_THAT(make().gpus, SizeIs(3));
+}
+
+TEST_F(TwoHosts, SayWhoHoldsThem) {
+  at(FleetPart::owners) = {of_gpu("n1:9837", "GPU-a", 1, {{"user", "ann"}, {"batch_job", "7"}}),
+                           of_gpu("n1:9837", "GPU-a", 1, {{"user", "ann"}, {"batch_job", "7"}}),
+                           of_gpu("n1:9837", "GPU-a", 1, {{"gpu_pod", "web-0"}, {"gpu_namespace", "shop"}})};
+  at(FleetPart::idle) = {of_gpu("n1:9837", "GPU-a", 0.01), of_gpu("n1:9837", "GPU-b", 0)};
+  const auto fleet = make();
+  EXPECT_THAT(fleet.gpus[0].owners,
+              ElementsAre(FleetOwner{.user = "ann", .job = "7"}, FleetOwner{.pod = "shop/web-0"}));
+  EXPECT_TRUE(fleet.gpus[0].idle);
+  EXPECT_EQ(fleet.gpus[1].held, false);
+  EXPECT_FALSE(fleet.gpus[1].idle) << "nobody holds it";
+}
+
+TEST_F(TwoHosts, KnowTheirTroublesTheWorstFirst) {
+  at(FleetPart::findings) = {of_gpu("n1:9837", "GPU-a", 1, {{"finding", "idle"}, {"severity", "note"}}),
+                             of_gpu("n1:9837", "GPU-a", 1, {{"finding", "of-tomorrow"}, {"severity", "problem"}})};
+  at(FleetPart::errors) = {of_gpu("n1:9837", "GPU-a", 5, {{"xid", "79"}}),
+                           of_gpu("n1:9837", "GPU-a", 5, {{"xid", "x"}})};
+  const auto gpu = make().gpus[0];
+  ASSERT_THAT(gpu.findings, SizeIs(2));
+  EXPECT_EQ(gpu.findings[0].id, "of-tomorrow");
+  EXPECT_THAT(gpu.errors, ElementsAre(79U));
+}
+
+TEST_F(TwoHosts, PutOnTheGpuWhatIsOnItsInstances) {
+  infos_.push_back(info("n2:9837", "MIG-1", "0:1", {{"parent", "GPU-c"}}));
+  at(FleetPart::state).push_back(state("n2:9837", "MIG-1", "ok"));
+  at(FleetPart::owners) = {of_gpu("n2:9837", "MIG-1", 1, {{"user", "ann"}})};
+  const auto fleet = make();
+  ASSERT_THAT(fleet.gpus, SizeIs(4));
+  EXPECT_EQ(fleet.gpus[2].uuid, "GPU-c");
+  EXPECT_EQ(fleet.gpus[2].held, true);
+}
+
+TEST_F(TwoHosts, AreBoundedInWhatTheySay) {
+  const std::string huge(100'000, 'x');
+  infos_[0].labels.emplace_back("cluster", huge + "\x1b[31m");
+  for (int i = 0; i < 100; ++i) {
+    at(FleetPart::owners).push_back(of_gpu("n1:9837", "GPU-a", 1, {{"user", std::to_string(i)}}));
+    at(FleetPart::errors).push_back(of_gpu("n1:9837", "GPU-a", 1, {{"xid", std::to_string(i)}}));
+  }
+  const auto fleet = make();
+  EXPECT_LE(fleet.hosts[0].cluster.size(), 256U);
+  EXPECT_LE(fleet.gpus[0].owners.size(), 16U);
+  EXPECT_LE(fleet.gpus[0].errors.size(), 16U);
+}
+
+TEST_F(TwoHosts, SayThatOneIsKnownTwice) {
+  infos_.push_back(info("n3", "GPU-a", "0"));
+  at(FleetPart::alive).push_back(alive("n3", 31));
+  at(FleetPart::state).push_back(state("n3", "GPU-a", "ok"));
+  const auto fleet = make();
+  ASSERT_THAT(fleet.faults, SizeIs(1));
+  EXPECT_THAT(fleet.faults[0].why.str(), HasSubstr("1 is known on two hosts"));
+}
+
+TEST_F(TwoHosts, StandBesideHostsOfOtherExporters) {
+  const auto &dcgm = foreign_exporters()[0];
+  const auto labels = [](const char *uuid) {
+    return std::vector<Label>{{"instance", "d1:9400"}, {"UUID", uuid}, {"gpu", "3"}, {"modelName", "A100"}};
+  };
+  const std::vector<EngineSeries> present{one(labels("GPU-d"), kNow - 40), one(labels("GPU-a"), kNow - 40)};
+  const std::vector<EngineSeries> used{one(labels("GPU-d"), 2048)};
+  const std::vector<EngineSeries> blank{one(labels("GPU-d"), 140737488355328.0)};
+  const ForeignAnswers answers{
+      .exporter = &dcgm, .present = present, .readings = {&blank, nullptr, &used, nullptr, nullptr, nullptr}};
+  const auto fleet = make(std::span(&answers, 1));
+  ASSERT_THAT(fleet.gpus, SizeIs(4)) << "what an agent tells of is not shown twice";
+  const auto &gpu = fleet.gpus[3];
+  EXPECT_EQ(fleet.hosts[gpu.host].exporter, Exporter::dcgm);
+  EXPECT_EQ(fleet.hosts[gpu.host].name, "d1");
+  EXPECT_EQ(gpu.id, "3");
+  EXPECT_DOUBLE_EQ(gpu[FleetReading::memory_used].value(), 2048.0 * (1 << 20));
+  EXPECT_FALSE(gpu[FleetReading::utilization]) << "what DCGM does not know is a huge number";
+  EXPECT_FALSE(gpu.held) << "nobody tells";
+}
+
+TEST(Foreign, KnowsAUuidHoweverItIsWritten) {
+  EXPECT_EQ(plain_uuid("GPU-2F3A"), "2f3a");
+  EXPECT_EQ(plain_uuid("2f3a"), "2f3a");
+}
+
+TEST(Foreign, AddsWhatTheWholeIsMadeOf) {
+  const auto &dcgm = foreign_exporters()[0];
+  EXPECT_EQ(reading_query(dcgm, dcgm.readings[3]),
+            "max by (instance,UUID,GPU_I_ID) (DCGM_FI_DEV_FB_USED) + max by (instance,UUID,GPU_I_ID) "
+            "(DCGM_FI_DEV_FB_FREE)");
+}
+
+TEST(FleetQueries, HaveTheNamesThatTheAgentsPublish) {
+  EXPECT_EQ(fleet_query(FleetPart::utilization), "max by (instance,uuid) (gpulse_gpu_utilization_ratio)");
+  EXPECT_EQ(fleet_query(FleetPart::true_activity), "max by (instance,uuid) (gpulse_sm_active_ratio)");
+  EXPECT_EQ(fleet_query(FleetPart::memory_total), "max by (instance,uuid) (gpulse_memory_total_bytes)");
+  EXPECT_EQ(fleet_query(FleetPart::temperature), "max by (instance,uuid) (gpulse_temperature_gpu_celsius)");
+  EXPECT_EQ(fleet_query(FleetPart::state), "max by (instance,uuid,state) (gpulse_gpu_state == 1)");
+  EXPECT_EQ(fleet_query(FleetPart::idle),
+            "max by (instance,uuid) (rate(gpulse_busy_seconds_total[15m])) < 0.02 and on (instance,uuid) "
+            "gpulse_gpu_owner_info offset 15m");
+  EXPECT_THAT(last_alive_query({"n1:9837", "a.b"}), HasSubstr(R"({instance=~"n1:9837|a\\.b"}[1d])"));
+}
+
+}  // namespace
+}  // namespace gpulse::fleet

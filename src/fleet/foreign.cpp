@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/foreign.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace gpulse::fleet {
+
+namespace {
+
+constexpr double kMiB = 1 << 20, kPercent = 100;
+
+constexpr std::array kDcgm{
+    ForeignReading{FleetReading::utilization, "DCGM_FI_DEV_GPU_UTIL"},
+    ForeignReading{FleetReading::true_activity, "DCGM_FI_PROF_SM_ACTIVE", kPercent},
+    ForeignReading{FleetReading::memory_used, "DCGM_FI_DEV_FB_USED", kMiB},
+    // What the driver keeps for itself is off unless it is asked for.
+    ForeignReading{FleetReading::memory_total, "DCGM_FI_DEV_FB_USED", kMiB, "DCGM_FI_DEV_FB_FREE"},
+    ForeignReading{FleetReading::power, "DCGM_FI_DEV_POWER_USAGE"},
+    ForeignReading{FleetReading::temperature, "DCGM_FI_DEV_GPU_TEMP"},
+};
+constexpr std::array kNvidiaSmi{
+    ForeignReading{FleetReading::utilization, "nvidia_smi_utilization_gpu_ratio", kPercent},
+    ForeignReading{FleetReading::memory_used, "nvidia_smi_memory_used_bytes"},
+    ForeignReading{FleetReading::memory_total, "nvidia_smi_memory_total_bytes"},
+    ForeignReading{FleetReading::power, "nvidia_smi_power_draw_watts"},
+    ForeignReading{FleetReading::temperature, "nvidia_smi_temperature_gpu"},
+};
+constexpr std::array kExporters{
+    ForeignExporter{Exporter::dcgm, "DCGM_FI_DEV_GPU_TEMP", "UUID", "UUID,GPU_I_ID",
+                    ",gpu,modelName,Hostname,hostname,cluster,hpc_job", ":9400", kDcgm},
+    ForeignExporter{Exporter::nvidia_smi, "nvidia_smi_gpu_info", "uuid", "uuid", ",index,name,cluster", ":9835",
+                    kNvidiaSmi},
+};
+
+}  // namespace
+
+std::span<const ForeignExporter> foreign_exporters() { return kExporters; }
+
+std::string present_query(const ForeignExporter &exporter) {
+  return fmt::format("max by (instance,{}{}) (timestamp({}) or max_over_time(timestamp({})[1h:1m]))", exporter.labels,
+                     exporter.more, exporter.present, exporter.present);
+}
+
+std::string reading_query(const ForeignExporter &exporter, const ForeignReading &reading) {
+  const auto value = fmt::format("max by (instance,{}) ({})", exporter.labels, reading.family);
+  if (reading.plus.empty()) return value;
+  return fmt::format("{} + max by (instance,{}) ({})", value, exporter.labels, reading.plus);
+}
+
+std::string plain_uuid(std::string_view uuid) {
+  auto plain = lower(uuid);
+  if (plain.starts_with("gpu-")) plain.erase(0, 4);
+  return plain;
+}
+
+}  // namespace gpulse::fleet
