@@ -58,8 +58,10 @@ std::optional<WallTime> Replay::step_ends() const {
 void Replay::add(const SnapshotPtr &sample) {
   const auto interval = last_ ? std::clamp<std::chrono::nanoseconds>(sample->time - last_->time, 1ms, 60s) : 1s;
   tally_.add(*sample, interval, as_monotonic(sample->time));
-  if (watch_.add(sample)) tally_.set_findings(watch_.current());
   last_ = sample;
+  if (sample->time - judged_ < kJudged) return;
+  judged_ = sample->time;
+  if (watch_.add(sample)) tally_.set_findings(watch_.current());
 }
 
 Step Replay::page_of(const SnapshotPtr &sample, WallTime now) {

@@ -42,6 +42,7 @@ class Replay {
   ReplayOptions options_;
   WallTime read_;       // up to here
   SnapshotPtr last_{};  // of the step that is not over
+  WallTime judged_{};   // the last sample that findings rest on
   insight::Tally tally_;
   insight::Watch watch_;
   view::ScrapeView view_;
