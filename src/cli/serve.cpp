@@ -190,7 +190,7 @@ int run_serve(const Options &options) {
     agent->reset();
     return fail_with(web.error());
   }
-  const auto set_running = [&](Running now) {
+  const auto set_running = [&](const Running &now) {
     const std::lock_guard lock(mutex);
     running = now;
   };

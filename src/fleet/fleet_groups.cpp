@@ -138,7 +138,8 @@ void finish(const FleetSnapshot &fleet, FleetGroup &group) {
   Worst worst;
   // A host with an agent and another exporter comes twice.
   std::ranges::sort(group.hosts);
-  group.hosts.erase(std::ranges::unique(group.hosts).begin(), group.hosts.end());
+  const auto repeated = std::ranges::unique(group.hosts);
+  group.hosts.erase(repeated.begin(), repeated.end());
   for (const auto host : group.hosts) {
     const auto &one = fleet.hosts[host];
     ++group.totals.hosts;

@@ -47,7 +47,7 @@ std::vector<std::string> names(const FleetView &view) {
   return all;
 }
 
-std::string shown(const FleetSnapshot &fleet, FleetQuestion question = {}, FleetTextOptions options = {}) {
+std::string shown(const FleetSnapshot &fleet, FleetQuestion question = {}, const FleetTextOptions &options = {}) {
   return render_fleet(fleet, make_fleet_view(fleet, std::move(question)), options);
 }
 
@@ -78,11 +78,14 @@ TEST(FleetGroups, CountAGpuWithEachThatHoldsIt) {
 
 TEST(FleetGroups, AreOfEveryKind) {
   const auto fleet = some_fleet();
-  const auto by = [&](FleetBy what) { return names(make_fleet_view(fleet, {.by = what, .sort = FleetSort::name})); };
-  EXPECT_THAT(by(FleetBy::cluster), ElementsAre("east", "west"));
-  EXPECT_THAT(by(FleetBy::job), ElementsAre("1", "shop/web", "", ""));
-  EXPECT_THAT(by(FleetBy::pod), ElementsAre("shop/web", "", ""));
-  EXPECT_THAT(by(FleetBy::model), ElementsAre("H100"));
+  const auto names_by = [&](FleetBy what) {
+    const FleetQuestion question{.by = what, .sort = FleetSort::name};
+    return names(make_fleet_view(fleet, question));
+  };
+  EXPECT_THAT(names_by(FleetBy::cluster), ElementsAre("east", "west"));
+  EXPECT_THAT(names_by(FleetBy::job), ElementsAre("1", "shop/web", "", ""));
+  EXPECT_THAT(names_by(FleetBy::pod), ElementsAre("shop/web", "", ""));
+  EXPECT_THAT(names_by(FleetBy::model), ElementsAre("H100"));
 }
 
 TEST(FleetGroups, HaveTheWorstFirst) {

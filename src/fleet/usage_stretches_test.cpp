@@ -38,7 +38,7 @@ class Stretches {
     const UsagePlan::Run run{.first_end = WallTime(std::chrono::seconds(1'700'000'100)), .count = 2, .window = 300s};
     stretches.begin(run, 0, 2, kStep);
   }
-  void take(UsagePart part, std::vector<EngineSeries> all) { stretches.take(part, all); }
+  void take(UsagePart part, const std::vector<EngineSeries> &all) { stretches.take(part, all); }
   insight::Usage usage() {
     stretches.add_up();
     return stretches.usage();

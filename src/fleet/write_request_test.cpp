@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-EncodedLabels labels(std::vector<Label> all) { return std::make_shared<const std::string>(encode_labels(all)); }
+EncodedLabels labels(const std::vector<Label> &all) { return std::make_shared<const std::string>(encode_labels(all)); }
 
 TEST(WriteRequest, SaysEachSeriesOnceWithItsSamplesInTheOrderOfTime) {
   const auto power = labels({{"__name__", "power"}, {"gpu", "0"}}), heat = labels({{"__name__", "heat"}});
