@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ranges>
+
+#include "base/text.hpp"
 
 namespace gpulse::fleet {
 
@@ -32,14 +33,9 @@ Verdict verdict_of(int status, std::string_view body) {
 }
 
 std::chrono::seconds asked_wait(std::string_view text, std::chrono::sys_seconds now) {
-  std::int64_t seconds = 0;
-  const auto *end = text.data() + text.size();
-  if (const auto [at, error] = std::from_chars(text.data(), end, seconds); error != std::errc() || at != end) {
-    const auto until = http::parse_http_date(text);
-    if (!until) return {};
-    seconds = (*until - now).count();
-  }
-  return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kLongestWait.count()));
+  auto seconds = parse_integer<std::int64_t>(text);
+  if (const auto until = http::parse_http_date(text); !seconds && until) seconds = (*until - now).count();
+  return std::chrono::seconds(std::clamp<std::int64_t>(seconds.value_or(0), 0, kLongestWait.count()));
 }
 
 std::string words_of(const http::ClientResponse &response) {

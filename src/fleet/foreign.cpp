@@ -44,7 +44,7 @@ std::string present_query(const ForeignExporter &exporter) {
 }
 
 std::string reading_query(const ForeignExporter &exporter, const ForeignReading &reading) {
-  const auto value = fmt::format("max by (instance,{}) ({})", exporter.labels, reading.family);
+  auto value = fmt::format("max by (instance,{}) ({})", exporter.labels, reading.family);
   if (reading.plus.empty()) return value;
   return fmt::format("{} + max by (instance,{}) ({})", value, exporter.labels, reading.plus);
 }
