@@ -37,10 +37,10 @@ Result<std::vector<fleet::Label>> labels_of(const Options &options) {
     const auto middle = text.find('=');
     const auto name = text.substr(0, middle);
     if (middle == std::string::npos || !is_label_name(name)) {
-      return failure("\"" + text + "\" is no label", "Write NAME=VALUE, with letters, digits and _ in the name");
+      return failure("\"" + text + "\" is no label", "write NAME=VALUE, with letters, digits and _ in the name");
     }
     if (name == "instance" || name == "job") {
-      return failure("the label " + name + " has an option of its own", "Use --remote-write-" + name);
+      return failure("the label " + name + " has an option of its own", "use --remote-write-" + name);
     }
     labels.emplace_back(name, text.substr(middle + 1));
   }
@@ -56,11 +56,11 @@ Result<std::optional<fleet::RemoteWriteOptions>> remote_write_options(const Opti
   if (!url) return std::unexpected(url.error());
   if (history.empty()) {
     return failure("remote write needs a history: what an engine does not have yet waits there",
-                   "Leave out --history off, or name a file");
+                   "leave out --history off, or name a file");
   }
   if (options.remote_write_user.empty() != options.remote_write_password_file.empty()) {
     return failure("a user of --remote-write needs a password, and a password a user",
-                   "Give --remote-write-user and --remote-write-password-file");
+                   "give --remote-write-user and --remote-write-password-file");
   }
   if (!options.remote_write_user.empty() && !options.remote_write_token_file.empty()) {
     return failure("--remote-write takes a token or a user, not both");
