@@ -64,3 +64,23 @@ def sysroot(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
         return root
 
     return make
+
+
+STEADY = """
+[[device]]
+profile = "h200"
+count = 8
+gpu_util = 57
+power_w = 412.5
+temperature = 63
+[device.gpm]
+smutil = 31.25
+"""
+
+
+@pytest.fixture
+def steady(tmp_path: Path) -> Path:
+    """A machine on which nothing changes."""
+    path = tmp_path / "steady.toml"
+    path.write_text(STEADY)
+    return path

@@ -148,25 +148,6 @@ def test_a_burst_of_two_seconds_between_scrapes_a_minute_apart(tmp_path: Path) -
     see_burst(tmp_path, 2, 90, "1s", 60)
 
 
-STEADY = """
-[[device]]
-profile = "h200"
-count = 8
-gpu_util = 57
-power_w = 412.5
-temperature = 63
-[device.gpm]
-smutil = 31.25
-"""
-
-
-@pytest.fixture
-def steady(tmp_path: Path) -> Path:
-    path = tmp_path / "steady.toml"
-    path.write_text(STEADY)
-    return path
-
-
 def numbers_are_the_simulators(engine: Engine) -> None:
     wait_for(lambda: len(engine.query("gpulse_sm_active_ratio")) == 8, "eight GPUs", 30)
     for name, value in [

@@ -24,25 +24,6 @@ HOURS = 10
 STEP = 10  # seconds
 GPUS = 2
 
-STEADY = """
-[[device]]
-profile = "h200"
-count = 3
-gpu_util = 57
-power_w = 412.5
-temperature = 63
-[device.gpm]
-smutil = 31.25
-"""
-
-
-@pytest.fixture
-def steady(tmp_path: Path) -> Path:
-    path = tmp_path / "steady.toml"
-    path.write_text(STEADY)
-    return path
-
-
 class Writer(WebAgent):
     """An agent with a history that writes it to `url`, every second unless told otherwise."""
 
@@ -70,8 +51,8 @@ def series_of(engine: Engine, job: str) -> dict[tuple[tuple[str, str], ...], flo
 
 
 def both_are_the_same(engine: Engine) -> None:
-    wait_for(lambda: len(engine.query('gpulse_sm_active_ratio{job="written"}')) == 3, "what was written", 30)
-    wait_for(lambda: len(engine.query('gpulse_sm_active_ratio{job="gpulse"}')) == 3, "what was scraped", 30)
+    wait_for(lambda: len(engine.query('gpulse_sm_active_ratio{job="written"}')) == 8, "what was written", 30)
+    wait_for(lambda: len(engine.query('gpulse_sm_active_ratio{job="gpulse"}')) == 8, "what was scraped", 30)
 
     def same() -> bool:
         return series_of(engine, "gpulse").keys() == series_of(engine, "written").keys()
@@ -88,7 +69,7 @@ def both_are_the_same(engine: Engine) -> None:
     assert written[total] == scraped[total]
     assert {key: written.get(key) for key in still} == {key: scraped[key] for key in still}
     for name, value in [("gpulse_power_draw_watts", 412.5), ("gpulse_temperature_gpu_celsius", 63)]:
-        assert [found for _, found in engine.query(name + '{job="written"}')] == [value] * 3
+        assert [found for _, found in engine.query(name + '{job="written"}')] == [value] * 8
     busy = engine.range('gpulse_busy_seconds_total{job="written",gpu="2"}')
     assert busy[-1][1] - busy[0][1] == pytest.approx(0.57 * (busy[-1][0] - busy[0][0]), rel=0.1)
 
