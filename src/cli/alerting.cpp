@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/alerting.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 
+#include "base/counted.hpp"
 #include "base/log.hpp"
 
 namespace gpulse::cli {
@@ -100,7 +100,7 @@ void Alerting::start(const serve::Board &board) {
   if (config_.is_there && is_recording_) log_line(LogLevel::notice, "no alerts are sent of a recording");
   config_.is_there = config_.is_there && !is_recording_;
   alerts_ = make(config_);
-  if (alerts_) log_line(LogLevel::info, fmt::format("sends alerts to {} receivers", config_.receivers.size()));
+  if (alerts_) log_line(LogLevel::info, "sends alerts to " + counted(config_.receivers.size(), "receiver"));
 }
 
 void Alerting::reload(alert::Config config) {
