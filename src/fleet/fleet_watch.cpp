@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/fleet_watch.hpp"
+
+#include <utility>
+
+namespace gpulse::fleet {
+
+FleetWatch::FleetWatch(FleetWatchOptions options)
+    : options_(std::move(options)),
+      asker_(options_.engine),
+      place_(asker_.place()),
+      interval_(options_.interval),
+      thread_([this](const std::stop_token &stop) { run(stop); }) {}
+
+FleetWatch::~FleetWatch() {
+  thread_.request_stop();
+  const std::lock_guard lock(mutex_);
+  question_.request_stop();
+}
+
+FleetNews FleetWatch::news() const {
+  const std::lock_guard lock(mutex_);
+  return news_;
+}
+
+void FleetWatch::look_at(std::optional<WallTime> moment) {
+  {
+    const std::lock_guard lock(mutex_);
+    news_ = {.at = moment};
+    ++turn_;
+    question_.request_stop();
+  }
+  wake_.notify_all();
+}
+
+void FleetWatch::set_interval(std::chrono::nanoseconds interval) {
+  {
+    const std::lock_guard lock(mutex_);
+    interval_ = interval;
+  }
+  wake_.notify_all();
+}
+
+void FleetWatch::run(const std::stop_token &stop) {
+  std::optional<std::uint64_t> asked;  // the turn that the last question belonged to
+  auto begun = monotonic_now();
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    // Of a moment in the past one answer is enough; one that did not come is asked for again.
+    const auto is_due = [&] {
+      if (asked != turn_) return true;
+      const bool is_settled = news_.at && news_.fleet != nullptr && news_.trouble.empty();
+      return !is_settled && monotonic_now() >= begun + interval_;
+    };
+    if (!is_due()) {
+      const bool is_settled = news_.at && news_.fleet != nullptr && news_.trouble.empty();
+      const auto turn = turn_;
+      const auto interval = interval_;
+      const auto until = is_settled ? Monotonic::clock::now() + std::chrono::hours(24) : begun + interval_;
+      wake_.wait_until(lock, stop, until, [&] { return turn_ != turn || interval_ != interval; });
+      continue;
+    }
+    asked = turn_;
+    begun = monotonic_now();
+    question_ = std::stop_source();
+    news_.is_asking = true;
+    news_.asking_since = begun;
+    const auto moment = news_.at;
+    lock.unlock();
+    if (options_.changed) options_.changed();
+    ask(question_.get_token(), moment, *asked);
+    lock.lock();
+  }
+}
+
+void FleetWatch::ask(const std::stop_token &stop, std::optional<WallTime> moment, std::uint64_t turn) {
+  auto fleet = asker_.ask(moment.value_or(wall_now()), stop);
+  {
+    const std::lock_guard lock(mutex_);
+    if (turn != turn_ || stop.stop_requested()) return;
+    news_.is_asking = false;
+    news_.trouble = fleet ? Text() : fleet.error().error.what;
+    if (fleet) news_.fleet = std::move(*fleet);
+  }
+  if (options_.changed) options_.changed();
+}
+
+}  // namespace gpulse::fleet

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host that an engine knows, in place of this machine: what shows this machine shows it too.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "feed/feed.hpp"
+#include "feed/timeline.hpp"
+#include "fleet/host_asker.hpp"
+
+namespace gpulse::fleet {
+
+struct HostFeedOptions {
+  EngineOptions engine{};
+  HostPlace host{};
+  std::chrono::nanoseconds interval = std::chrono::seconds(15);
+  // Its samples of so long come first (Feed::past).
+  std::chrono::seconds before{std::chrono::minutes(30)};
+};
+
+// Live: asks the engine at each interval. Where it does not answer, no sample comes and warning() says why.
+std::unique_ptr<feed::Feed> open_host(HostFeedOptions options);
+
+// Its samples of a span by number, read in pieces when they are asked for.
+EngineResult<std::unique_ptr<feed::Timeline>> open_host_past(const HostFeedOptions &options, WallTime first,
+                                                             WallTime last, const std::stop_token &stop = {});
+// The same to be played like a recording.
+EngineResult<std::unique_ptr<feed::Feed>> replay_host(const HostFeedOptions &options, WallTime first, WallTime last,
+                                                      const std::stop_token &stop = {});
+
+}  // namespace gpulse::fleet
