@@ -14,6 +14,7 @@
 #include "cli/session.hpp"
 #include "cli/web_options.hpp"
 #include "serve/agent.hpp"
+#include "serve/machine_site.hpp"
 #include "serve/web.hpp"
 
 namespace gpulse::cli {
@@ -50,12 +51,12 @@ void remove_place(const share::Place &place) {
 }
 
 // Null: nothing is answered over HTTP.
-Result<std::unique_ptr<serve::Web>> open_web(std::optional<serve::WebOptions> options, serve::Agent &agent,
-                                             bool shows_page) {
+Result<std::unique_ptr<serve::Web>> open_web(std::optional<serve::WebOptions> options,
+                                             const serve::Web::MakeSite &make_site, bool shows_page) {
   if (!options) return nullptr;
   const auto base_path = options->base_path;
   const char *scheme = options->tls.certificate.empty() ? "http" : "https";
-  auto web = serve::Web::open(std::move(*options), agent.board());
+  auto web = serve::Web::open(std::move(*options), make_site);
   if (web && *web) {
     for (const auto &address : (*web)->server().addresses()) {
       log_line(LogLevel::info, fmt::format("answers on {}://{}", scheme, address));
@@ -147,7 +148,6 @@ std::expected<Plan, Refused> plan(const Options &options) {
   if (!alerting) return refuse(alerting.error(), kUsage);
   if (own_folder) place = make_place();
   if (!place) return refuse(place.error(), kFailure);
-  if (*web) (*web)->history = history;
   return Plan{.place = std::move(*place),
               .own_folder = own_folder,
               .history = std::move(history),
@@ -184,8 +184,14 @@ int run_serve(const Options &options) {
   };
   if (!agent) return fail_with(agent.error());
   const auto pods = kube::watch_pods(options.pod_resources);
-  if (planned->web) planned->web->pods = pods;
-  auto web = open_web(std::move(planned->web), **agent, options.open_page);
+  const auto make_site = [&] {
+    return std::make_unique<serve::MachineSite>((*agent)->board(),
+                                                serve::MachineOptions{.version = GPULSE_VERSION,
+                                                                      .history = planned->history,
+                                                                      .process_metrics = options.process_metrics,
+                                                                      .pods = pods});
+  };
+  auto web = open_web(std::move(planned->web), make_site, options.open_page);
   if (!web) {
     agent->reset();
     return fail_with(web.error());
