@@ -7,10 +7,11 @@
 #include "base/heap.hpp"
 #include "base/log.hpp"
 #include "cli/alerting.hpp"
-#include "cli/browser.hpp"
 #include "cli/history_file.hpp"
+#include "cli/open_web.hpp"
 #include "cli/output.hpp"
 #include "cli/remote_write_options.hpp"
+#include "cli/serve_fleet.hpp"
 #include "cli/session.hpp"
 #include "cli/web_options.hpp"
 #include "serve/agent.hpp"
@@ -50,39 +51,12 @@ void remove_place(const share::Place &place) {
   ::rmdir(place.folder.c_str());
 }
 
-// Null: nothing is answered over HTTP.
-Result<std::unique_ptr<serve::Web>> open_web(std::optional<serve::WebOptions> options,
-                                             const serve::Web::MakeSite &make_site, bool shows_page) {
-  if (!options) return nullptr;
-  const auto base_path = options->base_path;
-  const char *scheme = options->tls.certificate.empty() ? "http" : "https";
-  auto web = serve::Web::open(std::move(*options), make_site);
-  if (web && *web) {
-    for (const auto &address : (*web)->server().addresses()) {
-      log_line(LogLevel::info, fmt::format("answers on {}://{}", scheme, address));
-    }
-    if (const auto all = (*web)->server().addresses(); shows_page && !all.empty()) {
-      const auto page = fmt::format("{}://{}{}/", scheme, browsable(all.front()), base_path);
-      if (!open_browser(page)) log_line(LogLevel::notice, "no browser could be started here: the page is at " + page);
-    }
-  }
-  return web;
-}
-
 // What a signal reaches.
 struct Running {
   serve::Agent *agent = nullptr;
   serve::Web *web = nullptr;
   Alerting *alerting = nullptr;
 };
-
-// What cannot be changed while it runs stays as it is.
-Result<void> reload_web(const Options &options, serve::Web &web) {
-  auto now = web_options(options);
-  if (!now) return std::unexpected(now.error().error);
-  if (!*now) return {};
-  return web.reload(std::move(**now));
-}
 
 void read_again(const Options &options, const Running &running, const ServiceManager &manager) {
   static_cast<void>(manager.reloading());
@@ -159,6 +133,7 @@ std::expected<Plan, Refused> plan(const Options &options) {
 }  // namespace
 
 int run_serve(const Options &options) {
+  if (options.serves_fleet) return run_serve_fleet(options);
   keep_heap_small();
   if (share::is_off()) return fail({"GPULSE_AGENT=off means that there is to be no agent"});
   auto planned = plan(options);

@@ -36,7 +36,8 @@ class SharedAsks {
   using Work = std::function<Told(const std::stop_token &)>;
   using Ready = std::function<void(const Value &)>;
 
-  explicit SharedAsks(const SharedAsksLimits &limits = {}) : limits_(limits), workers_(limits.threads, limits.waiting) {}
+  explicit SharedAsks(const SharedAsksLimits &limits = {})
+      : limits_(limits), workers_(limits.threads, limits.waiting) {}
   SharedAsks(const SharedAsks &) = delete;
   SharedAsks &operator=(const SharedAsks &) = delete;
   ~SharedAsks() { stop_.request_stop(); }
