@@ -68,7 +68,7 @@ struct Condition {
 
 Result<void> add_condition(Condition &to, std::string_view word, const std::string &values) {
   const auto join = [&](std::string_view family, std::string_view label, std::string_view more = "") {
-    to.joins.push_back(fmt::format("({}{}{{{}}}{})", kPerGpu, family, labelled(label, values), more));
+    to.joins.push_back(fmt::format("({}({}{{{}}}{}))", kPerGpu, family, labelled(label, values), more));
   };
   if (word == "host") {
     to.matchers += "," + labelled("instance", "(" + values + ")(:9837)?");
@@ -106,10 +106,16 @@ Result<Condition> condition_of(std::span<const FleetFilter> filters) {
   return condition;
 }
 
+// An engine goes on for minutes with the last values of a host that is silent. As long as fleet_snapshot allows a host.
+std::string fresh_hosts() {
+  constexpr int kSeconds = 60 + 3 * 15 + 90;
+  return fmt::format("(time() - max by (instance) ({}) < {})", families::kTime, kSeconds);
+}
+
 std::string per_gpu(std::string_view family, const Condition &condition, std::string_view also = kWhole) {
   auto query = fmt::format("{}({}{{{}{}}})", kPerGpu, family, also, condition.matchers);
   for (const auto &join : condition.joins) query += " and on (instance,uuid) " + join;
-  return query;
+  return query + " and on (instance) " + fresh_hosts();
 }
 
 // An instance that is held holds its GPU.

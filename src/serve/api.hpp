@@ -34,6 +34,8 @@ class Api {
 
   // A path below kApiPrefix. `sees_commands`: the one who asks may know the arguments of processes.
   void handle(const http::Request &request, bool sees_commands, const http::Answer &answer);
+  // How many follow the stream.
+  std::size_t followers() { return stream_.clients(); }
 
  private:
   http::Response snapshot(const http::Request &request, bool sees_commands);

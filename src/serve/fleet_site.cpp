@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view kHostPrefix = "/host/";
 constexpr std::size_t kMostMade = 16;
+constexpr int kHostsBusy = 10;  // seconds
 constexpr std::chrono::seconds kMomentKept = 5min, kTroubleKept = 2s, kCurvesKept = 15s;
 // Shorter than that nobody calls it slow.
 constexpr auto kSlow = 2s;
@@ -89,6 +90,10 @@ std::vector<Route> FleetSite::routes() {
   routes.push_back({.path = std::string(kApiPrefix),
                     .handle = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
                       handle(request, answer);
+                    }});
+  routes.push_back({.path = std::string(kHostPrefix),
+                    .handle = [this](const http::Request &request, const Reader &reader, const http::Answer &answer) {
+                      host(request, reader, answer);
                     }});
   return routes;
 }
@@ -187,6 +192,33 @@ void FleetSite::curves(const http::Request &request, const http::Answer &answer)
     return ask_curves(options_.engine, asked, least, stop);
   };
   if (!answers_.ask(key, ask, in)) in(busy());
+}
+
+void FleetSite::host(const http::Request &request, const Reader &reader, const http::Answer &answer) {
+  const auto folder = this->folder(request.path);
+  if (folder.empty()) return answer(http::error(404, "there is nothing here"));
+  const std::string key(folder.substr(kHostPrefix.size()));
+  auto below = request;
+  below.path = request.path.substr(folder.size());
+  if (!below.path.starts_with(kApiPrefix)) return answer(http::error(404, "there is nothing here"));
+  if (const auto known = hosts_.find(key)) return known->handle(below, reader.sees_commands, answer);
+  live_.look([this, key, below, sees_commands = reader.sees_commands, answer](const fleet::FleetNews &news) {
+    open_host(news, key, below, sees_commands, answer);
+  });
+}
+
+void FleetSite::open_host(const fleet::FleetNews &news, const std::string &key, const http::Request &request,
+                          bool sees_commands, const http::Answer &answer) {
+  if (news.fleet == nullptr) return answer(news.trouble.empty() ? too_slow() : try_later(news.trouble.str()));
+  const auto place = fleet::find_host(*news.fleet, key);
+  if (!place) return answer(http::error(404, "the engine knows of no such host"));
+  const auto host = hosts_.open(key, {.version = options_.version,
+                                      .engine = options_.engine,
+                                      .host = news.fleet->hosts[*place],
+                                      .interval = options_.interval,
+                                      .patience = options_.patience});
+  if (host == nullptr) return answer(try_later("too many hosts are looked at", kHostsBusy));
+  host->handle(request, sees_commands, answer);
 }
 
 void FleetSite::handle(const http::Request &request, const http::Answer &answer) {

@@ -11,6 +11,7 @@
 #include "fleet/fleet_page.hpp"
 #include "serve/fleet_live.hpp"
 #include "serve/fleet_query.hpp"
+#include "serve/host_sites.hpp"
 #include "serve/shared_asks.hpp"
 #include "serve/site.hpp"
 #include "serve/timer.hpp"
@@ -46,6 +47,9 @@ class FleetSite final : public Site {
   void overview(const http::Request &request, const http::Answer &answer);
   void overview_then(const FleetAsked &asked, const http::Answer &answer);
   void curves(const http::Request &request, const http::Answer &answer);
+  void host(const http::Request &request, const Reader &reader, const http::Answer &answer);
+  void open_host(const fleet::FleetNews &news, const std::string &key, const http::Request &request, bool sees_commands,
+                 const http::Answer &answer);
   http::Response page(const fleet::FleetPtr &fleet, const fleet::FleetQuestion &question,
                       const fleet::FleetPageNotes &notes);
   http::Response live_page(const fleet::FleetNews &news, const fleet::FleetQuestion &question);
@@ -56,10 +60,11 @@ class FleetSite final : public Site {
   std::mutex mutex_;                        // guards what follows
   std::deque<std::shared_ptr<Made>> made_;  // the newest last
   // Each ends before those above it, which it uses.
-  FleetLive live_;
-  SharedAsks<fleet::EngineResult<fleet::FleetPtr>> moments_{{.threads = 2, .waiting = 16, .kept = 8}};
-  SharedAsks<http::Response> answers_;
   Timer timer_;
+  SharedAsks<http::Response> answers_;
+  SharedAsks<fleet::EngineResult<fleet::FleetPtr>> moments_{{.threads = 2, .waiting = 16, .kept = 8}};
+  HostSites hosts_{answers_, timer_};
+  FleetLive live_;
 };
 
 }  // namespace gpulse::serve
