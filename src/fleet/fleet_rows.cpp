@@ -40,6 +40,7 @@ std::vector<Amount> amounts_of(const FleetTotals &totals) {
           {"with_driver_errors", count(totals.errors)},
           {"with_problems", count(totals.problems)},
           {"with_notes", count(totals.notes)},
+          {"with_remarks", count(totals.remarked)},
           {"utilization_percent", totals.utilization.mean()},
           {"true_activity_percent", totals.true_activity.mean()},
           {"true_activity_known", count(totals.true_activity.count)},
@@ -108,12 +109,30 @@ void write_troubles(JsonWriter &json, const FleetGpu &gpu) {
     json.begin_object();
     json.member("id", found.id.str());
     json.member("severity", insight::word(found.weight));
+    write_text(json, "title", found.title());
     json.end_object();
   }
   json.end_array();
   json.key("xids");
   json.begin_array();
   for (const auto code : gpu.errors) json.value(code);
+  json.end_array();
+}
+
+void write_remarks(JsonWriter &json, const FleetGpu &gpu) {
+  json.key("remarks");
+  json.begin_array();
+  for (const auto &remark : gpu.remarks) {
+    json.begin_object();
+    json.member("kind", insight::word(remark.id));
+    json.member("severity", insight::word(remark.weight));
+    json.member("text", remark.text.str());
+    json.member("metric", describe(remark.metric).key);
+    json.member("value", rounded(remark.value));
+    json.member("usual", rounded(remark.usual));
+    json.member("others", static_cast<std::uint64_t>(remark.others));
+    json.end_object();
+  }
   json.end_array();
 }
 
@@ -150,6 +169,7 @@ void write_gpu(JsonWriter &json, const FleetSnapshot &fleet, const FleetGpu &gpu
   gpu.held ? json.value(gpu.idle) : json.null();
   write_owners(json, gpu);
   write_troubles(json, gpu);
+  write_remarks(json, gpu);
   write_readings(json, fleet, gpu);
   json.end_object();
 }
