@@ -8,9 +8,8 @@
 #include <map>
 #include <set>
 
-#include "base/counted.hpp"
 #include "insight/thresholds.hpp"
-#include "metric/format.hpp"
+#include "model/xid.hpp"
 
 namespace gpulse::fleet {
 
@@ -78,7 +77,10 @@ void add_finding(Cause &cause, const FleetGpu &gpu, FindingId id, bool hardware)
   if (has(gpu, id)) cause.add(insight::describe(id).title, hardware);
 }
 
-std::string amount(MetricId metric, double value) { return format_value(describe(metric), value); }
+// In whole numbers.
+std::string amount(MetricId metric, double value) {
+  return fmt::format("{:.0f} {}", value, symbol(describe(metric).unit));
+}
 std::string amount(FleetSteady what, double value) {
   return amount(kSteadyMetrics[static_cast<std::size_t>(what)], value);
 }
@@ -151,11 +153,6 @@ class Comparison {
 
   // ---- the same model
 
-  struct Sisters {
-    std::string_view model;
-    const Members &members;
-  };
-
   template <class Get>
   Values values_of(const Members &members, Get &&get) const {
     std::vector<double> values;
@@ -206,11 +203,14 @@ class Comparison {
       Cause cause;
       add_finding(cause, gpu, FindingId::throttled_thermal, true);
       add_finding(cause, gpu, FindingId::throttled_hardware, true);
-      const bool works_harder = power(gpu) && powers.others() > 0 &&
-                                *power(gpu) > (1 + limits_.more_power_share) * powers.median_beside(*power(gpu));
-      if (works_harder && !cause.is_hardware) continue;
+      const bool is_far = less >= limits_.far_clock_share * usual;
+      // One that works harder has a lower clock by right. Where nobody tells, it has to be clear without.
+      const bool is_excused = power(gpu) && powers.others() > 0
+                                  ? *power(gpu) > (1 + limits_.more_power_share) * powers.median_beside(*power(gpu))
+                                  : !is_far;
+      if (is_excused && !cause.is_hardware) continue;
       add_finding(cause, gpu, FindingId::throttled_power, false);
-      const bool is_bad = cause.is_hardware || less >= limits_.far_clock_share * usual;
+      const bool is_bad = cause.is_hardware || is_far;
       gpu.remarks.push_back({.id = RemarkId::slower_clock,
                              .weight = is_bad ? Weight::problem : Weight::note,
                              .metric = metric_of(FleetSteady::clock),
@@ -326,7 +326,7 @@ class Comparison {
     for (const auto index : members) hosts.insert(fleet_.gpus[index].host);
     if (hosts.size() < 2 || members.size() <= limits_.job_others) return;
     if (compare_work(job, members, FleetSteady::true_activity)) return;
-    // Where nobody tells what the processors do, a GPU that waits is busy at little power.
+    // Where nobody tells what the processors do: a GPU that waits is busy, at little power.
     if (!compare_work(job, members, FleetSteady::power)) compare_work(job, members, FleetSteady::utilization);
   }
 
@@ -397,7 +397,10 @@ class Comparison {
     for (const auto id : {FindingId::throttled_thermal, FindingId::throttled_hardware, FindingId::health}) {
       add_finding(cause, gpu, id, true);
     }
-    if (!gpu.errors.empty()) cause.add(fmt::format("XID {}", gpu.errors.back()), true);
+    for (const auto code : gpu.errors) {
+      const auto *xid = find_xid(code);
+      if (xid != nullptr && !xid->application) cause.add(fmt::format("XID {}", code), true);
+    }
     return cause;
   }
 

@@ -66,7 +66,8 @@ inline constexpr FindingKind kSisterRows[] = {
      .meaning = "A GPU is clearly hotter than others of its model that draw about the same power: less air or water "
                 "reaches it. It is the next to be throttled, and ages faster.",
      .told =
-         "Of all GPUs of the model that were at least 85 % busy for ten minutes, those within about 15 % of its power, "
+         "Of all GPUs of the model that were at least 85 % busy for ten minutes, those within about a tenth of its "
+         "power, "
          "at least six: its temperature is 10 °C above the median of the others, and five times the usual spread. It "
          "is a problem from 20 °C on, where the agent names heat as a reason for lower clocks, and where the "
          "temperature is bad in itself.",
