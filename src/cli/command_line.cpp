@@ -309,6 +309,15 @@ OptionHandle OptionList::size(const std::string &name, std::uint64_t &target, co
   return with_value(app_->add_option_function<std::string>(name, take, help)->type_name("SIZE"));
 }
 
+OptionHandle OptionList::maybe_text(const std::string &name, bool &given, std::string &target,
+                                    const std::string &help) {
+  const auto take = [&given, &target](const std::string &text) {
+    given = true;
+    target = text;
+  };
+  return OptionHandle(app_->add_option_function<std::string>(name, take, help)->expected(0, 1)->default_str(""));
+}
+
 OptionHandle OptionList::maybe_duration(const std::string &name, bool &given, std::chrono::nanoseconds &target,
                                         const std::string &help, std::chrono::milliseconds least) {
   const auto take = [&given, &target, name, least](const std::string &text) {

@@ -74,6 +74,8 @@ class OptionList {
                         const std::string &help, std::chrono::milliseconds least = {});
   // A number of bytes: "500MB", "1GiB".
   OptionHandle size(const std::string &name, std::uint64_t &target, const std::string &help, std::uint64_t least);
+  // With or without a text behind it.
+  OptionHandle maybe_text(const std::string &name, bool &given, std::string &target, const std::string &help);
   // With or without a length of time behind it.
   OptionHandle maybe_duration(const std::string &name, bool &given, std::chrono::nanoseconds &target,
                               const std::string &help, std::chrono::milliseconds least);

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "cli/completion.hpp"
+#include "cli/engine_options.hpp"
 #include "cli/fleet_options.hpp"
 #include "cli/program.hpp"
 #include "cli/report_options.hpp"
@@ -203,6 +204,13 @@ void add_serve(OptionList &list, Options &options) {
                 1s);
   list.duration("--remote-write-since", options.remote_write_since,
                 "so much of the past goes to an engine that has nothing yet (none)");
+  const auto fleet =
+      list.maybe_text("--fleet", options.serves_fleet, options.url,
+                      "in place of this machine show all hosts that this Prometheus, VictoriaMetrics or\n"
+                      "the like knows (url in [fleet]), at 127.0.0.1:9838; asked every --interval (15s)")
+          .value_name("[URL]")
+          .command_line_only();
+  add_engine_rights(list, options, fleet);
   list.flag("--open", options.open_page, "show the page in this user's browser");
   list.flag("--insecure-no-auth", options.insecure_no_auth, "let everybody read who can reach the address");
   list.footer(

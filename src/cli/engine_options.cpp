@@ -16,13 +16,17 @@ OptionHandle add_engine(OptionList &list, Options &options) {
   auto url = list.text("--url", options.url,
                        "ask this Prometheus, VictoriaMetrics or the like, such as http://prometheus:9090")
                  .value_name("URL");
-  list.text("--url-token-file", options.url_token_file, "the bearer token for it").value_name("FILE").needs(url);
-  list.text("--url-user", options.url_user, "or the user").value_name("NAME").needs(url);
+  add_engine_rights(list, options, url);
+  return url;
+}
+
+void add_engine_rights(OptionList &list, Options &options, const OptionHandle &address) {
+  list.text("--url-token-file", options.url_token_file, "the bearer token for it").value_name("FILE").needs(address);
+  list.text("--url-user", options.url_user, "or the user").value_name("NAME").needs(address);
   list.text("--url-password-file", options.url_password_file, "and the password of that user").value_name("FILE");
   list.text("--url-ca-file", options.url_ca_file, "the authorities that it is trusted by (those of this system)")
       .value_name("FILE");
   list.duration("--url-timeout", options.url_timeout, "how long it may take for one answer (1m)", 100ms);
-  return url;
 }
 
 Result<fleet::EngineOptions> engine_options(const Options &options) {

@@ -12,6 +12,9 @@ namespace gpulse::cli {
 // The one that names it.
 OptionHandle add_engine(OptionList &list, Options &options);
 
+// What goes with that.
+void add_engine_rights(OptionList &list, Options &options, const OptionHandle &address);
+
 // An error is wrong usage.
 Result<fleet::EngineOptions> engine_options(const Options &options);
 

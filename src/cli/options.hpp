@@ -81,6 +81,10 @@ struct Options {
   // What the command line and the configuration say now.
   std::function<Result<Options>()> read_again = {};
 
+  bool serves_fleet = false;
+  const Options *configured_fleet = nullptr;  // what the configuration says of gpulse fleet; null: nothing
+  std::vector<std::string> words;             // the command line as it was given
+
   // gpulse history; since also of gpulse top
   std::optional<std::chrono::nanoseconds> since, step;
   std::string from, to, user, export_to;
@@ -101,7 +105,7 @@ struct Options {
   std::optional<std::chrono::nanoseconds> run_interval;  // none: fine at first, then coarser
   bool quiet = false;
 
-  // An engine: gpulse report, gpulse fleet
+  // An engine: gpulse report, gpulse fleet, gpulse serve --fleet
   std::string url, url_token_file, url_user, url_password_file, url_ca_file;
   std::chrono::nanoseconds url_timeout = std::chrono::minutes(1);
 

@@ -111,16 +111,20 @@ CommandLine::Outcome parse_own(std::span<char *> all, Options &options) {
   // An option takes microseconds to describe; those of a command that is not meant are needed only to check what a
   // configuration says of it.
   auto &of_others = *new Options;
+  auto &of_fleet = *new Options;
   const bool configured = has_configuration(arguments);
   for (const auto &command : commands()) {
     auto own = line.add_command(std::string(command.name), command.help);
     const auto meant = [&](const char *argument) { return command.name == argument; };
     const bool is_meant = std::ranges::any_of(arguments, meant);
-    if (is_meant || configured) command.add_options(own, is_meant ? options : of_others);
+    auto &target = is_meant ? options : command.run == run_fleet ? of_fleet : of_others;
+    if (is_meant || configured) command.add_options(own, target);
   }
   for (const auto &drop_in : drop_ins()) line.add_other(drop_in.word, drop_in.help);
   auto outcome = line.parse(arguments);
   options.sections = outcome.sections;
+  options.configured_fleet = &of_fleet;
+  options.words.assign(arguments.begin(), arguments.end());
   return outcome;
 }
 

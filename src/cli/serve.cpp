@@ -7,13 +7,15 @@
 #include "base/heap.hpp"
 #include "base/log.hpp"
 #include "cli/alerting.hpp"
-#include "cli/browser.hpp"
 #include "cli/history_file.hpp"
+#include "cli/open_web.hpp"
 #include "cli/output.hpp"
 #include "cli/remote_write_options.hpp"
+#include "cli/serve_fleet.hpp"
 #include "cli/session.hpp"
 #include "cli/web_options.hpp"
 #include "serve/agent.hpp"
+#include "serve/machine_site.hpp"
 #include "serve/web.hpp"
 
 namespace gpulse::cli {
@@ -49,39 +51,12 @@ void remove_place(const share::Place &place) {
   ::rmdir(place.folder.c_str());
 }
 
-// Null: nothing is answered over HTTP.
-Result<std::unique_ptr<serve::Web>> open_web(std::optional<serve::WebOptions> options, serve::Agent &agent,
-                                             bool shows_page) {
-  if (!options) return nullptr;
-  const auto base_path = options->base_path;
-  const char *scheme = options->tls.certificate.empty() ? "http" : "https";
-  auto web = serve::Web::open(std::move(*options), agent.board());
-  if (web && *web) {
-    for (const auto &address : (*web)->server().addresses()) {
-      log_line(LogLevel::info, fmt::format("answers on {}://{}", scheme, address));
-    }
-    if (const auto all = (*web)->server().addresses(); shows_page && !all.empty()) {
-      const auto page = fmt::format("{}://{}{}/", scheme, browsable(all.front()), base_path);
-      if (!open_browser(page)) log_line(LogLevel::notice, "no browser could be started here: the page is at " + page);
-    }
-  }
-  return web;
-}
-
 // What a signal reaches.
 struct Running {
   serve::Agent *agent = nullptr;
   serve::Web *web = nullptr;
   Alerting *alerting = nullptr;
 };
-
-// What cannot be changed while it runs stays as it is.
-Result<void> reload_web(const Options &options, serve::Web &web) {
-  auto now = web_options(options);
-  if (!now) return std::unexpected(now.error().error);
-  if (!*now) return {};
-  return web.reload(std::move(**now));
-}
 
 void read_again(const Options &options, const Running &running, const ServiceManager &manager) {
   static_cast<void>(manager.reloading());
@@ -147,7 +122,6 @@ std::expected<Plan, Refused> plan(const Options &options) {
   if (!alerting) return refuse(alerting.error(), kUsage);
   if (own_folder) place = make_place();
   if (!place) return refuse(place.error(), kFailure);
-  if (*web) (*web)->history = history;
   return Plan{.place = std::move(*place),
               .own_folder = own_folder,
               .history = std::move(history),
@@ -159,6 +133,7 @@ std::expected<Plan, Refused> plan(const Options &options) {
 }  // namespace
 
 int run_serve(const Options &options) {
+  if (options.serves_fleet) return run_serve_fleet(options);
   keep_heap_small();
   if (share::is_off()) return fail({"GPULSE_AGENT=off means that there is to be no agent"});
   auto planned = plan(options);
@@ -184,8 +159,14 @@ int run_serve(const Options &options) {
   };
   if (!agent) return fail_with(agent.error());
   const auto pods = kube::watch_pods(options.pod_resources);
-  if (planned->web) planned->web->pods = pods;
-  auto web = open_web(std::move(planned->web), **agent, options.open_page);
+  const auto make_site = [&] {
+    return std::make_unique<serve::MachineSite>((*agent)->board(),
+                                                serve::MachineOptions{.version = GPULSE_VERSION,
+                                                                      .history = planned->history,
+                                                                      .process_metrics = options.process_metrics,
+                                                                      .pods = pods});
+  };
+  auto web = open_web(std::move(planned->web), make_site, options.open_page);
   if (!web) {
     agent->reset();
     return fail_with(web.error());

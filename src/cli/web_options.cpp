@@ -30,8 +30,7 @@ std::expected<std::optional<serve::WebOptions>, Refused> web_options(const Optio
                         .access = {.users = config->users, .is_open = options.insecure_no_auth},
                         .tls = config->tls,
                         .limits = limits_of(*config),
-                        .version = GPULSE_VERSION,
-                        .process_metrics = options.process_metrics};
+                        .version = GPULSE_VERSION};
   for (const auto &text : web.is_asked_for ? options.listen : std::vector<std::string>{serve::kDefaultListen}) {
     auto address = http::parse_address(text);
     if (!address) return refuse(address.error(), kUsage);

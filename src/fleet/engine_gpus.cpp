@@ -31,10 +31,12 @@ Device device_of(const EngineGpu &gpu) {
 
 }  // namespace
 
-Text host_of(std::string_view instance) {
+std::string_view usual_name(std::string_view instance) {
   if (instance.ends_with(kUsualPort) && instance.size() > kUsualPort.size()) instance.remove_suffix(kUsualPort.size());
   return instance;
 }
+
+Text host_of(std::string_view instance) { return usual_name(instance); }
 
 std::vector<EngineGpu> gpus_of(std::span<const EngineSeries> infos) {
   // After an update of the driver there are two of one.

@@ -20,7 +20,8 @@ struct EngineGpu {
   std::optional<DeviceId> id{};
 };
 
-// "node1" where the agent listens at its usual port.
+// "node1" where the agent listens at its usual port; as the label has it.
+std::string_view usual_name(std::string_view instance);
 Text host_of(std::string_view instance);
 
 // Each once, in the order of their instances and numbers. What has no uuid is left out.

@@ -153,7 +153,7 @@ class FleetMaker {
       auto &last = fleet_.hosts[host].last;
       if (!last || *last < *moment) last = *moment;
       const auto slot = index_.try_emplace(foreign_key(exporter, series), fleet_.gpus.size());
-      if (slot.second) fleet_.gpus.push_back(foreign_gpu(host, series, uuid));
+      if (slot.second) fleet_.gpus.push_back(foreign_gpu(host, exporter, series));
       if (const auto job = series.label("hpc_job"); !job.empty() && *moment == last) {
         add_owner(fleet_.gpus[slot.first->second], {.job = short_text(job)});
       }
@@ -168,21 +168,14 @@ class FleetMaker {
     note_cluster(host, series);
   }
 
-  static FleetGpu foreign_gpu(std::size_t host, const EngineSeries &series, std::string_view uuid) {
-    const auto instance = series.label("GPU_I_ID");
-    const auto number = series.label("gpu").empty() ? series.label("index") : series.label("gpu");
-    const auto name = series.label("modelName").empty() ? series.label("name") : series.label("modelName");
-    FleetGpu gpu{.host = host,
-                 .uuid = std::string(uuid),
-                 .id = short_text(number.empty() ? "?" : number),
-                 .name = short_text(name),
-                 .vendor = "nvidia"};
-    if (!instance.empty()) {
-      gpu.parent = gpu.uuid;
-      gpu.uuid += fmt::format("/{}", short_text(instance));
-      gpu.id = fmt::format("{}:{}", gpu.id, short_text(instance));
-    }
-    return gpu;
+  static FleetGpu foreign_gpu(std::size_t host, const ForeignExporter &exporter, const EngineSeries &series) {
+    auto names = foreign_names(exporter, series);
+    return {.host = host,
+            .uuid = std::move(names.uuid),
+            .parent = std::move(names.parent),
+            .id = std::move(names.id),
+            .name = std::move(names.name),
+            .vendor = "nvidia"};
   }
 
   static std::string foreign_key(const ForeignExporter &exporter, const EngineSeries &series) {

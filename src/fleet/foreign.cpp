@@ -38,6 +38,23 @@ constexpr std::array kExporters{
 
 std::span<const ForeignExporter> foreign_exporters() { return kExporters; }
 
+ForeignNames foreign_names(const ForeignExporter &exporter, const EngineSeries &series) {
+  constexpr std::size_t kMostText = 256;
+  const auto shorter = [](std::string_view text) { return Text(first_bytes(printable(text), kMostText)); };
+  const auto either = [&](std::string_view one, std::string_view other) {
+    return series.label(series.label(one).empty() ? other : one);
+  };
+  const auto number = either("gpu", "index"), instance = series.label("GPU_I_ID");
+  ForeignNames names{.uuid = std::string(series.label(exporter.uuid)),
+                     .id = shorter(number.empty() ? "?" : number),
+                     .name = shorter(either("modelName", "name"))};
+  if (instance.empty()) return names;
+  names.parent = names.uuid;
+  names.uuid += fmt::format("/{}", shorter(instance));
+  names.id = fmt::format("{}:{}", names.id, shorter(instance));
+  return names;
+}
+
 std::string present_query(const ForeignExporter &exporter) {
   return fmt::format("max by (instance,{}{}) (timestamp({}) or max_over_time(timestamp({})[1h:1m]))", exporter.labels,
                      exporter.more, exporter.present, exporter.present);

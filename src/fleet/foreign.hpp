@@ -31,6 +31,13 @@ struct ForeignExporter {
 
 std::span<const ForeignExporter> foreign_exporters();
 
+// What a series says of the GPU that it is about; of an instance the uuid has its number behind it.
+struct ForeignNames {
+  std::string uuid{}, parent{};
+  Text id{}, name{};
+};
+ForeignNames foreign_names(const ForeignExporter &exporter, const EngineSeries &series);
+
 // The GPUs of the last hour; the values are the moments of their last samples.
 std::string present_query(const ForeignExporter &exporter);
 std::string reading_query(const ForeignExporter &exporter, const ForeignReading &reading);

@@ -23,10 +23,22 @@ struct HostPlace {
   Exporter exporter = Exporter::gpulse;
 };
 
-// A sample and what its agent found to be wrong then.
+struct HostOwner {
+  std::string uuid{};
+  FleetOwner owner{};
+};
+
+// A sample, and what its agent found to be wrong then. A finding has its title for a sentence: an engine keeps no
+// evidence.
 struct HostSample {
   SnapshotPtr snapshot{};  // its time is that of the host's own clock; null: the engine has nothing of then
   std::vector<insight::Finding> findings{};
+  std::vector<HostOwner> owners{};  // who held the devices
+};
+
+// A sample that there is: the step at which it is the newest, and when the host took it.
+struct HostMoment {
+  WallTime step{}, taken{};
 };
 
 // A metric of a device over time: a value for each step, or a gap (not a number).
@@ -48,17 +60,24 @@ class HostAsker {
 
   const HostPlace &host() const { return host_; }
   EngineResult<HostSample> sample(WallTime at, const std::stop_token &stop = {});
-  // One for each step at which the host had taken a new sample.
+  // One for each step at which the host had taken a new sample. Steps begin at multiples of their length.
   EngineResult<std::vector<HostSample>> samples(WallTime first, WallTime last, std::chrono::seconds step,
                                                 const std::stop_token &stop = {});
-  // In the units of the metric table. Least and greatest are those of the step, and empty where it has no more than one
-  // value of the host's.
+  // When these were taken.
+  EngineResult<std::vector<HostMoment>> moments(WallTime first, WallTime last, std::chrono::seconds step,
+                                                const std::stop_token &stop = {});
+  // In the units of the metric table, as each metric folds; of a counter what it grew by. Least and greatest are those
+  // of the step, and empty where it has no more than one value of the host's.
   EngineResult<HostCurves> curves(WallTime first, WallTime last, std::chrono::seconds step,
                                   std::span<const MetricId> metrics, const std::stop_token &stop = {});
 
  private:
+  Seconds interval_at(WallTime at, const std::stop_token &stop);
+  EngineResult<void> add_curves(HostCurves &curves, MetricId metric, const std::stop_token &stop);
+
   Engine engine_;
   HostPlace host_;
+  std::optional<Seconds> interval_{};  // between two of its samples in the engine
 };
 
 }  // namespace gpulse::fleet

@@ -2,8 +2,8 @@
 // A host that an engine knows, in place of this machine: what shows this machine shows it too.
 #pragma once
 
+#include <chrono>
 #include <memory>
-#include <optional>
 
 #include "feed/feed.hpp"
 #include "feed/timeline.hpp"
@@ -25,8 +25,8 @@ std::unique_ptr<feed::Feed> open_host(HostFeedOptions options);
 // Its samples of a span by number, read in pieces when they are asked for.
 EngineResult<std::unique_ptr<feed::Timeline>> open_host_past(const HostFeedOptions &options, WallTime first,
                                                              WallTime last, const std::stop_token &stop = {});
-// The same to be played like a recording.
-EngineResult<std::unique_ptr<feed::Feed>> replay_host(const HostFeedOptions &options, WallTime first, WallTime last,
-                                                      const std::stop_token &stop = {});
+// The same to be played like a recording. A span without a sample is an error.
+Result<std::unique_ptr<feed::Feed>> replay_host(const HostFeedOptions &options, WallTime first, WallTime last,
+                                                const std::stop_token &stop = {});
 
 }  // namespace gpulse::fleet

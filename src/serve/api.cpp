@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "model/select.hpp"
-#include "serve/api_history.hpp"
 #include "serve/api_parts.hpp"
 #include "serve/api_query.hpp"
 #include "view/json.hpp"
@@ -101,10 +100,10 @@ http::Response made_once(const http::Request &request, std::string body) {
 
 }  // namespace
 
-Api::Api(Board &board, ApiOptions options)
+Api::Api(Board &board, ApiOptions options, std::unique_ptr<PastSource> past)
     : board_(board),
       options_(std::move(options)),
-      readers_(options_.history, options_.limits),
+      past_(std::move(past)),
       stream_(board, {.version = options_.version}) {}
 
 http::Response Api::snapshot(const http::Request &request, bool sees_commands) {
@@ -156,17 +155,13 @@ http::Response Api::devices(const http::Request &request) const {
 void Api::history(const http::Request &request, const http::Answer &answer) {
   auto query = asked_history(request, options_.now());
   if (!query) return answer(refuse(query.error()));
-  readers_.ask([query = std::move(*query)](history::Reader &reader) { return history_answer(reader, query); }, answer);
+  past_->history(std::move(*query), answer);
 }
 
 void Api::processes(const http::Request &request, bool sees_commands, const http::Answer &answer) {
   auto query = asked_processes(request, options_.now());
   if (!query) return answer(refuse(query.error()));
-  if (query->span) {
-    return readers_.ask([query = std::move(*query), sees_commands](
-                            history::Reader &reader) { return past_processes_answer(reader, query, sees_commands); },
-                        answer);
-  }
+  if (query->span) return past_->processes(std::move(*query), sees_commands, answer);
   auto sample = sample_of(board_, query->devices);
   if (!sample) return answer(std::move(sample.error()));
   answer(live_processes(sees_commands ? **sample : *without_commands(*sample)));
@@ -175,10 +170,7 @@ void Api::processes(const http::Request &request, bool sees_commands, const http
 void Api::events(const http::Request &request, const http::Answer &answer) {
   auto query = asked_events(request, options_.now());
   if (!query) return answer(refuse(query.error()));
-  if (query->span) {
-    return readers_.ask(
-        [query = std::move(*query)](history::Reader &reader) { return past_events_answer(reader, query); }, answer);
-  }
+  if (query->span) return past_->events(std::move(*query), answer);
   auto sample = sample_of(board_, query->devices);
   answer(sample ? live_events(**sample, !query->devices.empty()) : std::move(sample.error()));
 }
@@ -187,11 +179,7 @@ void Api::findings(const http::Request &request, const http::Answer &answer) {
   auto query = asked_events(request, options_.now());
   if (!query) return answer(refuse(query.error()));
   auto lasting = board_.findings();
-  if (query->span) {
-    return readers_.ask([query = std::move(*query), lasting = std::move(lasting)](
-                            history::Reader &reader) { return past_findings_answer(reader, query, lasting); },
-                        answer);
-  }
+  if (query->span) return past_->findings(std::move(*query), std::move(lasting), answer);
   auto sample = sample_of(board_, query->devices);
   answer(sample ? live_findings(**sample, std::move(lasting)) : std::move(sample.error()));
 }

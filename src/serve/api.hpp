@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs and the page ask of the agent: /api/v1/…, described in docs/openapi.json. Called on the server's
-// workers, several at a time; what needs the history is answered from threads of its own.
+// What programs and the page ask about a machine: /api/v1/…, described in docs/openapi.json. Called on the server's
+// workers, several at a time; what was is answered from threads of its own.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 #include "http/message.hpp"
 #include "serve/api_query.hpp"
 #include "serve/board.hpp"
-#include "serve/history_readers.hpp"
+#include "serve/past_source.hpp"
 #include "serve/stream.hpp"
 
 namespace gpulse::serve {
@@ -21,21 +21,21 @@ namespace gpulse::serve {
 inline constexpr std::string_view kApiPrefix = "/api/v1/";
 
 struct ApiOptions {
-  std::string history{};  // the file; empty: none is kept
   std::string version{};
-  ReadersLimits limits{};
   std::function<WallTime()> now = wall_now;
 };
 
 class Api {
  public:
   // Before the first sample is posted.
-  Api(Board &board, ApiOptions options);
+  Api(Board &board, ApiOptions options, std::unique_ptr<PastSource> past);
   Api(const Api &) = delete;
   Api &operator=(const Api &) = delete;
 
   // A path below kApiPrefix. `sees_commands`: the one who asks may know the arguments of processes.
   void handle(const http::Request &request, bool sees_commands, const http::Answer &answer);
+  // How many follow the stream.
+  std::size_t followers() { return stream_.clients(); }
 
  private:
   http::Response snapshot(const http::Request &request, bool sees_commands);
@@ -55,7 +55,7 @@ class Api {
   };
   std::mutex mutex_;
   std::array<Made, 2> whole_;  // without and with command lines; guarded by the mutex
-  HistoryReaders readers_;
+  std::unique_ptr<PastSource> past_;
   Stream stream_;
 };
 

@@ -43,19 +43,6 @@ struct Axis {
   }
 };
 
-// A curve on the axis; not a number: nothing is known.
-struct Column {
-  std::vector<double> value, least, greatest;
-
-  explicit Column(std::size_t count) : value(count, kNothing), least(value), greatest(value) {}
-  void put(std::size_t place, const history::Point &point) {
-    if (place >= value.size()) return;
-    value[place] = point.value;
-    least[place] = point.least;
-    greatest[place] = point.greatest;
-  }
-};
-
 Column on_axis(const history::Series &series, const Axis &axis) {
   Column column(axis.count);
   for (const auto &point : series.points) column.put(axis.place(point.time), point);
@@ -90,58 +77,6 @@ Column held_on_axis(const history::Series &series, const Axis &axis, const std::
     if (!std::isnan(now) && recorded[i]) column.put(i, {begins, now, least, greatest});
   }
   return column;
-}
-
-// Three digits after the point where it is small; what is as large as bytes has no fraction worth sending.
-double shortened(MetricId id, double value) {
-  constexpr double kLarge = 1e5;
-  return std::abs(value) >= kLarge ? std::round(value) : view::rounded(id, value);
-}
-
-void write_array(JsonWriter &json, std::string_view name, MetricId id, const std::vector<double> &values) {
-  json.key(name);
-  json.begin_array();
-  for (const auto value : values) std::isnan(value) ? json.null() : json.value(shortened(id, value));
-  json.end_array();
-}
-
-bool has_range(const Column &column) {
-  for (std::size_t i = 0; i < column.value.size(); ++i) {
-    const auto value = column.value[i];
-    if (!std::isnan(value) && (column.least[i] != value || column.greatest[i] != value)) return true;
-  }
-  return false;
-}
-
-void write_series(JsonWriter &json, const history::Series &series, const history::KnownDevice *device,
-                  const Column &column) {
-  const auto &metric = describe(series.metric);
-  json.begin_object();
-  json.member("metric", view::csv_title(series.metric));
-  json.key("device");
-  device == nullptr ? json.null() : json.value(device->identity->uuid.str());
-  json.member("fold", word(fold(metric)));
-  write_array(json, "value", series.metric, column.value);
-  // Bits and growth have no least and no greatest.
-  const bool is_ordered = fold(metric) != Fold::any && fold(metric) != Fold::counter;
-  if (is_ordered && has_range(column)) {
-    write_array(json, "min", series.metric, column.least);
-    write_array(json, "max", series.metric, column.greatest);
-  }
-  json.end_object();
-}
-
-void write_words(JsonWriter &json, const std::vector<MetricId> &metrics) {
-  json.key("words");
-  json.begin_object();
-  for (const auto id : metrics) {
-    if (describe(id).words.empty()) continue;
-    json.key(view::csv_title(id));
-    json.begin_array();
-    for (const auto name : describe(id).words) json.value(name);
-    json.end_array();
-  }
-  json.end_object();
 }
 
 void write_devices(JsonWriter &json, const KnownDevices &devices) {
@@ -237,12 +172,69 @@ void write_curves(JsonWriter &json, const Curves &curves, const Axis &axis, cons
     const auto column = holds && device != nullptr
                             ? held_on_axis(series, axis, recorded_places(curves, axis, device->id))
                             : on_axis(series, axis);
-    write_series(json, series, device, column);
+    write_series(json, series.metric, device != nullptr ? &device->identity->uuid : nullptr, column);
   }
   json.end_array();
 }
 
 }  // namespace
+
+namespace {
+
+// Three digits after the point where it is small; what is as large as bytes has no fraction worth sending.
+double shortened(MetricId id, double value) {
+  constexpr double kLarge = 1e5;
+  return std::abs(value) >= kLarge ? std::round(value) : view::rounded(id, value);
+}
+
+void write_array(JsonWriter &json, std::string_view name, MetricId id, const std::vector<double> &values) {
+  json.key(name);
+  json.begin_array();
+  for (const auto value : values) std::isnan(value) ? json.null() : json.value(shortened(id, value));
+  json.end_array();
+}
+
+bool has_range(const Column &column) {
+  for (std::size_t i = 0; i < column.value.size(); ++i) {
+    const auto value = column.value[i];
+    if (!std::isnan(value) && (column.least[i] != value || column.greatest[i] != value)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Column::Column(std::size_t count) : value(count, kNothing), least(value), greatest(value) {}
+
+void write_series(JsonWriter &json, MetricId id, const Text *uuid, const Column &column) {
+  const auto &metric = describe(id);
+  json.begin_object();
+  json.member("metric", view::csv_title(id));
+  json.key("device");
+  uuid == nullptr ? json.null() : json.value(uuid->str());
+  json.member("fold", word(fold(metric)));
+  write_array(json, "value", id, column.value);
+  // Bits and growth have no least and no greatest.
+  const bool is_ordered = fold(metric) != Fold::any && fold(metric) != Fold::counter;
+  if (is_ordered && has_range(column)) {
+    write_array(json, "min", id, column.least);
+    write_array(json, "max", id, column.greatest);
+  }
+  json.end_object();
+}
+
+void write_words(JsonWriter &json, const std::vector<MetricId> &metrics) {
+  json.key("words");
+  json.begin_object();
+  for (const auto id : metrics) {
+    if (describe(id).words.empty()) continue;
+    json.key(view::csv_title(id));
+    json.begin_array();
+    for (const auto name : describe(id).words) json.value(name);
+    json.end_array();
+  }
+  json.end_object();
+}
 
 Result<http::Response> history_answer(history::Reader &reader, const HistoryQuery &query) {
   const auto devices = devices_in(reader, query.span, query.devices);

@@ -33,15 +33,6 @@ Result<std::vector<Event>> read_events(history::Reader &reader, const history::S
   return events;
 }
 
-// From its beginning to its end, as far as the events tell.
-struct FindingSpan {
-  std::int64_t number = 0;
-  std::string id;
-  Text device, text;
-  std::optional<WallTime> begin{}, end{};
-  bool lasts = false;
-};
-
 // An agent counts findings from 1 on, so the same number is another finding's after a restart.
 std::vector<FindingSpan> finding_spans(const std::vector<Event> &events,
                                        const std::vector<insight::LastingFinding> &lasting) {
@@ -72,6 +63,16 @@ std::vector<FindingSpan> finding_spans(const std::vector<Event> &events,
   return spans;
 }
 
+void hide_commands(std::vector<view::HistoryProcess> &processes) {
+  for (auto &use : processes) {
+    auto texts = std::make_shared<TextRow>(*use.process.texts);
+    hide_command(*texts);
+    use.process.texts = std::move(texts);
+  }
+}
+
+}  // namespace
+
 void write_finding_span(JsonWriter &json, const FindingSpan &span) {
   const auto time = [&](std::string_view key, const std::optional<WallTime> &value) {
     json.key(key);
@@ -91,16 +92,6 @@ void write_finding_span(JsonWriter &json, const FindingSpan &span) {
   json.member("text", span.text);
   json.end_object();
 }
-
-void hide_commands(std::vector<view::HistoryProcess> &processes) {
-  for (auto &use : processes) {
-    auto texts = std::make_shared<TextRow>(*use.process.texts);
-    hide_command(*texts);
-    use.process.texts = std::move(texts);
-  }
-}
-
-}  // namespace
 
 Result<http::Response> past_processes_answer(history::Reader &reader, const ProcessQuery &query, bool sees_commands) {
   const auto devices = devices_in(reader, *query.span, query.devices);

@@ -21,15 +21,30 @@ constexpr double kLatest = 7'258'118'400;
 // What an error quotes of what was given.
 constexpr std::size_t kQuoted = 60;
 
+}  // namespace
+
 std::unexpected<Refusal> refused(std::string_view field, std::string message) {
   return std::unexpected(Refusal{.message = std::move(message), .field = std::string(field)});
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted_value(std::string_view text) {
   const auto clean = printable(text);
   const auto first = first_bytes(clean, kQuoted);
   return fmt::format("'{}{}'", first, first.size() < clean.size() ? "…" : "");
 }
+
+Asked<std::int64_t> asked_number(const http::Request &request, std::string_view name, std::int64_t otherwise,
+                                 std::int64_t most) {
+  const auto text = request.parameter(name);
+  if (!text) return otherwise;
+  const auto number = parse_integer<std::int64_t>(*text);
+  if (!number || *number < 1 || *number > most) {
+    return refused(name, fmt::format("{} is not a whole number from 1 to {}", quoted_value(*text), most));
+  }
+  return *number;
+}
+
+namespace {
 
 // The pieces of a list with commas; none where the parameter is not given.
 Asked<std::optional<std::vector<std::string>>> asked_list(const http::Request &request, std::string_view name,
@@ -64,18 +79,7 @@ Asked<WallTime> asked_time(const http::Request &request, std::string_view name, 
   const auto text = request.parameter(name);
   if (!text) return otherwise;
   if (const auto time = api_time(*text)) return *time;
-  return refused(name, fmt::format("{} is no time: give Unix seconds or 2026-11-16T01:00:00Z", quoted(*text)));
-}
-
-Asked<std::int64_t> asked_number(const http::Request &request, std::string_view name, std::int64_t otherwise,
-                                 std::int64_t most) {
-  const auto text = request.parameter(name);
-  if (!text) return otherwise;
-  const auto number = parse_integer<std::int64_t>(*text);
-  if (!number || *number < 1 || *number > most) {
-    return refused(name, fmt::format("{} is not a whole number from 1 to {}", quoted(*text), most));
-  }
-  return *number;
+  return refused(name, fmt::format("{} is no time: give Unix seconds or 2026-11-16T01:00:00Z", quoted_value(*text)));
 }
 
 // "10", "10s", "5m": whole seconds.
@@ -85,7 +89,7 @@ Asked<std::chrono::seconds> asked_step(const http::Request &request) {
   std::chrono::nanoseconds step{0};
   const bool is_one = parse_duration(*text, step);
   if (!is_one || step < 1s || step > 366 * 24h || step % 1s != 0ns) {
-    return refused("step", fmt::format("{} is no step: give whole seconds from 1 on, 10s or 5m", quoted(*text)));
+    return refused("step", fmt::format("{} is no step: give whole seconds from 1 on, 10s or 5m", quoted_value(*text)));
   }
   return std::chrono::duration_cast<std::chrono::seconds>(step);
 }
@@ -97,10 +101,12 @@ Asked<std::vector<MetricId>> asked_curves(const http::Request &request) {
   std::vector<MetricId> metrics;
   for (const auto &name : **names) {
     const auto id = view::find_field(name);
-    if (!id) return refused("metrics", fmt::format("no metric {}: /api/v1/metrics-table lists them", quoted(name)));
+    if (!id)
+      return refused("metrics", fmt::format("no metric {}: /api/v1/metrics-table lists them", quoted_value(name)));
     const auto scope = key_of(*id).scope;
     if (is_text(key_of(*id)) || (scope != Scope::device && scope != Scope::host))
-      return refused("metrics", fmt::format("{} has no curve: only numbers of devices and of the host", quoted(name)));
+      return refused("metrics",
+                     fmt::format("{} has no curve: only numbers of devices and of the host", quoted_value(name)));
     if (std::ranges::find(metrics, *id) == metrics.end()) metrics.push_back(*id);
   }
   return metrics;
@@ -110,7 +116,8 @@ Asked<std::vector<MetricId>> asked_curves(const http::Request &request) {
 
 http::Response refuse(const Refusal &refusal) { return http::error(refusal.status, refusal.message, refusal.field); }
 
-Asked<void> check_parameters(const http::Request &request, std::initializer_list<std::string_view> known) {
+Asked<void> check_parameters(const http::Request &request, std::initializer_list<std::string_view> known,
+                             std::string_view repeated) {
   for (std::size_t i = 0; i < request.query.size(); ++i) {
     const auto &name = request.query[i].first;
     if (std::ranges::find(known, name) == known.end()) {
@@ -118,7 +125,7 @@ Asked<void> check_parameters(const http::Request &request, std::initializer_list
                      fmt::format("no such parameter; there {} {}", known.size() == 1 ? "is" : "are",
                                  known.size() == 0 ? "none" : fmt::format("{}", fmt::join(known, ", "))));
     }
-    for (std::size_t j = 0; j < i; ++j) {
+    for (std::size_t j = 0; j < i && name != repeated; ++j) {
       if (request.query[j].first == name) return refused(name, "given twice: use commas");
     }
   }
@@ -157,7 +164,7 @@ Asked<std::optional<history::Span>> asked_span(const http::Request &request, Wal
   if (since) {
     std::chrono::nanoseconds length{0};
     if (!parse_duration(*since, length) || length <= 0ns || length > to->time_since_epoch()) {
-      return refused("since", fmt::format("{} is no length of time: give 90, 30m, 12h or 7d", quoted(*since)));
+      return refused("since", fmt::format("{} is no length of time: give 90, 30m, 12h or 7d", quoted_value(*since)));
     }
     from = *to - length;
   }
@@ -184,7 +191,8 @@ Asked<SampleFilter> asked_sample(const http::Request &request) {
       continue;
     }
     const auto id = view::find_field(name);
-    if (!id) return refused("metrics", fmt::format("no metric {}: /api/v1/metrics-table lists them", quoted(name)));
+    if (!id)
+      return refused("metrics", fmt::format("no metric {}: /api/v1/metrics-table lists them", quoted_value(name)));
     filter.metrics->add(*id);
   }
   auto devices = asked_devices(request);
@@ -235,7 +243,7 @@ Asked<ProcessQuery> asked_processes(const http::Request &request, WallTime now) 
   if (const auto by = request.parameter("by")) {
     const auto plays = [&](Role role) { return find_metric(Scope::process, *by) == find_role(Scope::process, role); };
     if (!plays(Role::user) && !plays(Role::job)) {
-      return refused("by", fmt::format("nothing is added up by {}", quoted(*by)));
+      return refused("by", fmt::format("nothing is added up by {}", quoted_value(*by)));
     }
     if (!query.span) return refused("by", "adds up over a span: give from, or since=12h");
     query.by = plays(Role::user) ? view::HistoryOwner::user : view::HistoryOwner::job;

@@ -33,8 +33,14 @@ inline constexpr std::int64_t kMostPoints = 20'000;
 // Points of all series together: what an answer of about ten megabytes holds.
 inline constexpr std::int64_t kMostValues = 1'000'000;
 
-// Every parameter must be one of these, and given once.
-Asked<void> check_parameters(const http::Request &request, std::initializer_list<std::string_view> known);
+// Every parameter must be one of these, and given once, unless it is `repeated`.
+Asked<void> check_parameters(const http::Request &request, std::initializer_list<std::string_view> known,
+                             std::string_view repeated = {});
+std::unexpected<Refusal> refused(std::string_view field, std::string message);
+// What was given, short and printable, in quotes.
+std::string quoted_value(std::string_view text);
+Asked<std::int64_t> asked_number(const http::Request &request, std::string_view name, std::int64_t otherwise,
+                                 std::int64_t most);
 
 // Unix seconds, or RFC 3339 with its zone.
 std::optional<WallTime> api_time(std::string_view text);

@@ -53,7 +53,7 @@ Snapshot machine(double second, std::uint32_t gpus = 2) {
 class ApiOfNow : public ::testing::Test {
  protected:
   Board board_;
-  Api api_{board_, {}};
+  Api api_{board_, {}, history_file_past("")};
 };
 
 TEST_F(ApiOfNow, SaysThatThereIsNoSampleYet) {
@@ -187,7 +187,7 @@ class ApiOfThen : public ::testing::Test {
 };
 
 TEST_F(ApiOfThen, FoldsSamplesToStepsOfOneAxis) {
-  Api api(board_, {.history = file()});
+  Api api(board_, {}, history_file_past(file()));
   const auto response =
       ask(api, "history", span(60, 120, {{"metrics", "gpu_utilization_percent"}, {"devices", "1"}, {"step", "20"}}));
   ASSERT_EQ(response.status, 200) << body(response);
@@ -199,21 +199,21 @@ TEST_F(ApiOfThen, FoldsSamplesToStepsOfOneAxis) {
 }
 
 TEST_F(ApiOfThen, LeavesOutARangeThatIsTheValue) {
-  Api api(board_, {.history = file()});
+  Api api(board_, {}, history_file_past(file()));
   const auto text = body(ask(api, "history", span(0, 5, {{"metrics", "gpu_utilization_percent"}, {"devices", "0"}})));
   EXPECT_THAT(text, HasSubstr(R"("tier":"1 s")"));
   EXPECT_THAT(text, HasSubstr(R"("value":[0,1,2,3,4]})"));
 }
 
 TEST_F(ApiOfThen, ShowsGapsAsNull) {
-  Api api(board_, {.history = file()});
+  Api api(board_, {}, history_file_past(file()));
   const auto text = body(ask(api, "history", span(120, 360, {{"metrics", "memory_used_bytes"}, {"step", "60"}})));
   EXPECT_THAT(text, HasSubstr(R"("device":"GPU-0","fold":"mean","value":[1073741824,null,1073741824,1073741824])"));
   EXPECT_THAT(text, HasSubstr(R"("device":"GPU-1","fold":"mean","value":[2147483648,null,2147483648,null])"));
 }
 
 TEST_F(ApiOfThen, HoldsWhatHardlyChangesWhereAnythingWasRecorded) {
-  Api api(board_, {.history = file()});
+  Api api(board_, {}, history_file_past(file()));
   const auto text = body(ask(api, "history", span(120, 420, {{"metrics", "ecc_mode"}, {"step", "60"}})));
   EXPECT_THAT(text, HasSubstr(R"("words":{"ecc_mode":["off","on"]})"));
   EXPECT_THAT(text, HasSubstr(R"("device":"GPU-0","fold":"last","value":[1,null,1,1,1])"));
@@ -221,7 +221,7 @@ TEST_F(ApiOfThen, HoldsWhatHardlyChangesWhereAnythingWasRecorded) {
 }
 
 TEST_F(ApiOfThen, GivesSetsAsNumbersWithTheirWords) {
-  Api api(board_, {.history = file()});
+  Api api(board_, {}, history_file_past(file()));
   const auto text =
       body(ask(api, "history", span(0, 60, {{"metrics", "throttle_reasons"}, {"devices", "0"}, {"step", "60"}})));
   EXPECT_THAT(text, HasSubstr(R"("words":{"throttle_reasons":["idle","application clocks","power cap",)"));
@@ -229,14 +229,14 @@ TEST_F(ApiOfThen, GivesSetsAsNumbersWithTheirWords) {
 }
 
 TEST_F(ApiOfThen, GivesWhatACounterGrewBy) {
-  Api api(board_, {.history = file()});
+  Api api(board_, {}, history_file_past(file()));
   const auto text =
       body(ask(api, "history", span(60, 180, {{"metrics", "energy_joules"}, {"devices", "0"}, {"step", "60"}})));
   EXPECT_THAT(text, HasSubstr(R"("fold":"counter","value":[6000,6000]})"));
 }
 
 TEST_F(ApiOfThen, LetsOnlyWhatIsOverBeKept) {
-  Api api(board_, {.history = file()});
+  Api api(board_, {}, history_file_past(file()));
   const auto over = ask(api, "history", span(0, 60));
   EXPECT_FALSE(over.etag.empty());
   EXPECT_EQ(over.cache_control, "private, max-age=3600");
@@ -248,7 +248,7 @@ TEST_F(ApiOfThen, LetsOnlyWhatIsOverBeKept) {
 }
 
 TEST_F(ApiOfThen, BoundsPointsOfAllSeriesTogether) {
-  Api api(board_, {.history = file()});
+  Api api(board_, {}, history_file_past(file()));
   std::string metrics;
   std::size_t count = 0;
   for_each_metric(Scope::device, [&](MetricId, const Metric &metric) {
@@ -261,7 +261,7 @@ TEST_F(ApiOfThen, BoundsPointsOfAllSeriesTogether) {
 }
 
 TEST_F(ApiOfThen, TellsWhoWasThere) {
-  Api api(board_, {.history = file()});
+  Api api(board_, {}, history_file_past(file()));
   const auto text = body(ask(api, "processes", span(0, 120)));
   // The last minute is not over.
   EXPECT_THAT(text, HasSubstr(R"("processes":[{"id":"0","uuid":"GPU-0","pid":4711,"type":"compute","user":"ann")"));
@@ -276,7 +276,7 @@ TEST_F(ApiOfThen, TellsWhoWasThere) {
 }
 
 TEST_F(ApiOfThen, TellsWhatHappened) {
-  Api api(board_, {.history = file()});
+  Api api(board_, {}, history_file_past(file()));
   const auto text = body(ask(api, "events", span(0, 120)));
   EXPECT_THAT(text, HasSubstr(R"("events":[{"time":"2023-11-14T22:15:40.000Z","device":"GPU-0","kind":"finding",)"
                               R"("severity":"warning","code":7,"text":"input-cpu: it waits"}])"));
@@ -284,7 +284,7 @@ TEST_F(ApiOfThen, TellsWhatHappened) {
 }
 
 TEST_F(ApiOfThen, TellsWhenFindingsBeganAndEnded) {
-  Api api(board_, {.history = file()});
+  Api api(board_, {}, history_file_past(file()));
   const auto text = body(ask(api, "findings", span(120, 600)));
   EXPECT_THAT(text, HasSubstr(R"("device":"GPU-0","begin":"2023-11-14T22:15:40.000Z","end":"2023-11-14T22:16:30.000Z",)"
                               R"("lasts":false,"text":"input-cpu: it waits"}])"));
@@ -292,14 +292,14 @@ TEST_F(ApiOfThen, TellsWhenFindingsBeganAndEnded) {
 }
 
 TEST_F(ApiOfThen, RefusesAfterItsTime) {
-  Api api(board_, {.history = file(), .limits = {.time = 0ms}});
+  Api api(board_, {}, history_file_past(file(), {.time = 0ms}));
   const auto response = ask(api, "history", span(0, 600));
   EXPECT_EQ(response.status, 503);
   EXPECT_EQ(response.headers.at(0).first, "Retry-After");
 }
 
 TEST_F(ApiOfThen, SaysThatTheFileCannotBeRead) {
-  Api api(board_, {.history = folder_.path() + "/none.db"});
+  Api api(board_, {}, history_file_past(folder_.path() + "/none.db"));
   const auto response = ask(api, "history", span(0, 600));
   EXPECT_EQ(response.status, 503);
   // The log says more.

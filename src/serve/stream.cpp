@@ -129,6 +129,13 @@ std::size_t Stream::channels() {
   return lines_.size();
 }
 
+std::size_t Stream::clients() {
+  const std::lock_guard lock(mutex_);
+  std::size_t all = 0;
+  for (const auto &[key, line] : lines_) all += line->channel->subscribers();
+  return all;
+}
+
 // With the mutex held.
 Asked<Stream::Part> Stream::part_asked_for(const http::Request &request, bool sees_commands) const {
   auto filter = asked_sample(request);

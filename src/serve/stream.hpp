@@ -43,6 +43,7 @@ class Stream {
 
   void open(const http::Request &request, bool sees_commands, const http::Answer &answer);
   std::size_t channels();
+  std::size_t clients();
   // That were passed on; one that was not taken in time is not among them.
   std::uint64_t samples() const { return samples_; }
 

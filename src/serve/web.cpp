@@ -10,7 +10,6 @@
 
 #include "base/json_writer.hpp"
 #include "base/log.hpp"
-#include "serve/health.hpp"
 
 namespace gpulse::serve {
 
@@ -57,12 +56,9 @@ AccessOptions with_own_names(AccessOptions options, const std::vector<http::Addr
 
 }  // namespace
 
-Web::Web(WebOptions options, Board &board)
+Web::Web(WebOptions options, std::unique_ptr<Site> site)
     : options_(std::move(options)),
-      board_(board),
-      metrics_(board_, {.processes = options_.process_metrics,
-                        .pods = [this] { return options_.pods ? options_.pods->pods() : std::vector<PodDevice>{}; }}),
-      api_(board, {.history = options_.history, .version = options_.version}),
+      site_(std::move(site)),
       access_(with_own_names(options_.access, options_.addresses)) {
   page_.set_frame_origins(options_.frame_origins);
   add_routes();
@@ -70,38 +66,31 @@ Web::Web(WebOptions options, Board &board)
 
 // One row per part that answers.
 void Web::add_routes() {
-  routes_.add({.path = "/healthz",
-               .handle = [this](const http::Request &, const Reader &,
-                                const http::Answer &answer) { answer(health_answer(board_)); },
-               .is_public = true});
-  routes_.add(
-      {.path = "/metrics", .handle = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
-         metrics_.handle(request, answer);
-       }});
-  routes_.add({.path = "/version", .handle = [this](const http::Request &, const Reader &, const http::Answer &answer) {
+  common_.add({.path = "/version", .handle = [this](const http::Request &, const Reader &, const http::Answer &answer) {
                  answer(version_answer(options_.version));
                }});
   const auto page = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
     answer(page_.answer(request));
   };
-  routes_.add({.path = "/", .handle = page, .is_public = true});
-  routes_.add({.path = "/assets/", .handle = page, .is_public = true});
-  routes_.add({.path = "/icon.svg", .handle = page, .is_public = true});
+  common_.add({.path = "/", .handle = page, .is_public = true});
+  common_.add({.path = "/assets/", .handle = page, .is_public = true});
+  common_.add({.path = "/icon.svg", .handle = page, .is_public = true});
   const auto log_in = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
     access_.log_in(request, answer);
   };
-  routes_.add({.path = "/login", .handle = log_in, .is_public = true, .takes_post = true});
+  common_.add({.path = "/login", .handle = log_in, .is_public = true, .takes_post = true});
   const auto log_out = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
     answer(access_.log_out(request));
   };
-  routes_.add({.path = "/logout", .handle = log_out, .takes_post = true});
-  routes_.add({.path = std::string(kApiPrefix),
-               .handle = [this](const http::Request &request, const Reader &reader, const http::Answer &answer) {
-                 api_.handle(request, reader.sees_commands, answer);
-               }});
+  common_.add({.path = "/logout", .handle = log_out, .takes_post = true});
+  routes_.add(
+      {.path = "/healthz",
+       .handle = [this](const http::Request &, const Reader &, const http::Answer &answer) { answer(site_->health()); },
+       .is_public = true});
+  for (auto &route : site_->routes()) routes_.add(std::move(route));
 }
 
-Result<std::unique_ptr<Web>> Web::open(WebOptions options, Board &board) {
+Result<std::unique_ptr<Web>> Web::open(WebOptions options, const MakeSite &make_site) {
   const auto tls = load(options.tls);
   if (!tls) return std::unexpected(tls.error());
   std::vector<http::Listener> listeners;
@@ -115,7 +104,7 @@ Result<std::unique_ptr<Web>> Web::open(WebOptions options, Board &board) {
     for (auto &listener : *opened) listeners.push_back(std::move(listener));
   }
   make_room_for(options.limits);
-  std::unique_ptr<Web> web(new Web(std::move(options), board));
+  std::unique_ptr<Web> web(new Web(std::move(options), make_site()));
   web->server_ = std::make_unique<http::Server>(
       http::ServerOptions{.limits = web->options_.limits, .tls = *tls}, std::move(listeners),
       [raw = web.get()](const http::Request &request, const http::Answer &answer) { raw->handle(request, answer); });
@@ -135,14 +124,20 @@ Result<void> Web::reload(WebOptions options) {
   return {};
 }
 
+namespace {
+
+// All addresses in the page are relative: they need the slash.
+http::Response with_slash(std::string_view path) {
+  return {.status = 303, .headers = {{"Location", std::string(path.substr(path.rfind('/') + 1)) + "/"}}};
+}
+
+}  // namespace
+
 void Web::handle(const http::Request &request, const http::Answer &answer) {
   const auto &base = options_.base_path;
   if (base.empty() || !request.path.starts_with(base)) return handle_below_base(request, answer);
   const auto rest = request.path.substr(base.size());
-  if (rest.empty()) {
-    // All addresses in the page are relative: they need the slash.
-    return answer({.status = 303, .headers = {{"Location", base.substr(base.rfind('/') + 1) + "/"}}});
-  }
+  if (rest.empty()) return answer(with_slash(base));
   if (!rest.starts_with('/')) return handle_below_base(request, answer);
   auto below = request;
   below.path = rest;
@@ -150,7 +145,19 @@ void Web::handle(const http::Request &request, const http::Answer &answer) {
 }
 
 void Web::handle_below_base(const http::Request &request, const http::Answer &answer) {
-  const auto *route = routes_.find(request.path);
+  const auto folder = site_->folder(request.path);
+  const auto rest = request.path.substr(folder.size());
+  if (rest.empty()) return answer(with_slash(folder));
+  if (const auto *common = common_.find(rest); common != nullptr) {
+    auto below = request;
+    below.path = rest;
+    return answer_with(common, below, answer);
+  }
+  answer_with(routes_.find(request.path), request, answer);
+}
+
+// Null: there is no such path.
+void Web::answer_with(const Route *route, const http::Request &request, const http::Answer &answer) {
   if (route != nullptr && route->is_public) return run(*route, request, {}, answer);
   // Whether there is such a path is told to those who may read.
   access_.check(request, [this, route, request, answer](Access::Verdict verdict) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent over HTTP: server, rights and routes put together. Opened and closed by whoever runs the agent, before its
-// first sample and after its last; answers on the server's threads.
+// A site over HTTP: server, rights, page and routes put together. Opened and closed by whoever runs what it shows,
+// before that has anything to show and after it has ended; answers on the server's threads.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,17 +12,16 @@
 #include "http/limits.hpp"
 #include "http/server.hpp"
 #include "http/workers.hpp"
-#include "kube/pod_watch.hpp"
 #include "serve/access.hpp"
-#include "serve/api.hpp"
-#include "serve/board.hpp"
-#include "serve/metrics_route.hpp"
 #include "serve/page.hpp"
 #include "serve/routes.hpp"
+#include "serve/site.hpp"
 
 namespace gpulse::serve {
 
 inline constexpr const char *kDefaultListen = "127.0.0.1:9837";
+// Of a fleet, so that it can stand beside an agent.
+inline constexpr const char *kDefaultFleetListen = "127.0.0.1:9838";
 
 struct WebOptions {
   std::vector<http::Address> addresses{};
@@ -30,9 +30,6 @@ struct WebOptions {
   http::TlsFiles tls{};
   http::Limits limits{};
   std::string version{};
-  bool process_metrics = false;                  // at /metrics series for processes too
-  std::shared_ptr<const kube::PodWatch> pods{};  // null: there is no kubelet
-  std::string history{};                         // the file that is kept; empty: none
   std::string base_path{};  // "/gpulse": paths may begin with it, as behind a proxy that leaves it there
   // Whose pages may show ours in a frame.
   std::vector<std::string> frame_origins{};
@@ -40,8 +37,9 @@ struct WebOptions {
 
 class Web {
  public:
+  using MakeSite = std::function<std::unique_ptr<Site>()>;
   // Null where nobody has asked for the address, and it cannot be had.
-  static Result<std::unique_ptr<Web>> open(WebOptions options, Board &board);
+  static Result<std::unique_ptr<Web>> open(WebOptions options, const MakeSite &make_site);
   Web(const Web &) = delete;
   Web &operator=(const Web &) = delete;
   ~Web() = default;
@@ -51,19 +49,19 @@ class Web {
   const http::Server &server() const { return *server_; }
 
  private:
-  Web(WebOptions options, Board &board);
+  Web(WebOptions options, std::unique_ptr<Site> site);
   void add_routes();
   void handle(const http::Request &request, const http::Answer &answer);
   void handle_below_base(const http::Request &request, const http::Answer &answer);
+  void answer_with(const Route *route, const http::Request &request, const http::Answer &answer);
   void run(const Route &route, const http::Request &request, const Reader &reader, const http::Answer &answer);
 
   const WebOptions options_;
-  Board &board_;
   // Each ends before those above it, which it uses.
+  std::unique_ptr<Site> site_;
+  Routes common_;  // in every folder of the site
   Routes routes_;
-  MetricsRoute metrics_;
   Page page_;
-  Api api_;
   http::Workers slow_{2};
   Access access_;
   std::unique_ptr<http::Server> server_;

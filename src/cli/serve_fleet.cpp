@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/serve_fleet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <mutex>
+
+#include "base/heap.hpp"
+#include "base/log.hpp"
+#include "base/service_manager.hpp"
+#include "cli/engine_options.hpp"
+#include "cli/open_web.hpp"
+#include "cli/output.hpp"
+#include "cli/session.hpp"
+#include "cli/web_options.hpp"
+#include "serve/fleet_site.hpp"
+
+namespace gpulse::cli {
+
+namespace {
+
+// What is about the GPUs of this machine, as far as it begins like this.
+constexpr std::array<std::string_view, 11> kOfTheMachine{"--history", "--keep-",   "--remote-write",    "--replay",
+                                                         "--demo",    "--fastest", "--process-metrics", "--source",
+                                                         "--sysroot", "--wake",    "--pod-resources"};
+
+bool is_given(const Options &options, std::string_view name) {
+  return std::ranges::any_of(options.words, [&](const std::string &word) {
+    return word == name || word.starts_with(std::string(name) + '=');
+  });
+}
+
+// What the configuration says of an agent may stand there all the same.
+std::optional<Error> refuse_machine(const Options &options) {
+  for (const auto &word : options.words) {
+    const auto *const found = std::ranges::find_if(kOfTheMachine, [&](auto one) { return word.starts_with(one); });
+    if (found == kOfTheMachine.end()) continue;
+    return Error{fmt::format("{} makes no sense with --fleet, which reads no GPU of this machine",
+                             word.substr(0, word.find('='))),
+                 "start another gpulse serve for this machine"};
+  }
+  return std::nullopt;
+}
+
+// The command line goes before [fleet] of the configuration.
+Options with_configured(Options options) {
+  if (options.configured_fleet == nullptr) return options;
+  const auto &other = *options.configured_fleet;
+  const auto take = [](std::string &to, const std::string &from) {
+    if (to.empty()) to = from;
+  };
+  take(options.url, other.url);
+  const bool has_rights = !options.url_token_file.empty() || !options.url_user.empty();
+  if (!has_rights) {
+    options.url_token_file = other.url_token_file;
+    options.url_user = other.url_user;
+    options.url_password_file = other.url_password_file;
+  }
+  take(options.url_ca_file, other.url_ca_file);
+  if (!is_given(options, "--url-timeout")) options.url_timeout = other.url_timeout;
+  return options;
+}
+
+std::expected<serve::FleetSiteOptions, Refused> site_options(const Options &given) {
+  const auto refuse = [](Error error) { return std::unexpected(Refused{std::move(error), kUsage}); };
+  if (auto wrong = refuse_machine(given)) return refuse(std::move(*wrong));
+  const auto options = with_configured(given);
+  if (options.url.empty()) {
+    return refuse({"which engine to ask is not said",
+                   "give --fleet http://prometheus:9090, or url in [fleet] of the configuration"});
+  }
+  auto engine = engine_options(options);
+  if (!engine) return refuse(engine.error());
+  serve::FleetSiteOptions site{.version = GPULSE_VERSION, .engine = std::move(*engine)};
+  if (is_given(options, "--interval"))
+    site.interval = std::max<std::chrono::nanoseconds>(options.interval, std::chrono::seconds(1));
+  return site;
+}
+
+std::expected<serve::WebOptions, Refused> fleet_web_options(Options options) {
+  if (options.listen.empty()) options.listen = {serve::kDefaultFleetListen};
+  auto web = web_options(options);
+  if (!web) return std::unexpected(web.error());
+  if (!*web) return std::unexpected(Refused{{"--listen off leaves a fleet nowhere to be shown"}, kUsage});
+  return std::move(**web);
+}
+
+void read_again(const Options &options, serve::Web &web, const ServiceManager &manager) {
+  static_cast<void>(manager.reloading());
+  auto now = options.read_again();
+  if (now && now->listen.empty()) now->listen = {serve::kDefaultFleetListen};
+  const auto good = now ? reload_web(*now, web) : std::unexpected(now.error());
+  log_line(
+      good ? LogLevel::notice : LogLevel::error,
+      good ? "the configuration was read again" : good.error().line() + ": who may read over HTTP stays as it was");
+  static_cast<void>(manager.ready());
+}
+
+// Until a stop is asked for.
+void wait(const std::stop_token &stop, const ServiceManager &manager) {
+  const auto every = manager.alive_interval();
+  while (!stop.stop_requested()) {
+    const auto pause = every ? std::chrono::nanoseconds(*every) : std::chrono::nanoseconds(std::chrono::hours(24));
+    if (sleep_until(monotonic_now() + pause, stop) && every) static_cast<void>(manager.alive());
+  }
+}
+
+}  // namespace
+
+int run_serve_fleet(const Options &options) {
+  keep_heap_small();
+  auto site = site_options(options);
+  if (!site) return fail(site.error().error, site.error().code);
+  auto web_wanted = fleet_web_options(options);
+  if (!web_wanted) return fail(web_wanted.error().error, web_wanted.error().code);
+  const auto manager = ServiceManager::from_environment();
+  std::mutex mutex;  // guards what is running
+  serve::Web *running = nullptr;
+  const auto stop = stop_on_signals([&] {
+    const std::lock_guard lock(mutex);
+    if (running != nullptr) read_again(options, *running, manager);
+  });
+  const std::stop_callback ending(stop, [&] { static_cast<void>(manager.stopping()); });
+  const Text engine = site->engine.url.authority();
+  const auto make_site = [&] { return std::make_unique<serve::FleetSite>(std::move(*site)); };
+  auto web = open_web(std::move(*web_wanted), make_site, options.open_page);
+  if (!web) return fail(web.error());
+  const auto set_running = [&](serve::Web *now) {
+    const std::lock_guard lock(mutex);
+    running = now;
+  };
+  set_running(web->get());
+  log_line(LogLevel::info, fmt::format("shows what the engine at {} knows", engine));
+  static_cast<void>(manager.ready());
+  wait(stop, manager);
+  set_running(nullptr);
+  return kGood;
+}
+
+}  // namespace gpulse::cli

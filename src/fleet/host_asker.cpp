@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/host_asker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "fleet/foreign.hpp"
+#include "fleet/host_samples.hpp"
+#include "model/plausible.hpp"
+#include "view/families.hpp"
+
+namespace gpulse::fleet {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
+constexpr Seconds kUsualInterval = 15s;
+constexpr Seconds kLongestInterval = 5min;
+constexpr std::size_t kMostSteps = 11'000;  // Prometheus gives no more at once
+
+// How the values of a step become one, in PromQL.
+std::string_view folding_of(Fold fold) {
+  switch (fold) {
+    case Fold::mean:
+      return "avg_over_time";
+    case Fold::maximum:
+    case Fold::any:
+      return "max_over_time";
+    case Fold::counter:
+      return "increase";
+    default:
+      return "last_over_time";
+  }
+}
+
+double seconds_of(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
+
+WallTime on_grid(WallTime time, std::chrono::seconds step) {
+  const auto number = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch() / step;
+  return WallTime(number * step);
+}
+
+std::optional<std::size_t> step_of(const HostCurves &curves, double time) {
+  const double place = (time - seconds_of(curves.first)) / static_cast<double>(curves.step.count());
+  if (!(place > -0.5) || place > static_cast<double>(curves.count) - 0.5) return std::nullopt;
+  return static_cast<std::size_t>(std::lround(place));
+}
+
+// A bit of a set, or 0 for everything else.
+std::uint64_t bit_of(MetricId metric, const EngineSeries &series) {
+  const auto &words = describe(metric).words;
+  const auto found = std::ranges::find(words, series.label("state"));
+  return found == words.end() ? 0 : std::uint64_t{1} << static_cast<unsigned>(found - words.begin());
+}
+
+// Takes the answer to a query for one metric apart by device; `part` is what it fills.
+class CurveTaker {
+ public:
+  CurveTaker(HostCurves &curves, MetricId metric, double scale) : curves_(curves), metric_(metric), scale_(scale) {}
+
+  void take(const std::vector<EngineSeries> &answer, std::string_view uuid_label,
+            std::vector<double> HostCurve::*part) {
+    const bool is_set = brief(metric_).kind == Kind::set;
+    for (const auto &series : answer) {
+      auto &values = curve_of(std::string(series.label(uuid_label))).*part;
+      values.resize(curves_.count, kGap);
+      for (const auto &point : series.points) {
+        const auto step = step_of(curves_, point.time);
+        if (!step || !std::isfinite(point.value)) continue;
+        if (is_set) {
+          const auto bits = std::isnan(values[*step]) ? 0 : static_cast<std::uint64_t>(values[*step]);
+          values[*step] = static_cast<double>(bits | (point.value > 0 ? bit_of(metric_, series) : 0));
+        } else if (const auto good = plausible(metric_, point.value * scale_)) {
+          values[*step] = good.value();
+        }
+      }
+    }
+  }
+
+ private:
+  HostCurve &curve_of(const std::string &uuid) {
+    for (auto &curve : curves_.curves) {
+      if (curve.metric == metric_ && curve.uuid == uuid) return curve;
+    }
+    return curves_.curves.emplace_back(
+        HostCurve{.metric = metric_, .uuid = uuid, .mean = std::vector<double>(curves_.count, kGap)});
+  }
+
+  HostCurves &curves_;
+  MetricId metric_;
+  double scale_;
+};
+
+// Where a metric of the table is found, and how its values become ours.
+struct Found {
+  std::string family{};  // with its labels
+  std::string_view uuid_label = "uuid";
+  double scale = 1;
+};
+std::optional<Found> find(const HostPlace &host, MetricId metric) {
+  if (is_text(key_of(metric))) return std::nullopt;
+  if (host.exporter == Exporter::gpulse) {
+    const auto &row = describe(metric);
+    return Found{.family = prometheus_name(row) + host_matchers(host), .scale = 1 / prometheus_scale(row)};
+  }
+  for (const auto &exporter : foreign_exporters()) {
+    if (exporter.exporter != host.exporter) continue;
+    for (const auto &reading : exporter.readings) {
+      const bool is_sum = !reading.plus.empty();
+      if (is_sum || kReadingMetrics[static_cast<std::size_t>(reading.reading)] != metric) continue;
+      return Found{.family = fmt::format("{}{}", reading.family, host_matchers(host)),
+                   .uuid_label = exporter.uuid,
+                   .scale = reading.scale};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+HostAsker::HostAsker(EngineOptions options, HostPlace host) : engine_(std::move(options)), host_(std::move(host)) {}
+
+EngineResult<HostSample> HostAsker::sample(WallTime at, const std::stop_token &stop) {
+  const auto times = engine_.instant(time_query(host_), at, stop);
+  if (!times) return std::unexpected(times.error());
+  if (times->empty()) return HostSample{};
+  const auto series = engine_.instant(sample_query(host_), at, stop);
+  if (!series) return std::unexpected(series.error());
+  auto samples = host_samples(*series, *times, host_);
+  return samples.empty() ? HostSample{} : std::move(samples.back());
+}
+
+EngineResult<std::vector<HostSample>> HostAsker::samples(WallTime first, WallTime last, std::chrono::seconds step,
+                                                         const std::stop_token &stop) {
+  first = on_grid(first, step);
+  const auto times = engine_.range(time_query(host_), first, last, step, stop);
+  if (!times) return std::unexpected(times.error());
+  if (times->empty()) return std::vector<HostSample>{};
+  const auto series = engine_.range(sample_query(host_), first, last, step, stop);
+  if (!series) return std::unexpected(series.error());
+  return host_samples(*series, *times, host_);
+}
+
+EngineResult<std::vector<HostMoment>> HostAsker::moments(WallTime first, WallTime last, std::chrono::seconds step,
+                                                         const std::stop_token &stop) {
+  std::vector<HostMoment> all;
+  for (first = on_grid(first, step); first <= last; first += static_cast<long>(kMostSteps) * step) {
+    const auto end = std::min<WallTime>(last, first + static_cast<long>(kMostSteps - 1) * step);
+    const auto times = engine_.range(time_query(host_), first, end, step, stop);
+    if (!times) return std::unexpected(times.error());
+    for (const auto &moment : host_moments(*times)) {
+      if (all.empty() || moment.taken > all.back().taken) all.push_back(moment);
+    }
+  }
+  return all;
+}
+
+Seconds HostAsker::interval_at(WallTime at, const std::stop_token &stop) {
+  if (interval_) return *interval_;
+  interval_ = kUsualInterval;
+  const auto *family = host_.exporter == Exporter::dcgm ? "DCGM_FI_DEV_GPU_TEMP" : "nvidia_smi_gpu_info";
+  const auto name = host_.exporter == Exporter::gpulse ? std::string(view::families::kTime) : std::string(family);
+  constexpr double kWindow = 600;
+  const auto answer =
+      engine_.instant(fmt::format("max(count_over_time({}{}[10m]))", name, host_matchers(host_)), at, stop);
+  if (answer && !answer->empty() && !answer->front().points.empty()) {
+    const auto count = answer->front().points.front().value;
+    if (count > 1) interval_ = std::clamp<Seconds>(Seconds(kWindow / count), 1s, kLongestInterval);
+  }
+  return *interval_;
+}
+
+EngineResult<void> HostAsker::add_curves(HostCurves &curves, MetricId metric, const std::stop_token &stop) {
+  const auto found = find(host_, metric);
+  if (!found) return {};
+  const auto interval = interval_at(curves.first + static_cast<long>(curves.count - 1) * curves.step, stop);
+  // A value counts until the next one is due; one that did not come leaves a gap.
+  const auto window = std::max<Seconds>(curves.step, 1.5 * interval);
+  const auto how = fold(describe(metric));
+  const bool has_range = how == Fold::mean && Seconds(curves.step) > 1.5 * interval;
+  CurveTaker taker(curves, metric, found->scale);
+  const auto last = curves.first + static_cast<long>(curves.count - 1) * curves.step;
+  const auto ask = [&](std::string_view function, std::vector<double> HostCurve::*part) -> EngineResult<void> {
+    const auto query = fmt::format("{}({}[{}s])", function, found->family, std::lround(std::ceil(window.count())));
+    const auto answer = engine_.range(query, curves.first, last, curves.step, stop);
+    if (!answer) return std::unexpected(answer.error());
+    taker.take(*answer, found->uuid_label, part);
+    return {};
+  };
+  if (auto done = ask(folding_of(how), &HostCurve::mean); !done || !has_range) return done;
+  if (auto done = ask("min_over_time", &HostCurve::least); !done) return done;
+  return ask("max_over_time", &HostCurve::greatest);
+}
+
+EngineResult<HostCurves> HostAsker::curves(WallTime first, WallTime last, std::chrono::seconds step,
+                                           std::span<const MetricId> metrics, const std::stop_token &stop) {
+  step = std::max(step, std::chrono::seconds(1));
+  HostCurves curves{.first = on_grid(first, step) + step, .step = step};
+  if (curves.first > last) curves.first = on_grid(last, step);
+  curves.count = std::min(static_cast<std::size_t>((last - curves.first) / step) + 1, kMostSteps);
+  for (const auto metric : metrics) {
+    if (auto done = add_curves(curves, metric, stop); !done) return std::unexpected(done.error());
+  }
+  return curves;
+}
+
+}  // namespace gpulse::fleet

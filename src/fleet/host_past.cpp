@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/host_past.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "fleet/host_samples.hpp"
+#include "view/families.hpp"
+
+namespace gpulse::fleet {
+
+namespace {
+
+namespace families = view::families;
+
+constexpr std::size_t kMostEvents = 10'000;
+
+WallTime time_at(double seconds) { return WallTime(std::chrono::seconds(std::llround(seconds))); }
+
+}  // namespace
+
+std::string errors_query(const HostPlace &host) {
+  return fmt::format("max by (uuid,xid) ({}{})", families::kXidTime, host_matchers(host));
+}
+
+std::vector<Event> error_events(std::span<const EngineSeries> answer, WallTime from, WallTime to) {
+  const double first = Seconds(from.time_since_epoch()).count(), last = Seconds(to.time_since_epoch()).count();
+  std::set<std::tuple<double, std::string, std::uint32_t>> errors;
+  for (const auto &series : answer) {
+    const auto code = parse_integer<std::uint32_t>(series.label("xid"));
+    if (!code) continue;
+    for (const auto &point : series.points) {
+      if (!(point.value >= first && point.value <= last) || errors.size() >= kMostEvents) continue;
+      errors.emplace(point.value, std::string(series.label("uuid")), *code);
+    }
+  }
+  std::vector<Event> events;
+  for (const auto &[seconds, uuid, code] : errors) {
+    events.push_back({.time = WallTime(std::chrono::milliseconds(std::llround(seconds * 1e3))),
+                      .device = uuid,
+                      .kind = EventKind::xid,
+                      .code = code,
+                      .text = fmt::format("driver error XID {}", code)});
+  }
+  return events;
+}
+
+std::string findings_query(const HostPlace &host) {
+  return fmt::format("max by (uuid,finding) ({}{} == 1)", families::kFinding, host_matchers(host));
+}
+
+std::vector<FindingStretch> finding_stretches(std::span<const EngineSeries> answer, WallTime first, WallTime last,
+                                              std::chrono::seconds step) {
+  std::vector<FindingStretch> stretches;
+  const auto gap = Seconds(step).count() * 1.5;
+  for (const auto &series : answer) {
+    const Text id(series.label("finding")), uuid(series.label("uuid"));
+    for (std::size_t i = 0; i < series.points.size() && stretches.size() < kMostEvents; ++i) {
+      const auto time = series.points[i].time;
+      const bool goes_on = i > 0 && time - series.points[i - 1].time < gap;
+      if (!goes_on) stretches.push_back({.id = id, .uuid = uuid, .begin = time_at(time)});
+      auto &stretch = stretches.back();
+      if (!goes_on && *stretch.begin <= first) stretch.begin.reset();
+      const auto after = time_at(time) + step;
+      stretch.end = after > last ? std::nullopt : std::optional<WallTime>(after);
+    }
+  }
+  std::ranges::stable_sort(stretches, {}, [](const FindingStretch &one) { return one.begin.value_or(WallTime()); });
+  return stretches;
+}
+
+}  // namespace gpulse::fleet

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/fleet_site.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fleet/fleet_curves.hpp"
+#include "serve/about.hpp"
+#include "serve/api.hpp"
+#include "serve/api_parts.hpp"
+#include "view/openapi.hpp"
+#include "view/reference.hpp"
+
+namespace gpulse::serve {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view kHostPrefix = "/host/";
+constexpr std::size_t kMostMade = 16;
+constexpr int kHostsBusy = 10;  // seconds
+constexpr std::chrono::seconds kMomentKept = 5min, kTroubleKept = 2s, kCurvesKept = 15s;
+// Shorter than that nobody calls it slow.
+constexpr auto kSlow = 2s;
+
+http::Response try_later(std::string_view message, int seconds = 2) {
+  auto response = http::error(503, message);
+  response.headers.emplace_back("Retry-After", fmt::format("{}", seconds));
+  return response;
+}
+
+http::Response busy() { return try_later("too many questions wait for the engine"); }
+
+// Seconds at first, then in steps of five, so that many who ask get the same text.
+std::optional<std::chrono::seconds> asking_time(const fleet::FleetNews &news) {
+  if (!news.is_asking) return std::nullopt;
+  const auto time = std::chrono::floor<std::chrono::seconds>(monotonic_now() - news.asking_since);
+  if (time < kSlow) return std::nullopt;
+  constexpr auto kStep = 5s;
+  return time < 2 * kStep ? time : time / kStep * kStep;
+}
+
+http::Response made_once(const http::Request &request, std::string body) {
+  if (const auto good = check_parameters(request, {}); !good) return refuse(good.error());
+  return lasting_answer(std::move(body), "no-cache");
+}
+
+// All curves, or why there is none.
+SharedAsks<http::Response>::Told ask_curves(const fleet::EngineOptions &engine_options, const FleetCurvesAsked &asked,
+                                            std::chrono::seconds least, const std::stop_token &stop) {
+  fleet::Engine engine(engine_options);
+  const auto axis = fleet::curve_axis(asked.span.from, asked.span.to, asked.points, least);
+  std::vector<std::vector<double>> curves;
+  for (const auto curve : fleet::kFleetCurves) {
+    if (axis.count == 0) break;
+    const auto query = fleet::curve_query(curve, asked.question.filters);
+    if (!query) return {.value = refuse({.message = query.error().line(), .field = "filter"})};
+    const auto answer = engine.range(*query, axis.first, axis.last(), axis.step, stop);
+    if (!answer) return {.value = try_later(answer.error().error.line()), .kept_for = kTroubleKept};
+    curves.push_back(fleet::curve_values(curve, axis, *answer));
+  }
+  return {.value = lasting_answer(fleet::fleet_curves_json(axis, curves), "no-cache"), .kept_for = kCurvesKept};
+}
+
+}  // namespace
+
+FleetSite::FleetSite(FleetSiteOptions options)
+    : options_(std::move(options)),
+      place_(options_.engine.url.authority()),
+      live_({.engine = options_.engine, .interval = options_.interval, .patience = options_.patience}) {}
+
+http::Response FleetSite::health() {
+  const auto news = live_.peek();
+  std::string text = "ok\n";
+  if (!news) {
+    text += "nobody looks, so the engine is not asked\n";
+  } else if (!news->trouble.empty() || (news->fleet == nullptr && asking_time(*news))) {
+    text += "the engine does not answer\n";
+  } else {
+    text += "the engine answers\n";
+  }
+  return {.content_type = "text/plain; charset=utf-8", .body = std::make_shared<const std::string>(std::move(text))};
+}
+
+std::vector<Route> FleetSite::routes() {
+  std::vector<Route> routes;
+  routes.push_back({.path = std::string(kApiPrefix),
+                    .handle = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
+                      handle(request, answer);
+                    }});
+  routes.push_back({.path = std::string(kHostPrefix),
+                    .handle = [this](const http::Request &request, const Reader &reader, const http::Answer &answer) {
+                      host(request, reader, answer);
+                    }});
+  return routes;
+}
+
+std::string_view FleetSite::folder(std::string_view path) const {
+  if (!path.starts_with(kHostPrefix)) return {};
+  const auto end = path.find('/', kHostPrefix.size());
+  return end == kHostPrefix.size() ? std::string_view() : path.substr(0, end);
+}
+
+http::Response FleetSite::about(const http::Request &request) const {
+  return about_answer(request, options_.version, "fleet", [this](JsonWriter &json) {
+    json.member("engine", place_.str());
+    json.member("interval_seconds", Seconds(options_.interval).count());
+  });
+}
+
+http::Response FleetSite::too_slow() const {
+  return try_later(
+      fmt::format("the engine at {} has not answered for {:g} s", place_, Seconds(options_.patience).count()));
+}
+
+http::Response FleetSite::page(const fleet::FleetPtr &fleet, const fleet::FleetQuestion &question,
+                               const fleet::FleetPageNotes &notes) {
+  const auto key = fmt::format("{} {} {} {}", notes.is_past ? 'p' : 'n', notes.asking ? notes.asking->count() : 0,
+                               notes.trouble, key_of(question));
+  std::shared_ptr<Made> made;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found =
+        std::ranges::find_if(made_, [&](const auto &one) { return one->fleet == fleet && one->key == key; });
+    if (found != made_.end()) {
+      made = *found;
+    } else {
+      made = std::make_shared<Made>();
+      made->key = key;
+      made->fleet = fleet;
+      made_.push_back(made);
+      if (made_.size() > kMostMade) made_.pop_front();
+    }
+  }
+  const std::lock_guard lock(made->mutex);
+  if (!made->answer) {
+    made->answer =
+        lasting_answer(fleet::fleet_page_json(*fleet, fleet::make_fleet_view(*fleet, question), notes), "no-cache");
+  }
+  return *made->answer;
+}
+
+http::Response FleetSite::live_page(const fleet::FleetNews &news, const fleet::FleetQuestion &question) {
+  if (news.fleet != nullptr) {
+    return page(news.fleet, question,
+                {.trouble = news.trouble, .asking = asking_time(news), .interval = options_.interval});
+  }
+  return news.trouble.empty() ? too_slow() : try_later(news.trouble.str());
+}
+
+void FleetSite::overview(const http::Request &request, const http::Answer &answer) {
+  auto asked = asked_fleet(request, wall_now());
+  if (!asked) return answer(refuse(asked.error()));
+  if (asked->at) return overview_then(*asked, answer);
+  live_.look([this, answer, question = std::move(asked->question)](const fleet::FleetNews &news) {
+    answer(live_page(news, question));
+  });
+}
+
+void FleetSite::overview_then(const FleetAsked &asked, const http::Answer &answer) {
+  using Moments = decltype(moments_);
+  const auto at = *asked.at;
+  const auto in = in_time(timer_, monotonic_now() + options_.patience, answer, [this] { return too_slow(); });
+  const auto ask = [this, at](const std::stop_token &stop) -> Moments::Told {
+    auto fleet = fleet::FleetAsker(options_.engine).ask(at, stop);
+    const bool is_good = fleet.has_value();
+    return {.value = std::move(fleet), .kept_for = is_good ? kMomentKept : kTroubleKept};
+  };
+  const auto ready = [this, in, question = asked.question](const fleet::EngineResult<fleet::FleetPtr> &fleet) {
+    if (!fleet) return in(try_later(fleet.error().error.line()));
+    in(page(*fleet, question, {.interval = options_.interval, .is_past = true}));
+  };
+  if (!moments_.ask(fmt::format("{}", at.time_since_epoch().count()), ask, ready)) in(busy());
+}
+
+void FleetSite::curves(const http::Request &request, const http::Answer &answer) {
+  const auto asked = asked_fleet_curves(request, wall_now());
+  if (!asked) return answer(refuse(asked.error()));
+  for (const auto curve : fleet::kFleetCurves) {
+    const auto query = fleet::curve_query(curve, asked->question.filters);
+    if (!query) return answer(refuse({.message = query.error().line(), .field = "filter"}));
+  }
+  const auto least = std::max(std::chrono::ceil<std::chrono::seconds>(options_.interval), 1s);
+  const auto in = in_time(timer_, monotonic_now() + options_.patience, answer, [this] { return too_slow(); });
+  const auto axis = fleet::curve_axis(asked->span.from, asked->span.to, asked->points, least);
+  const auto key = fmt::format("curves {} {} {} {}", axis.first.time_since_epoch().count(), axis.step.count(),
+                               axis.count, key_of(asked->question));
+  const auto ask = [this, least, asked = *asked](const std::stop_token &stop) {
+    return ask_curves(options_.engine, asked, least, stop);
+  };
+  if (!answers_.ask(key, ask, in)) in(busy());
+}
+
+void FleetSite::host(const http::Request &request, const Reader &reader, const http::Answer &answer) {
+  const auto folder = this->folder(request.path);
+  if (folder.empty()) return answer(http::error(404, "there is nothing here"));
+  const std::string key(folder.substr(kHostPrefix.size()));
+  auto below = request;
+  below.path = request.path.substr(folder.size());
+  if (!below.path.starts_with(kApiPrefix)) return answer(http::error(404, "there is nothing here"));
+  if (const auto known = hosts_.find(key)) return known->handle(below, reader.sees_commands, answer);
+  live_.look([this, key, below, sees_commands = reader.sees_commands, answer](const fleet::FleetNews &news) {
+    open_host(news, key, below, sees_commands, answer);
+  });
+}
+
+void FleetSite::open_host(const fleet::FleetNews &news, const std::string &key, const http::Request &request,
+                          bool sees_commands, const http::Answer &answer) {
+  if (news.fleet == nullptr) return answer(news.trouble.empty() ? too_slow() : try_later(news.trouble.str()));
+  const auto place = fleet::find_host(*news.fleet, key);
+  if (!place) return answer(http::error(404, "the engine knows of no such host"));
+  const auto host = hosts_.open(key, {.version = options_.version,
+                                      .engine = options_.engine,
+                                      .host = news.fleet->hosts[*place],
+                                      .interval = options_.interval,
+                                      .patience = options_.patience});
+  if (host == nullptr) return answer(try_later("too many hosts are looked at", kHostsBusy));
+  host->handle(request, sees_commands, answer);
+}
+
+void FleetSite::handle(const http::Request &request, const http::Answer &answer) {
+  const auto name = std::string_view(request.path).substr(kApiPrefix.size());
+  if (name == "fleet") return overview(request, answer);
+  if (name == "fleet/curves") return curves(request, answer);
+  if (name == "about") return answer(about(request));
+  if (name == "metrics-table") {
+    std::string body;
+    view::write_table_json(body, false);
+    return answer(made_once(request, std::move(body)));
+  }
+  if (name == "openapi.json") return answer(made_once(request, view::openapi()));
+  answer(http::error(404, "there is no such path: /api/v1/openapi.json lists them"));
+}
+
+}  // namespace gpulse::serve

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/host_sites.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpulse::serve {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLooksEvery = 15s;
+
+}  // namespace
+
+std::shared_ptr<WatchedHost> HostSites::find(const std::string &key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = hosts_.find(key);
+  return found == hosts_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<WatchedHost> HostSites::open(const std::string &key, WatchedHostOptions options) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = hosts_.find(key); found != hosts_.end()) return found->second;
+  if (hosts_.size() >= limits_.hosts) make_room();
+  if (hosts_.size() >= limits_.hosts) return nullptr;
+  if (hosts_.empty()) timer_.call_at(monotonic_now() + kLooksEvery, [this] { reap(); });
+  auto host = std::make_shared<WatchedHost>(std::move(options), asks_, timer_);
+  hosts_.emplace(key, host);
+  return host;
+}
+
+std::size_t HostSites::count() const {
+  const std::lock_guard lock(mutex_);
+  return hosts_.size();
+}
+
+// With the mutex held.
+void HostSites::make_room() {
+  const auto oldest = std::ranges::min_element(
+      hosts_, [](const auto &a, const auto &b) { return a.second->used() < b.second->used(); });
+  if (oldest->second->has_followers() || monotonic_now() - oldest->second->used() < limits_.spared_for) return;
+  closers_.post([host = std::move(oldest->second)] {});
+  hosts_.erase(oldest);
+}
+
+void HostSites::reap() {
+  const std::lock_guard lock(mutex_);
+  const auto now = monotonic_now();
+  for (auto host = hosts_.begin(); host != hosts_.end();) {
+    if (now - host->second->used() < limits_.kept_for) {
+      ++host;
+      continue;
+    }
+    closers_.post([gone = std::move(host->second)] {});
+    host = hosts_.erase(host);
+  }
+  if (!hosts_.empty()) timer_.call_at(now + kLooksEvery, [this] { reap(); });
+}
+
+}  // namespace gpulse::serve
