@@ -129,6 +129,12 @@ export class FleetModel {
     if (document.hidden) return;
     const asked = (this.curvesAsked = new AbortController());
     this.curvesAt = performance.now();
+    if (parseFilter(this.state.filter).plain.length) {
+      this.curves = null;
+      this.curvesWhy = "they need conditions that say what is meant, such as user=ann";
+      this.tell("curves");
+      return;
+    }
     const { from, to } = this.span();
     const parameters: [string, string][] = [
       ["from", String(Math.floor(from))],

@@ -37,11 +37,11 @@ export class Tiles {
   show(fleet: Fleet): void {
     const { totals } = fleet;
     const { words } = this;
-    const broken = totals.lost + totals.gone + totals.not_responding;
+    const broken = totals.lost + totals.gone + totals.not_responding + totals.silent;
     const known = totals.held_known;
     const made: [string, string, string][] = [
       ["hosts", String(totals.hosts), totals.silent_hosts ? `${totals.silent_hosts} silent` : totals.hosts ? "all tell" : "none found"],
-      ["GPUs", String(totals.gpus), broken ? `${broken} not there` : totals.silent ? `${totals.silent} silent` : "all there"],
+      ["GPUs", String(totals.gpus), broken ? `${broken} not ok` : totals.asleep ? `${totals.asleep} asleep` : "all ok"],
       ["held", totals.held === null ? "–" : String(totals.held), totals.held === null ? "not told" : known < totals.gpus ? `of ${known} that tell` : share(totals.held, known)],
       ["truly used", words.percent(totals.true_activity_percent), `utilization ${words.percent(totals.utilization_percent)}`],
       ["wasted", totals.wasted_gpus === null ? "–" : totals.wasted_gpus.toFixed(totals.wasted_gpus < 100 ? 1 : 0), totals.held_but_idle === null ? "not told" : `GPUs; ${totals.held_but_idle} held but idle`],
@@ -53,7 +53,7 @@ export class Tiles {
       parts.forEach((part, j) => card?.children[j] && setText(card.children[j], part));
     });
     setClass(this.cards.children[0] as Element, "bad", totals.silent_hosts > 0);
-    setClass(this.cards.children[1] as Element, "bad", broken > 0 || totals.silent > 0);
+    setClass(this.cards.children[1] as Element, "bad", broken > 0);
     this.showWrong(totals);
   }
 

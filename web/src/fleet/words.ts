@@ -45,8 +45,11 @@ export class Words {
     return this.told(value, this.heat);
   }
 
+  /** A host that another exporter tells of is marked. */
   group(group: Group): string {
-    return groupName(group);
+    const host = this.fleet?.by === "host" ? this.fleet.hosts[group.hosts[0] ?? -1] : undefined;
+    const other = host && host.exporter !== "gpulse" ? ` · ${host.exporter}` : "";
+    return `${groupName(group)}${other}`;
   }
 
   held({ held, held_known: known }: Pick<Amounts, "held" | "held_known">, gpus: number): string {
