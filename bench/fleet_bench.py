@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What `gpulse fleet` costs: the wall time of one look at many hosts in VictoriaMetrics, and what of it is its own.
 
-Series as agents show them are written into Debian's victoria-metrics on loopback for one minute, a value every 15
-seconds; then each command runs several times in turn.
+Series as agents show them are written into Debian's victoria-metrics on loopback, a value every 15 seconds: what GPUs
+are compared by for a quarter of an hour, the rest for a minute. Then each command runs several times in turn.
 """
 
 from __future__ import annotations
@@ -25,30 +25,35 @@ from harness import gpulse  # noqa: E402
 from scrapers import Engine, fetch, victoria_metrics  # noqa: E402
 
 GPUS = 8
-READINGS = {"gpu_utilization_ratio": 0.5, "sm_active_ratio": 0.25, "memory_used_bytes": 4e10, "memory_total_bytes": 8e10,
-            "power_draw_watts": 400, "temperature_gpu_celsius": 60}  # fmt: skip
+READINGS = {"memory_used_bytes": 4e10, "memory_total_bytes": 8e10, "temperature_gpu_celsius": 60, "power_limit_watts": 700,
+            "clock_max_graphics_hertz": 1.98e9}  # fmt: skip
+COMPARED = {"gpu_utilization_ratio": 0.95, "sm_active_ratio": 0.25, "power_draw_watts": 400, "clock_graphics_hertz": 1.755e9,
+            "pcie_link_generation": 5, "pcie_link_width": 16}  # fmt: skip
+BEFORE = 900
 
 
-def lines(hosts: int, second: float) -> Iterator[str]:
+def lines(hosts: int, second: float, *, is_whole: bool) -> Iterator[str]:
     stamp = int(second * 1000)
     for host in range(hosts):
         place = f'instance="node{host}:9837"'
-        yield f"gpulse_sample_timestamp_seconds{{{place}}} {second - 1} {stamp}"
+        if is_whole:
+            yield f"gpulse_sample_timestamp_seconds{{{place}}} {second - 1} {stamp}"
         for index in range(GPUS):
             uuid = f'{place},uuid="GPU-{host:08x}-{index:04x}-4444-5555-666677778888"'
             gpu = f'{uuid},gpu="{index}",vendor="nvidia"'
-            yield f'gpulse_gpu_info{{{gpu},name="NVIDIA H100"}} 1 {stamp}'
-            for state in ("ok", "asleep", "lost", "not responding"):
-                yield f'gpulse_gpu_state{{{gpu},state="{state}"}} {int(state == "ok")} {stamp}'
-            for name, value in (READINGS | {"busy_seconds_total": second / 2}).items():
+            for name, value in (COMPARED | (READINGS if is_whole else {}) | {"busy_seconds_total": second / 2}).items():
                 yield f"gpulse_{name}{{{gpu}}} {value} {stamp}"
+            if is_whole:
+                yield f'gpulse_gpu_info{{{gpu},name="NVIDIA H100"}} 1 {stamp}'
+                for state in ("ok", "asleep", "lost", "not responding"):
+                    yield f'gpulse_gpu_state{{{gpu},state="{state}"}} {int(state == "ok")} {stamp}'
             yield f'gpulse_gpu_owner_info{{{uuid},user="u{host % 50}",batch_job="{host // 4}"}} 1 {stamp}'
 
 
 def fill(engine: Engine, hosts: int) -> None:
     now = int(time.time())
-    for back in (45, 30, 15, 0):
-        body = "\n".join(lines(hosts, now - back)).encode()
+    for back in range(BEFORE, -1, -15):
+        body = "\n".join(lines(hosts, now - back, is_whole=back < 60)).encode()
         urllib.request.urlopen(f"http://{engine.address}/api/v1/import/prometheus", body).read()
     fetch(f"http://{engine.address}/internal/force_flush")
     time.sleep(2)

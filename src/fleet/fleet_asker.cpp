@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
+#include <utility>
 
 #include "fleet/foreign.hpp"
 #include "fleet/usage_plan.hpp"
@@ -17,6 +19,7 @@ using namespace std::chrono_literals;
 using Answer = std::vector<EngineSeries>;
 
 constexpr auto kInfosKept = 5min;
+constexpr auto kSlowKept = 60s;             // what changes slowly, for so long
 constexpr auto kOldest = 2min;              // an answer that stands in for a new one
 constexpr auto kKnownFor = 24h;             // a host that says nothing any more
 constexpr std::size_t kMostNames = 10'000;  // bytes of instances; VictoriaMetrics' queries have at most 16,384
@@ -33,7 +36,7 @@ bool is_final(EngineFault fault) {
 
 class FleetAsker::Questions {
  public:
-  explicit Questions(EngineOptions options) : engine_(std::move(options)) {}
+  explicit Questions(EngineOptions options) : engine_(options), beside_(std::move(options)) {}
 
   Text place() const { return engine_.place(); }
 
@@ -44,12 +47,7 @@ class FleetAsker::Questions {
     too_late_ = 0;
     if (auto known = learn_gpus(); !known) return std::unexpected(std::move(known.error()));
     FleetAnswers answers{.infos = infos_};
-    for (std::size_t i = 0; i < kFleetParts; ++i) {
-      const auto part = static_cast<FleetPart>(i);
-      auto answer = answer_to(fleet_query(part), word(part), part);
-      if (!answer) return std::unexpected(std::move(answer.error()));
-      answers.parts[i] = *answer;
-    }
+    if (auto asked = ask_parts(answers); !asked) return std::unexpected(std::move(asked.error()));
     const auto silent = ask_silent(missing_hosts(answers));
     if (!silent) return std::unexpected(silent.error());
     if (answers.parts[static_cast<std::size_t>(FleetPart::alive)] == nullptr) knows_silent_ = false;
@@ -59,7 +57,7 @@ class FleetAsker::Questions {
     if (auto asked = ask_foreign(foreign); !asked) return std::unexpected(std::move(asked.error()));
     auto fleet = make_fleet(answers, foreign, at, interval_);
     fleet.place = place();
-    fleet.warning = engine_.warning();
+    fleet.warning = engine_.warning().empty() ? beside_.warning() : engine_.warning();
     for (auto &fault : faults_) fleet.faults.push_back(std::move(fault));
     if (knows_more(answers)) infos_at_.reset();
     return std::make_shared<const FleetSnapshot>(std::move(fleet));
@@ -95,6 +93,65 @@ class FleetAsker::Questions {
       if (kept->query == query) return *kept;
     }
     return *kept_.emplace_back(std::make_unique<Kept>(Kept{.query = query}));
+  }
+
+  struct Slow {
+    FleetPart part;
+    std::optional<EngineResult<Answer>> result{};  // none: not asked, because others were too slow
+  };
+
+  // What changes slowly is asked beside the rest: an engine has more than one processor.
+  EngineResult<void> ask_parts(FleetAnswers &answers) {
+    std::vector<Slow> slow;
+    for (std::size_t i = 0; i < kFleetParts && !infos_.empty(); ++i) {
+      const auto part = static_cast<FleetPart>(i);
+      if (!is_slow(part)) continue;
+      const auto &kept = kept_of(fleet_query(part));
+      const bool is_new = kept.at != WallTime() && at_ >= kept.at && at_ - kept.at < kSlowKept;
+      is_new ? void(answers.parts[i] = &kept.answer) : slow.push_back({part});
+    }
+    std::jthread thread([&](const std::stop_token &stop) { ask_beside(slow, stop); });
+    const std::stop_callback stops(stop_, [&] { thread.request_stop(); });
+    for (std::size_t i = 0; i < kFleetParts; ++i) {
+      const auto part = static_cast<FleetPart>(i);
+      if (is_slow(part)) continue;
+      auto answer = answer_to(fleet_query(part), word(part), part);
+      if (!answer) return std::unexpected(std::move(answer.error()));
+      answers.parts[i] = *answer;
+    }
+    thread.join();
+    return take_slow(slow, answers);
+  }
+
+  // On a thread of its own, which has nothing but its engine and these answers.
+  void ask_beside(std::vector<Slow> &slow, const std::stop_token &stop) {
+    int too_late = 0;
+    for (auto &[part, result] : slow) {
+      if (too_late >= kMostTooLate || stop.stop_requested()) return;
+      result = beside_.instant(fleet_query(part), at_, stop);
+      if (*result) continue;
+      if (is_final(result->error().fault)) return;
+      too_late += result->error().fault == EngineFault::too_late ? 1 : 0;
+    }
+  }
+
+  // They serve one purpose, so that one fault speaks for all of them.
+  EngineResult<void> take_slow(std::vector<Slow> &slow, FleetAnswers &answers) {
+    bool is_said = false;
+    for (auto &[part, result] : slow) {
+      auto &kept = kept_of(fleet_query(part));
+      if (result && *result) {
+        kept.answer = std::move(**result);
+        kept.at = at_;
+      } else if (result && is_final(result->error().fault)) {
+        return std::unexpected(std::move(result->error()));
+      } else if (result && !std::exchange(is_said, true)) {
+        faults_.push_back({.what = "comparison of sisters", .why = result->error().error.what, .part = part});
+      }
+      const bool is_usable = kept.at != WallTime() && at_ >= kept.at && at_ - kept.at <= kOldest;
+      if (is_usable) answers.parts[static_cast<std::size_t>(part)] = &kept.answer;
+    }
+    return {};
   }
 
   // Null: there is no answer, and none that is new enough to stand in for it.
@@ -177,7 +234,7 @@ class FleetAsker::Questions {
         *states, [&](const EngineSeries &series) { return !std::ranges::binary_search(known, series.label("uuid")); });
   }
 
-  Engine engine_;
+  Engine engine_, beside_;
   WallTime at_{};
   std::stop_token stop_{};
   Answer infos_{};

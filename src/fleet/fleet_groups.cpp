@@ -68,6 +68,10 @@ bool fits(const FleetSnapshot &fleet, const FleetGpu &gpu, const FleetFilter &fi
   if (filter.word == kFilterFinding) {
     return std::ranges::any_of(gpu.findings, [&](const FleetFinding &found) { return fits_value(found.id); });
   }
+  if (filter.word == kFilterRemark) {
+    return std::ranges::any_of(gpu.remarks,
+                               [&](const FleetRemark &remark) { return fits_value(insight::word(remark.id)); });
+  }
   const auto by = static_cast<FleetBy>(std::ranges::find(kFleetBy, filter.word) - kFleetBy.begin());
   return std::ranges::any_of(names_of(fleet, gpu, by), fits_value);
 }
@@ -102,6 +106,7 @@ void add(FleetTotals &totals, const FleetGpu &gpu) {
     totals.hottest = std::max(totals.hottest.value_or(*heat), *heat);
   }
   totals.errors += gpu.errors.empty() ? 0U : 1U;
+  totals.remarked += gpu.remarks.empty() ? 0U : 1U;
   if (gpu.findings.empty()) return;
   totals.problems += gpu.findings.front().weight == insight::Weight::problem ? 1U : 0U;
   totals.notes += gpu.findings.front().weight == insight::Weight::note ? 1U : 0U;
@@ -140,6 +145,9 @@ void judge(Worst &worst, const FleetGpu &gpu) {
   for (const auto &found : gpu.findings) {
     if (found.weight == insight::Weight::ok) continue;
     worst.note(found.weight == insight::Weight::problem ? kProblem : kNote, found.id);
+  }
+  for (const auto &remark : gpu.remarks) {
+    worst.note(remark.weight == insight::Weight::problem ? kProblem : kNote, std::string(insight::word(remark.id)));
   }
   if (gpu.idle) worst.note(kNote, "held but idle");
 }
@@ -268,10 +276,11 @@ Result<FleetFilter> parse_fleet_filter(std::string_view text) {
   const auto sign = text.find('=');
   FleetFilter filter{.word = std::string(trim(text.substr(0, sign)))};
   const bool is_known = std::ranges::find(kFleetBy, filter.word) != kFleetBy.end() || filter.word == kFilterState ||
-                        filter.word == kFilterFinding || filter.word == kFilterAny;
+                        filter.word == kFilterFinding || filter.word == kFilterRemark || filter.word == kFilterAny;
   if (sign == std::string_view::npos || !is_known) {
-    return failure(fmt::format("\"{}\" is no filter", printable(text)),
-                   "give WORD=VALUE, with host, cluster, user, job, account, pod, model, state, finding or any");
+    return failure(
+        fmt::format("\"{}\" is no filter", printable(text)),
+        "give WORD=VALUE, with host, cluster, user, job, account, pod, model, state, finding, remark or any");
   }
   filter.value = trim(text.substr(sign + 1));
   if (filter.value.empty()) return failure(fmt::format("the filter \"{}\" has no value", printable(text)), "user=ann");

@@ -19,7 +19,7 @@ inline constexpr std::array<std::string_view, 7> kFleetBy{"host", "cluster", "us
 enum class FleetSort : std::uint8_t { waste, health, use, name };
 inline constexpr std::array<std::string_view, 4> kFleetSorts{"waste", "health", "use", "name"};
 // What --filter takes besides.
-inline constexpr std::string_view kFilterState = "state", kFilterFinding = "finding";
+inline constexpr std::string_view kFilterState = "state", kFilterFinding = "finding", kFilterRemark = "remark";
 
 // Any name by which GPUs are grouped, or a part of it.
 inline constexpr std::string_view kFilterAny = "any";
@@ -53,6 +53,7 @@ struct FleetTotals {
   Known wasted{};  // GPUs that were held and not used: the rest of the true activity
   std::optional<double> hottest{};
   std::size_t problems = 0, notes = 0, errors = 0;  // GPUs with such findings, or errors of the driver
+  std::size_t remarked = 0;                         // GPUs that differ from their sisters
   std::size_t bad() const;                          // GPUs and hosts that need somebody
 };
 

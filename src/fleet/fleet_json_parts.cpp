@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fleet/fleet_json_parts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -30,6 +31,7 @@ std::vector<Amount> amounts_of(const FleetTotals &totals) {
           {"with_driver_errors", count(totals.errors)},
           {"with_problems", count(totals.problems)},
           {"with_notes", count(totals.notes)},
+          {"with_remarks", count(totals.remarked)},
           {"utilization_percent", totals.utilization.mean()},
           {"true_activity_percent", totals.true_activity.mean()},
           {"true_activity_known", count(totals.true_activity.count)},
@@ -44,17 +46,18 @@ void write_text(JsonWriter &json, std::string_view name, std::string_view text) 
   text.empty() ? json.null() : json.value(text);
 }
 
-void write_amounts(JsonWriter &json, const FleetTotals &totals) {
+void write_amounts(JsonWriter &json, const FleetTotals &totals, std::span<const std::string_view> without) {
   for (const auto &[name, value] : amounts_of(totals)) {
+    if (std::ranges::find(without, name) != without.end()) continue;
     json.key(name);
     value ? json.value(rounded(*value)) : json.null();
   }
 }
 
-void write_group_members(JsonWriter &json, const FleetGroup &group) {
+void write_group_members(JsonWriter &json, const FleetGroup &group, std::span<const std::string_view> without) {
   json.member("kind", word(group.kind));
   write_text(json, "name", group.name.str());
-  write_amounts(json, group.totals);
+  write_amounts(json, group.totals, without);
   json.key("users");
   json.begin_array();
   for (const auto &user : group.users) json.value(user.str());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -23,9 +24,10 @@ std::string_view word(GroupKind kind);
 
 // As members of the object that has been begun; a text that is empty is null.
 void write_text(JsonWriter &json, std::string_view name, std::string_view text);
-void write_amounts(JsonWriter &json, const FleetTotals &totals);
+// `without`: names of amounts that are not wanted.
+void write_amounts(JsonWriter &json, const FleetTotals &totals, std::span<const std::string_view> without = {});
 void write_faults(JsonWriter &json, const FleetSnapshot &fleet, const Text &trouble);
-void write_group_members(JsonWriter &json, const FleetGroup &group);
+void write_group_members(JsonWriter &json, const FleetGroup &group, std::span<const std::string_view> without = {});
 void write_host_members(JsonWriter &json, const FleetHost &host);
 void write_owner_members(JsonWriter &json, const FleetOwner &owner);
 

@@ -120,7 +120,9 @@ class PageWriter {
   void write_groups() {
     array("groups", view_.groups, [&](const FleetGroup &group) {
       object([&] {
-        write_group_members(json_, group);
+        // In place of how many there are stands which.
+        static constexpr std::array<std::string_view, 2> kListed{"hosts", "gpus"};
+        write_group_members(json_, group, kListed);
         array("gpus", group.gpus, [&](std::size_t gpu) { place(rows_[gpu]); });
         // One whose GPUs do not fit is not listed.
         json_.key("hosts");
@@ -150,6 +152,9 @@ class PageWriter {
     lists("findings", [](const FleetGpu &gpu) -> const auto & { return gpu.findings; }, index_of(findings_));
     lists(
         "xids", [](const FleetGpu &gpu) -> const auto & { return gpu.errors; }, [&](auto code) { json_.value(code); });
+    lists(
+        "remarks", [](const FleetGpu &gpu) -> const auto & { return gpu.remarks; },
+        [&](const FleetRemark &remark) { json_.value(remark.text.str()); });
     json_.key("metrics");
     object([&] { write_metrics(); });
   }

@@ -13,12 +13,37 @@ namespace {
 namespace families = view::families;
 
 constexpr std::array<std::string_view, kFleetParts> kWords{
-    "utilization", "true activity", "memory used", "memory",   "power",         "temperature",
-    "last sample", "state",         "owners",      "findings", "driver errors", "held but idle"};
+    "utilization", "true activity", "memory used", "memory", "power", "temperature", "last sample", "state", "owners",
+    "findings", "driver errors", "held but idle",
+    // Of the last ten minutes.
+    "utilization lately", "true activity lately", "power lately", "clock lately", "PCIe generation lately",
+    "PCIe width lately", "power limit", "highest clock", "owners before"};
 
 // Two Prometheus that scrape the same agent are told apart by labels of their own, which do not matter here.
 std::string per_gpu(std::string_view more, const std::string &value) {
   return fmt::format("max by (instance,uuid{}) ({})", more, value);
+}
+
+// Where an owner is told of: what tells jobs apart, and nothing that changes within one.
+constexpr std::string_view kOwnerLabels = ",user,batch_job,batch_account,gpu_pod,gpu_namespace";
+
+std::string steady_query(FleetSteady steady) {
+  const auto name = prometheus_name(describe(kSteadyMetrics[static_cast<std::size_t>(steady)]));
+  switch (steady) {
+    case FleetSteady::utilization:
+      return fmt::format("{} and on (instance,uuid) {} offset 10m",
+                         per_gpu("", fmt::format("avg_over_time({}[10m])", name)), name);
+    case FleetSteady::clock:
+      return per_gpu("", fmt::format("quantile_over_time(0.5, {}[10m])", name));
+    case FleetSteady::link_generation:
+    case FleetSteady::link_width:
+      return per_gpu("", fmt::format("max_over_time({}[10m])", name));
+    case FleetSteady::power_limit:
+    case FleetSteady::clock_max:
+      return per_gpu("", name);
+    default:
+      return per_gpu("", fmt::format("avg_over_time({}[10m])", name));
+  }
 }
 
 }  // namespace
@@ -32,7 +57,9 @@ std::string fleet_query(FleetPart part) {
     case FleetPart::state:
       return per_gpu(",state", fmt::format("{} == 1", families::kState));
     case FleetPart::owners:
-      return per_gpu(",user,batch_job,batch_account,gpu_pod,gpu_namespace", std::string(families::kOwner));
+      return per_gpu(kOwnerLabels, std::string(families::kOwner));
+    case FleetPart::owners_before:
+      return per_gpu(kOwnerLabels, fmt::format("{} offset 10m", families::kOwner));
     case FleetPart::findings:
       return per_gpu(",finding,severity", fmt::format("{} == 1", families::kFinding));
     case FleetPart::errors:
@@ -43,8 +70,11 @@ std::string fleet_query(FleetPart part) {
                          per_gpu("", fmt::format("rate({}[15m])", busy)), families::kOwner);
     }
     default:
-      return per_gpu("", prometheus_name(describe(kReadingMetrics[static_cast<std::size_t>(part)])));
+      break;
   }
+  const auto place = static_cast<std::size_t>(part);
+  if (place < kFleetReadings) return per_gpu("", prometheus_name(describe(kReadingMetrics[place])));
+  return steady_query(static_cast<FleetSteady>(place - static_cast<std::size_t>(FleetPart::steady_utilization)));
 }
 
 std::string last_alive_query(const std::vector<std::string> &instances) {

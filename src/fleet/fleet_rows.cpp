@@ -27,12 +27,30 @@ void write_troubles(JsonWriter &json, const FleetGpu &gpu) {
     json.begin_object();
     json.member("id", found.id.str());
     json.member("severity", insight::word(found.weight));
+    write_text(json, "title", found.title());
     json.end_object();
   }
   json.end_array();
   json.key("xids");
   json.begin_array();
   for (const auto code : gpu.errors) json.value(code);
+  json.end_array();
+}
+
+void write_remarks(JsonWriter &json, const FleetGpu &gpu) {
+  json.key("remarks");
+  json.begin_array();
+  for (const auto &remark : gpu.remarks) {
+    json.begin_object();
+    json.member("kind", insight::word(remark.id));
+    json.member("severity", insight::word(remark.weight));
+    json.member("text", remark.text.str());
+    json.member("metric", describe(remark.metric).key);
+    json.member("value", rounded(remark.value));
+    json.member("usual", rounded(remark.usual));
+    json.member("others", static_cast<std::uint64_t>(remark.others));
+    json.end_object();
+  }
   json.end_array();
 }
 
@@ -69,6 +87,7 @@ void write_gpu(JsonWriter &json, const FleetSnapshot &fleet, const FleetGpu &gpu
   gpu.held ? json.value(gpu.idle) : json.null();
   write_owners(json, gpu);
   write_troubles(json, gpu);
+  write_remarks(json, gpu);
   write_readings(json, fleet, gpu);
   json.end_object();
 }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "fleet/engine_gpus.hpp"
+#include "fleet/fleet_sisters.hpp"
 #include "fleet/foreign.hpp"
 #include "insight/catalogue.hpp"
 #include "model/plausible.hpp"
@@ -72,14 +73,17 @@ class FleetMaker {
     judge_silence();
     take_states(answers.parts);
     take_readings(answers.parts);
+    take_steady(answers.parts);
     if (answers.parts[static_cast<std::size_t>(FleetPart::state)] != nullptr) drop_replaced();
     take_owners(answers.parts);
+    take_owners_before(answers.parts);
     take_troubles(answers.parts);
     for (const auto &exporter : foreign) take_foreign(exporter);
     fold_instances();
     for (auto &gpu : fleet_.gpus) tidy(gpu);
     drop();
     note_doubles();
+    add_remarks(fleet_);
     return std::move(fleet_);
   }
 
@@ -263,6 +267,20 @@ class FleetMaker {
     }
   }
 
+  void take_steady(const Parts &parts) {
+    for (std::size_t i = 0; i < kFleetSteady; ++i) {
+      const auto scale = prometheus_scale(describe(kSteadyMetrics[i]));
+      for (const auto &series : part_of(parts, fleet::part_of(static_cast<FleetSteady>(i)))) {
+        auto *gpu = find(series);
+        if (gpu == nullptr || series.points.empty() || gpu->state != GpuState::ok) continue;
+        // A mean of ones may be more than one by a rounding.
+        const double value = series.points.back().value / scale * (1 - 1e-9);
+        if (!std::isfinite(value)) continue;
+        if (const auto good = plausible(kSteadyMetrics[i], value)) gpu->steady[i] = good.value();
+      }
+    }
+  }
+
   template <class T>
   static void add_once(std::vector<T> &list, const T &one) {
     if (std::ranges::find(list, one) == list.end()) list.push_back(one);
@@ -280,16 +298,34 @@ class FleetMaker {
       if (is_told) gpu.held = false;
     }
     for (const auto &series : part_of(parts, FleetPart::owners)) {
-      auto *gpu = find(series);
+      if (auto *gpu = find(series); gpu != nullptr) add_owner(*gpu, owner_of(series));
+    }
+  }
+
+  static FleetOwner owner_of(const EngineSeries &series) {
+    auto pod = short_text(series.label("gpu_pod"));
+    if (const auto space = series.label("gpu_namespace"); !space.empty() && !pod.empty()) {
+      pod = fmt::format("{}/{}", short_text(space), pod);
+    }
+    return {.user = short_text(series.label("user")),
+            .job = short_text(series.label("batch_job")),
+            .account = short_text(series.label("batch_account")),
+            .pod = std::move(pod)};
+  }
+
+  void take_owners_before(const Parts &parts) {
+    std::map<std::size_t, std::vector<FleetOwner>> before;
+    for (const auto &series : part_of(parts, FleetPart::owners_before)) {
+      const auto *gpu = find(series);
       if (gpu == nullptr) continue;
-      auto pod = short_text(series.label("gpu_pod"));
-      if (const auto space = series.label("gpu_namespace"); !space.empty() && !pod.empty()) {
-        pod = fmt::format("{}/{}", short_text(space), pod);
-      }
-      add_owner(*gpu, {.user = short_text(series.label("user")),
-                       .job = short_text(series.label("batch_job")),
-                       .account = short_text(series.label("batch_account")),
-                       .pod = std::move(pod)});
+      auto &owners = before[place_of(*gpu)];
+      if (owners.size() < kMostOwners) add_once(owners, owner_of(series));
+    }
+    for (const auto &[place, owners] : before) {
+      auto &gpu = fleet_.gpus[place];
+      gpu.is_settled = !gpu.owners.empty() && std::ranges::all_of(gpu.owners, [&](const FleetOwner &owner) {
+        return std::ranges::find(owners, owner) != owners.end();
+      });
     }
   }
 

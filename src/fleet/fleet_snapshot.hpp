@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "fleet/fleet_queries.hpp"
 #include "fleet/query_answer.hpp"
+#include "insight/catalogue.hpp"
 #include "insight/finding.hpp"
 
 namespace gpulse::fleet {
@@ -38,7 +39,25 @@ struct FleetFinding {
   Text id{};  // as the host's agent calls it, which may be of another version
   insight::Weight weight = insight::Weight::ok;
 
+  // Empty for one that this version does not know.
+  std::string_view title() const {
+    const auto known = insight::finding_named(id.str());
+    return known ? insight::describe(*known).title : std::string_view();
+  }
+
   bool operator==(const FleetFinding &) const = default;
+};
+
+// What is remarkable about a GPU beside its sisters; `value` and `usual` in the unit of the metric.
+struct FleetRemark {
+  insight::RemarkId id = insight::RemarkId::slower_clock;
+  insight::Weight weight = insight::Weight::note;
+  MetricId metric{};
+  double value = 0, usual = 0;  // its own, and the median of the others
+  std::size_t others = 0;       // that it was compared with
+  Text text{};                  // one sentence, with the numbers
+
+  bool operator==(const FleetRemark &) const = default;
 };
 
 struct FleetHost {
@@ -61,8 +80,14 @@ struct FleetGpu {
   std::vector<FleetOwner> owners{};
   std::vector<FleetFinding> findings{};  // the worst first
   std::vector<std::uint32_t> errors{};   // the driver's, of the last quarter of an hour (XID)
+  std::array<std::optional<double>, kFleetSteady> steady{};
+  bool is_settled = false;             // who holds it did so ten minutes ago
+  std::vector<FleetRemark> remarks{};  // the worst first
   const std::optional<double> &operator[](FleetReading reading) const {
     return readings[static_cast<std::size_t>(reading)];
+  }
+  const std::optional<double> &operator[](FleetSteady reading) const {
+    return steady[static_cast<std::size_t>(reading)];
   }
 };
 

@@ -213,6 +213,8 @@ Lines total_lines(const FleetTotals &totals, const Style &style) {
   pieces.count(totals.silent_hosts, totals.silent_hosts == 1 ? "host silent" : "hosts silent", Colour::bad);
   pieces.count(totals.errors, "with errors of the driver", Colour::bad);
   pieces.count(totals.problems, "with problems", Colour::bad);
+  pieces.count(totals.remarked, totals.remarked == 1 ? "differs from its sisters" : "differ from their sisters",
+               Colour::warn);
   pieces.count(totals.idle, "held but idle", Colour::warn);
   pieces.count(totals.notes, "with notes", Colour::plain);
   const bool is_well = pieces.is_empty();
@@ -247,6 +249,35 @@ Lines fault_lines(const FleetSnapshot &fleet, const FleetTextOptions &options) {
   return lines;
 }
 
+// "n3 GPU 5: hotter than its sisters: …", the worst first, as many as are seen at a glance.
+Lines remark_lines(const FleetSnapshot &fleet, const FleetView &view, const Style &style) {
+  constexpr std::size_t kMost = 5;
+  struct Said {
+    const FleetGpu *gpu;
+    const FleetRemark *remark;
+  };
+  std::vector<Said> said;
+  for (const auto index : view.gpus) {
+    for (const auto &remark : fleet.gpus[index].remarks) said.push_back({&fleet.gpus[index], &remark});
+  }
+  std::ranges::stable_sort(said, [](const Said &a, const Said &b) { return a.remark->weight > b.remark->weight; });
+  Lines lines;
+  for (std::size_t i = 0; i < std::min(said.size(), kMost); ++i) {
+    const auto &[gpu, remark] = said[i];
+    const auto text = fmt::format("{} GPU {}: {}", fleet.hosts[gpu->host].name, gpu->id, remark->text);
+    const auto colour = remark->weight == insight::Weight::problem ? Colour::bad : Colour::warn;
+    for (const auto &line : term::wrap(shown(text, style), style.width))
+      lines.push_back(term::line(style, {{line, colour}}));
+  }
+  if (said.size() > kMost) {
+    const auto more =
+        fmt::format("{} {} more: see --filter remark=* and --json", style.ellipsis(), said.size() - kMost);
+    lines.push_back(term::line(style, {{more, Colour::dim}}));
+  }
+  if (!lines.empty()) lines.insert(lines.begin(), std::string());
+  return lines;
+}
+
 // "… 812 others, all well"
 std::string rest_line(const FleetView &view, std::size_t first, const Style &style) {
   std::size_t unwell = 0;
@@ -266,8 +297,10 @@ std::string render_fleet(const FleetSnapshot &fleet, const FleetView &view, cons
   for (auto &line : fault_lines(fleet, options)) lines.push_back(std::move(line));
   for (auto &line : total_lines(view.totals, style)) lines.push_back(std::move(line));
   lines.emplace_back();
+  const auto remarks = remark_lines(fleet, view, style);
   // Titles, and a line for the rest.
-  const auto room = options.height > 0 ? std::max(1, options.height - static_cast<int>(lines.size()) - 2) : 0;
+  const auto others = static_cast<int>(lines.size() + remarks.size()) + 2;
+  const auto room = options.height > 0 ? std::max(1, options.height - others) : 0;
   auto rows = std::min(view.groups.size(), options.top);
   if (room > 0) rows = std::min(rows, static_cast<std::size_t>(room));
   term::Table table(columns_of(view.question.by));
@@ -275,6 +308,7 @@ std::string render_fleet(const FleetSnapshot &fleet, const FleetView &view, cons
   for (auto &line : table.lines(style)) lines.push_back(std::move(line));
   if (view.groups.empty()) lines.push_back(term::line(style, {{"no GPU fits the filters", Colour::dim}}));
   if (rows < view.groups.size()) lines.push_back(rest_line(view, rows, style));
+  for (const auto &line : remarks) lines.push_back(line);
   std::string out;
   for (const auto &line : lines) out += line + '\n';
   return out;

@@ -26,7 +26,7 @@ struct TextList {
 };
 
 struct FindingKind {
-  FindingId id;
+  FindingId id = FindingId::unknown;
   std::string_view word;          // "input-cpu"
   std::string_view title;         // a few words for a heading
   TextList aliases = {};          // other words for it that `gpulse explain` takes
@@ -44,5 +44,16 @@ const FindingKind &describe(FindingId id);
 std::string_view word(FindingId id);
 std::optional<FindingId> finding_named(std::string_view word);      // by its word only
 std::optional<FindingId> finding_for_topic(std::string_view name);  // by its word or an alias, as people type it
+
+// What is remarkable about a GPU beside its sisters: those of its job, those of its model. Only somebody who sees all
+// hosts can tell, so that no agent publishes it.
+enum class RemarkId : std::uint8_t { job_straggler, job_differs, slower_clock, hotter, lower_limit, slower_link };
+inline constexpr std::size_t kRemarkIds = static_cast<std::size_t>(RemarkId::slower_link) + 1;
+
+// In the order of the ids, with the words of a finding and without its id.
+std::span<const FindingKind> remark_kinds();
+const FindingKind &describe(RemarkId id);
+std::string_view word(RemarkId id);
+std::optional<RemarkId> remark_for_topic(std::string_view name);  // by its word or an alias, as people type it
 
 }  // namespace gpulse::insight

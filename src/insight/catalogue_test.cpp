@@ -113,6 +113,35 @@ TEST(Catalogue, FindsATopicAsPeopleTypeIt) {
   }
 }
 
+TEST(Remarks, EachSaysEverythingUnderAWordOfItsOwn) {
+  std::set<std::string_view> seen;
+  for (const auto &kind : finding_kinds()) {
+    seen.insert(kind.word);
+    for (const auto alias : kind.aliases.all()) seen.insert(alias);
+  }
+  ASSERT_EQ(remark_kinds().size(), kRemarkIds);
+  for (std::size_t i = 0; i < kRemarkIds; ++i) {
+    const auto id = static_cast<RemarkId>(i);
+    const auto &kind = describe(id);
+    SCOPED_TRACE(kind.word);
+    EXPECT_TRUE(is_legal_word(kind.word) && seen.insert(kind.word).second);
+    EXPECT_EQ(remark_for_topic(kind.word), id);
+    for (const auto alias : kind.aliases.all()) {
+      EXPECT_TRUE(is_legal_word(alias) && seen.insert(alias).second) << alias;
+      EXPECT_EQ(remark_for_topic(alias), id);
+    }
+    for (const auto text : {kind.meaning, kind.told, kind.confirm}) EXPECT_TRUE(is_whole_sentence(text)) << text;
+    for (const auto step : kind.fix.all()) EXPECT_TRUE(is_whole_sentence(step)) << step;
+    EXPECT_FALSE(kind.title.empty() || kind.helped.empty() || kind.helped.ends_with('.'));
+    EXPECT_FALSE(kind.see_also.all().empty());
+    for (const auto key : kind.see_also.all()) EXPECT_TRUE(is_metric(key)) << key;
+  }
+  EXPECT_EQ(word(RemarkId::job_straggler), "job-straggler");
+  EXPECT_EQ(word(RemarkId::slower_link), "slower-link");
+  EXPECT_EQ(remark_for_topic("Slower_Clock"), RemarkId::slower_clock);
+  EXPECT_EQ(remark_for_topic("health"), std::nullopt);
+}
+
 TEST(Catalogue, AListEndsAtItsFirstEmptyText) {
   EXPECT_THAT(TextList{}.all(), IsEmpty());
   constexpr TextList kTwo{{"a", "b"}};

@@ -80,18 +80,20 @@ std::string thresholds(const Metric &metric) {
 std::vector<std::string_view> all_topics() {
   std::vector<std::string_view> topics;
   for (const auto &metric : kMetrics) topics.push_back(metric.key);
-  for (const auto &kind : insight::finding_kinds()) {
-    topics.push_back(kind.word);
-    for (const auto alias : kind.aliases.all()) topics.push_back(alias);
+  for (const auto &kinds : {insight::finding_kinds(), insight::remark_kinds()}) {
+    for (const auto &kind : kinds) {
+      topics.push_back(kind.word);
+      for (const auto alias : kind.aliases.all()) topics.push_back(alias);
+    }
   }
   return topics;
 }
 
-void add_findings(Page &page) {
+void add_kinds(Page &page, std::string_view title, std::span<const insight::FindingKind> kinds) {
   std::size_t widest = 0;
-  for (const auto &kind : insight::finding_kinds()) widest = std::max(widest, kind.word.size());
-  page.add({{"findings", Colour::bold}});
-  for (const auto &kind : insight::finding_kinds()) {
+  for (const auto &kind : kinds) widest = std::max(widest, kind.word.size());
+  page.add({{std::string(title), Colour::bold}});
+  for (const auto &kind : kinds) {
     page.add({{"  " + term::pad(kind.word, static_cast<int>(widest) + 2), Colour::plain},
               {std::string(kind.title), Colour::dim}});
   }
@@ -192,6 +194,7 @@ Result<std::string> explain(std::string_view name, const Style &style) {
   // Before what can be written in any case, because "SM" is a label and "sm" a heading of nvidia-smi.
   if (text = explain_label(name, style); !text.empty()) return text;
   if (const auto finding = insight::finding_for_topic(name)) return explain_finding(insight::describe(*finding), style);
+  if (const auto remark = insight::remark_for_topic(name)) return explain_finding(insight::describe(*remark), style);
   if (const auto *heading = smi::find_heading(name)) return explain_heading(*heading, style);
   if (text = explain_label(label_in_any_case(name), style); !text.empty()) return text;
   if (text = explain_value(name, style); !text.empty()) return text;
@@ -226,13 +229,15 @@ std::string explain_list(const Style &style) {
               {std::string(metric.help), Colour::dim}});
   }
   page.blank();
-  add_findings(page);
+  add_kinds(page, "between the GPUs of a fleet", insight::remark_kinds());
+  page.blank();
+  add_kinds(page, "findings", insight::finding_kinds());
   return page.take();
 }
 
 std::string explain_finding_list(const Style &style) {
   Page page(style);
-  add_findings(page);
+  add_kinds(page, "findings", insight::finding_kinds());
   return page.take();
 }
 

@@ -69,6 +69,31 @@ constexpr std::array kRoutes{
           "events of the history tell it."sv,
           {"devices"sv, "from"sv, "to"sv, "since"sv},
           {"findings_now"sv, "findings_then"sv}},
+    Route{"/api/v1/about"sv,
+          "about"sv,
+          "What this server shows"sv,
+          "An agent shows a machine, `gpulse serve --fleet` a fleet. Below /host/KEY/ a fleet's server has all of this "
+          "of "
+          "one host, made from the engine; what needs processes of the past is empty there and says so."sv,
+          {},
+          {"about"sv},
+          true},
+    Route{"/api/v1/fleet"sv,
+          "fleet"sv,
+          "All hosts that the engine knows"sv,
+          "Only of `gpulse serve --fleet`. GPUs are columns of equal length; instances follow their GPU. 503 where the "
+          "engine has not answered for three seconds: the question goes on, so ask again."sv,
+          {"fleet_by"sv, "sort"sv, "filter"sv, "at"sv},
+          {"fleet"sv},
+          true},
+    Route{"/api/v1/fleet/curves"sv,
+          "fleet_curves"sv,
+          "Curves of the whole fleet, or of what fits the filters"sv,
+          "Only of `gpulse serve --fleet`, from the agents' own series. Filters are taken at each moment; `by` and "
+          "`sort` change nothing."sv,
+          {"fleet_by"sv, "sort"sv, "filter"sv, "from"sv, "to"sv, "since"sv, "curve_points"sv},
+          {"fleet_curves"sv},
+          true},
     Route{"/api/v1/metrics-table"sv,
           "metrics_table"sv,
           "Every metric and every finding, in words"sv,
@@ -81,6 +106,7 @@ constexpr std::array kRoutes{
 struct Parameter {
   std::string_view name, in_query, description;
   void (*schema)(JsonWriter &json);
+  bool is_repeated = false;
 };
 
 void text_schema(JsonWriter &json) { json.member("type", "string"); }
@@ -122,6 +148,13 @@ void points_schema(JsonWriter &json) {
   json.member("default", 1000);
 }
 
+void curve_points_schema(JsonWriter &json) {
+  json.member("type", "integer");
+  json.member("minimum", 1);
+  json.member("maximum", 1000);
+  json.member("default", 300);
+}
+
 void owner_schema(JsonWriter &json) {
   json.member("type", "string");
   json.key("enum");
@@ -155,6 +188,12 @@ constexpr std::array kParameters{
     Parameter{"points"sv, "points"sv, "about so many steps"sv, points_schema},
     Parameter{"processes"sv, "processes"sv, "0: without the processes"sv, flag_schema},
     Parameter{"by"sv, "by"sv, "sums over a span, of each user or each job"sv, owner_schema},
+    Parameter{"fleet_by"sv, "by"sv, "a group per host, cluster, user, job, account, pod or model"sv, text_schema},
+    Parameter{"sort"sv, "sort"sv, "groups by health, waste, use or name"sv, text_schema},
+    Parameter{"filter"sv, "filter"sv, "user=ann, as `gpulse fleet --filter` takes it; may be given several times"sv,
+              text_list_schema, true},
+    Parameter{"at"sv, "at"sv, "as from: a moment of the past"sv, text_schema},
+    Parameter{"curve_points"sv, "points"sv, "about so many moments"sv, curve_points_schema},
 };
 
 void write_parameters(JsonWriter &json) {
@@ -167,7 +206,7 @@ void write_parameters(JsonWriter &json) {
     json.member("in", "query");
     json.member("description", parameter.description);
     json.member("style", "form");
-    json.member("explode", false);
+    json.member("explode", parameter.is_repeated);
     json.key("schema");
     json.begin_object();
     parameter.schema(json);

@@ -7,6 +7,7 @@
 
 #include "insight/catalogue.hpp"
 #include "metric/table.hpp"
+#include "view/openapi_fleet.hpp"
 
 namespace gpulse::view {
 
@@ -127,7 +128,7 @@ void history(SchemaWriter &schema) {
     json.end_object();
     json.end_object();
   });
-  static constexpr std::array<std::string_view, 3> kTiers{"1 s", "10 s", "1 min"};
+  static constexpr std::array<std::string_view, 4> kTiers{"1 s", "10 s", "1 min", "engine"};
   schema.member("tier", [&] {
     schema.one_of(kTiers);
     json.member("description", "what the curves were read from");
@@ -163,6 +164,17 @@ void past_process(SchemaWriter &schema, std::vector<std::string> &maxima) {
   });
 }
 
+// Of a host of a fleet.
+void not_told(SchemaWriter &schema) {
+  schema.member(
+      "unavailable",
+      [&] {
+        schema.json().member("type", "string");
+        schema.json().member("description", "why there are none: a metrics engine keeps no processes");
+      },
+      false);
+}
+
 void processes(SchemaWriter &schema) {
   schema.member("processes_now", [&] {
     schema.object([&] {
@@ -177,6 +189,7 @@ void processes(SchemaWriter &schema) {
       head(schema, "gpulse-processes/1");
       span(schema);
       array(schema, "processes", [&] { schema.object([&] { past_process(schema, maxima); }); });
+      not_told(schema);
     });
   });
   const auto total = [&] {
@@ -195,6 +208,7 @@ void processes(SchemaWriter &schema) {
       head(schema, "gpulse-processes/1");
       span(schema);
       array(schema, "totals", [&] { schema.object(total); });
+      not_told(schema);
     });
   });
 }
@@ -326,6 +340,7 @@ void write_answer_schemas(SchemaWriter &schema) {
   findings(schema);
   whole("metrics_table", metrics_table);
   whole("hello", hello);
+  write_fleet_schemas(schema);
   whole("error", error);
 }
 

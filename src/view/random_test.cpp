@@ -193,6 +193,7 @@ TEST(EveryMetricAndFinding, IsExplainedInAnyWidth) {
     const term::Style style{.width = width};
     for (const auto &metric : kMetrics) expect_sound(explain_metric(metric, style), style);
     for (const auto &kind : insight::finding_kinds()) expect_sound(explain_finding(kind, style), style);
+    for (const auto &kind : insight::remark_kinds()) expect_sound(explain_finding(kind, style), style);
     expect_sound(explain_list(style), style);
   }
 }

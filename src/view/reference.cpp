@@ -218,6 +218,10 @@ void write_table_json(std::string &out, bool pretty) {
   json.begin_array();
   for (const auto &kind : insight::finding_kinds()) write_finding(json, kind);
   json.end_array();
+  json.key("remarks");
+  json.begin_array();
+  for (const auto &kind : insight::remark_kinds()) write_finding(json, kind);
+  json.end_array();
   json.end_object();
   out += pretty ? indent_json(compact) : compact;
 }

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/openapi_fleet.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace gpulse::view {
+
+namespace {
+
+void described(SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
+  schema.member(key, [&] {
+    schema.json().member("type", type);
+    schema.json().member("description", description);
+  });
+}
+
+void nullable(SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
+  schema.member(key, [&] {
+    schema.nullable(type);
+    schema.json().member("description", description);
+  });
+}
+
+// An array of what `items` writes.
+template <class Items>
+void array(SchemaWriter &schema, std::string_view key, std::string_view description, Items items) {
+  schema.member(key, [&] {
+    auto &json = schema.json();
+    json.member("type", "array");
+    if (!description.empty()) json.member("description", description);
+    json.key("items");
+    json.begin_object();
+    items();
+    json.end_object();
+  });
+}
+
+void plain_array(SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
+  array(schema, key, description, [&] { schema.json().member("type", type); });
+}
+
+void nullable_array(SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
+  array(schema, key, description, [&] { schema.nullable(type); });
+}
+
+// A list for each GPU.
+void lists(SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
+  array(schema, key, description, [&] {
+    auto &json = schema.json();
+    json.member("type", "array");
+    json.key("items");
+    json.begin_object();
+    json.member("type", type);
+    json.end_object();
+  });
+}
+
+// What docs/fleet.md has of them.
+void amounts(SchemaWriter &schema) {
+  for (const auto *const name :
+       {"silent_hosts", "held_known", "lost", "not_responding", "gone", "asleep", "silent", "with_driver_errors",
+        "with_problems", "with_notes", "with_remarks", "true_activity_known"}) {
+    schema.plain(name, "integer");
+  }
+  for (const auto *const name : {"held", "held_but_idle"}) schema.optional(name, "integer");
+  for (const auto *const name : {"utilization_percent", "true_activity_percent", "memory_used_percent", "power_watts",
+                                 "hottest_celsius", "wasted_gpus"}) {
+    schema.optional(name, "number");
+  }
+}
+
+void totals(SchemaWriter &schema) {
+  schema.plain("hosts", "integer");
+  schema.plain("gpus", "integer");
+  amounts(schema);
+}
+
+void host(SchemaWriter &schema) {
+  described(schema, "key", "string", "what it is called in an address: /host/KEY/");
+  schema.plain("name", "string");
+  schema.plain("instance", "string");
+  schema.optional("cluster", "string");
+  schema.plain("exporter", "string");
+  schema.optional("last_sample", "string");
+  nullable(schema, "silent_seconds", "number", "null: it is not silent");
+}
+
+void about(SchemaWriter &schema) {
+  static constexpr std::array<std::string_view, 3> kKinds{"machine", "fleet", "host"};
+  schema.member("schema", [&] { schema.json().member("const", "gpulse-about/1"); });
+  schema.plain("version", "string");
+  schema.member("kind", [&] { schema.one_of(kKinds); });
+  schema.member("engine", [&] { schema.json().member("type", "string"); }, false);
+  schema.member("interval_seconds", [&] { schema.json().member("type", "number"); }, false);
+  schema.member("host", [&] { schema.object([&] { host(schema); }); }, false);
+  schema.member(
+      "fleet",
+      [&] {
+        schema.json().member("type", "string");
+        schema.json().member("description", "the way to the overview, from the folder of the host");
+      },
+      false);
+}
+
+void faults(SchemaWriter &schema) {
+  array(schema, "faults", "questions that failed", [&] {
+    schema.object([&] {
+      schema.plain("what", "string");
+      schema.plain("why", "string");
+      nullable(schema, "as_of", "string", "of the answer that stands in for it");
+    });
+  });
+}
+
+void group(SchemaWriter &schema) {
+  static constexpr std::array<std::string_view, 3> kKinds{"named", "nobody", "unknown"};
+  schema.member("kind", [&] { schema.one_of(kKinds); });
+  schema.optional("name", "string");
+  amounts(schema);
+  plain_array(schema, "users", "string", "who holds them");
+  schema.optional("worst", "string");
+  described(schema, "severity", "integer", "0 well, 1 note, 2 problem, 3 broken");
+  plain_array(schema, "gpus", "integer", "rows of gpus, without instances");
+  plain_array(schema, "hosts", "integer", "rows of hosts");
+}
+
+void gpus(SchemaWriter &schema) {
+  auto &json = schema.json();
+  plain_array(schema, "host", "integer", "row of hosts");
+  plain_array(schema, "id", "string", "");
+  plain_array(schema, "uuid", "string", "");
+  nullable_array(schema, "parent", "integer", "row of the GPU that it is an instance of");
+  nullable_array(schema, "model", "integer", "row of models");
+  plain_array(schema, "vendor", "string", "");
+  plain_array(schema, "state", "string", "ok, asleep, silent, gone, not responding or lost");
+  nullable_array(schema, "held", "boolean", "null: nobody tells");
+  plain_array(schema, "idle", "boolean", "held, and hardly used for a quarter of an hour");
+  lists(schema, "owners", "integer", "rows of owners");
+  lists(schema, "findings", "integer", "rows of findings");
+  lists(schema, "xids", "integer", "errors of the driver in the last quarter of an hour");
+  lists(schema, "remarks", "string", "what tells it from its sisters");
+  schema.member("metrics", [&] {
+    json.member("type", "object");
+    json.member("description", "by key of the metrics table; null: its state says why, or its host does not tell it");
+    json.key("additionalProperties");
+    json.begin_object();
+    json.member("type", "array");
+    json.key("items");
+    json.begin_object();
+    schema.nullable("number");
+    json.end_object();
+    json.end_object();
+  });
+}
+
+void fleet(SchemaWriter &schema) {
+  schema.member("schema", [&] { schema.json().member("const", "gpulse-fleet/1"); });
+  schema.reference("time", "time");
+  schema.plain("engine", "string");
+  schema.plain("interval_seconds", "number");
+  described(schema, "is_past", "boolean", "of a moment that was asked for");
+  nullable(schema, "asking_seconds", "integer", "how long the engine has not answered the question in flight");
+  nullable(schema, "trouble", "string", "why there is nothing newer than time");
+  nullable(schema, "warning", "string", "what is missing, in the engine's words");
+  faults(schema);
+  schema.plain("by", "string");
+  schema.plain("sort", "string");
+  schema.member("totals", [&] { schema.object([&] { totals(schema); }); });
+  array(schema, "hosts", "that fit the filters", [&] { schema.object([&] { host(schema); }); });
+  array(schema, "groups", "", [&] { schema.object([&] { group(schema); }); });
+  schema.member("gpus", [&] { schema.object([&] { gpus(schema); }); });
+  plain_array(schema, "models", "string", "");
+  array(schema, "owners", "", [&] {
+    schema.object([&] {
+      for (const auto *const key : {"user", "batch_job", "batch_account", "pod"}) schema.optional(key, "string");
+    });
+  });
+  array(schema, "findings", "kinds that occur", [&] {
+    schema.object([&] {
+      for (const auto *const key : {"id", "severity", "title"}) schema.plain(key, "string");
+    });
+  });
+}
+
+void curves(SchemaWriter &schema) {
+  schema.member("schema", [&] { schema.json().member("const", "gpulse-fleet-curves/1"); });
+  described(schema, "start_seconds", "integer", "Unix seconds of the first moment");
+  described(schema, "step_seconds", "integer", "from one moment to the next");
+  described(schema, "count", "integer", "moments, and so the length of every array");
+  array(schema, "series", "", [&] {
+    schema.object([&] {
+      described(schema, "name", "string",
+                "a key of the metrics table: its mean, of power the sum; held and gpus count");
+      schema.plain("unit", "string");
+      nullable_array(schema, "value", "number", "null: nothing is known");
+    });
+  });
+}
+
+}  // namespace
+
+void write_fleet_schemas(SchemaWriter &schema) {
+  const auto whole = [&](std::string_view name, void (*members)(SchemaWriter &)) {
+    schema.member(name, [&] { schema.object([&] { members(schema); }); });
+  };
+  whole("about", about);
+  whole("fleet", fleet);
+  whole("fleet_curves", curves);
+}
+
+}  // namespace gpulse::view
