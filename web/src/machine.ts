@@ -310,7 +310,7 @@ export class MachinePage {
       ["memory", total("memory used"), `of ${total("memory total")}`],
       ["power", total("power"), `limit ${total("power limit")}`],
       ["hottest", hottest ? text("temperature", hottest.degrees) : "–", hottest && whole.length > 1 ? `GPU ${hottest.id}` : ""],
-      ["host CPU", cpu && load !== null ? formatNumber(load, { ...cpu, precision: 0 }) : "–", this.model.tellsProcesses ? `${users} GPU ${users === 1 ? "process" : "processes"}` : "processes not told"],
+      ["host CPU", cpu && load !== null ? formatNumber(load, { ...cpu, precision: 0 }) : "–", users || this.model.tellsProcesses ? `${users} GPU ${users === 1 ? "process" : "processes"}` : "processes not told"],
     ];
     if (this.tiles.childElementCount !== made.length) {
       fill(this.tiles, ...made.map(() => h("div", { class: "tile-card" }, h("span"), h("b"), h("small"))));

@@ -125,7 +125,7 @@ test("one line says why there is nothing newer, and since when a host is silent"
   const told = noticesOf({ ...model, isStale: true, fleet: { ...fleet, trouble: "nobody there", faults: [{ what: "power", why: "too late", as_of: null }] } });
   assert.deepEqual(told.slice(0, 2), [
     ["bad", "Nothing newer comes from engine:9090: nobody there. What is shown is of 17 Nov 10:00:00."],
-    ["warn", "power: too late. It is left out."],
+    ["warn", "power: too late."],
   ]);
   assert.match(noticesOf({ ...model, isPast: true, fleet: { ...fleet, is_past: true } })[0]?.[1] ?? "", /^This is the past/);
 });

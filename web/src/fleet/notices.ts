@@ -26,8 +26,8 @@ export function noticesOf(model: Pick<FleetModel, "fleet" | "away" | "isPast" | 
   }
   if (fleet.warning) made.push(["warn", `The engine warns: ${sentence(fleet.warning)}`]);
   for (const { what, why, as_of } of fleet.faults) {
-    const stand = as_of ? `What is shown of it is of ${moment(Date.parse(as_of) / 1000, state.zone)}.` : "It is left out.";
-    made.push(["warn", `${what}: ${sentence(why)} ${stand}`]);
+    const stand = as_of ? ` What is shown of it is of ${moment(Date.parse(as_of) / 1000, state.zone)}.` : "";
+    made.push(["warn", `${what}: ${sentence(why)}${stand}`]);
   }
   const silent = silentHosts(fleet);
   if (silent.length) made.push(["bad", `Silent: ${silent.slice(0, kMostHosts).map((host) => silence(host, model)).join("; ")}${silent.length > kMostHosts ? `; and ${silent.length - kMostHosts} more` : ""}.`]);

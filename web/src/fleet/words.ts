@@ -152,7 +152,7 @@ export class Words {
       this.watts(this.value(row, this.power)),
       this.degrees(this.value(row, this.heat)),
       "",
-      this.owners(row) || (held === null ? "not told" : ""),
+      this.owners(row) || (held === null ? "not told" : held ? "not told who" : ""),
     ];
   }
 
@@ -175,7 +175,7 @@ export class Words {
       ["memory", this.told(this.value(row, this.used), this.used)],
       ["power", this.watts(this.value(row, this.power))],
       ["temperature", this.degrees(this.value(row, this.heat))],
-      ["held by", this.owners(row) || (this.holding(row) === "free" ? "nobody" : this.holding(row) === "held" ? "somebody" : "not told")],
+      ["held by", this.owners(row) || (this.holding(row) === "free" ? "nobody" : this.holding(row) === "held" ? "not told who" : "not told")],
     );
     const wrong = this.wrong(row);
     if (wrong) lines.push(["", wrong]);
