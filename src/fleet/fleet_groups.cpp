@@ -53,7 +53,16 @@ bool fits(std::string_view text, const std::string &pattern) {
   return ::fnmatch(pattern.c_str(), std::string(text).c_str(), FNM_CASEFOLD | FNM_NOESCAPE) == 0;
 }
 
+bool has_name_with(const FleetSnapshot &fleet, const FleetGpu &gpu, const std::string &part) {
+  for (std::size_t by = 0; by < kFleetBy.size(); ++by) {
+    const auto names = names_of(fleet, gpu, static_cast<FleetBy>(by));
+    if (std::ranges::any_of(names, [&](const Text &name) { return fits(name, "*" + part + "*"); })) return true;
+  }
+  return false;
+}
+
 bool fits(const FleetSnapshot &fleet, const FleetGpu &gpu, const FleetFilter &filter) {
+  if (filter.word == kFilterAny) return has_name_with(fleet, gpu, filter.value);
   const auto fits_value = [&](const auto &text) { return fits(text, filter.value); };
   if (filter.word == kFilterState) return fits_value(word(gpu.state));
   if (filter.word == kFilterFinding) {
@@ -69,6 +78,7 @@ bool fits(const FleetSnapshot &fleet, const FleetGpu &gpu, const FleetFilter &fi
 
 bool fits_all(const FleetSnapshot &fleet, const FleetGpu &gpu, const std::vector<FleetFilter> &filters) {
   return std::ranges::all_of(filters, [&](const FleetFilter &filter) {
+    if (filter.word == kFilterAny) return fits(fleet, gpu, filter);
     return std::ranges::any_of(
         filters, [&](const FleetFilter &other) { return other.word == filter.word && fits(fleet, gpu, other); });
   });
@@ -266,10 +276,11 @@ Result<FleetFilter> parse_fleet_filter(std::string_view text) {
   const auto sign = text.find('=');
   FleetFilter filter{.word = std::string(trim(text.substr(0, sign)))};
   const bool is_known = std::ranges::find(kFleetBy, filter.word) != kFleetBy.end() || filter.word == kFilterState ||
-                        filter.word == kFilterFinding || filter.word == kFilterRemark;
+                        filter.word == kFilterFinding || filter.word == kFilterRemark || filter.word == kFilterAny;
   if (sign == std::string_view::npos || !is_known) {
-    return failure(fmt::format("\"{}\" is no filter", printable(text)),
-                   "give WORD=VALUE, with host, cluster, user, job, account, pod, model, state, finding or remark");
+    return failure(
+        fmt::format("\"{}\" is no filter", printable(text)),
+        "give WORD=VALUE, with host, cluster, user, job, account, pod, model, state, finding, remark or any");
   }
   filter.value = trim(text.substr(sign + 1));
   if (filter.value.empty()) return failure(fmt::format("the filter \"{}\" has no value", printable(text)), "user=ann");

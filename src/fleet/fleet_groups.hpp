@@ -21,6 +21,9 @@ inline constexpr std::array<std::string_view, 4> kFleetSorts{"waste", "health", 
 // What --filter takes besides.
 inline constexpr std::string_view kFilterState = "state", kFilterFinding = "finding", kFilterRemark = "remark";
 
+// Any name by which GPUs are grouped, or a part of it.
+inline constexpr std::string_view kFilterAny = "any";
+
 // WORD=VALUE: the GPUs of which this is true; * and ? stand for other letters, which may be capitals or not.
 struct FleetFilter {
   std::string word{}, value{};
@@ -71,7 +74,7 @@ struct FleetGroup {
 struct FleetQuestion {
   FleetBy by = FleetBy::host;
   FleetSort sort = FleetSort::health;
-  std::vector<FleetFilter> filters{};  // of several with the same word one must fit
+  std::vector<FleetFilter> filters{};  // of several with the same word one must fit; of "any" all must
 };
 
 struct FleetView {

@@ -116,6 +116,10 @@ TEST(FleetGroups, AreOfTheGpusThatFit) {
   EXPECT_EQ(chosen({"user=a*", "user=bob"}), "ab");
   EXPECT_EQ(chosen({"user=ann", "host=n2"}), "");
   EXPECT_EQ(chosen({"host=n[12]", "state=ok"}), "abcd");
+  EXPECT_EQ(chosen({"any=AN"}), "ab") << "ann's";
+  EXPECT_EQ(chosen({"any=o"}), "bd") << "bob's, and that of the pod shop/web";
+  EXPECT_EQ(chosen({"any=ann", "any=bob"}), "b") << "all have to be there";
+  EXPECT_EQ(chosen({"any=ok"}), "") << "a state is no name";
   EXPECT_THAT(parse_fleet_filter("colour=red").error().line(), HasSubstr("no filter"));
   EXPECT_THAT(parse_fleet_filter("user").error().line(), HasSubstr("WORD=VALUE"));
   EXPECT_THAT(parse_fleet_filter("user=").error().line(), HasSubstr("no value"));

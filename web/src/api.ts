@@ -54,3 +54,19 @@ export async function logOut(): Promise<void> {
 }
 
 export const timeOf = (sample: Sample): number => Date.parse(sample.time) / 1000;
+
+/** What an address answers now, unless it is what it was: `tag` is the last answer's. */
+export async function askAnew<T>(
+  path: string,
+  parameters: readonly (readonly [string, string])[],
+  tag: string,
+  signal: AbortSignal,
+): Promise<{ body: T; tag: string } | null> {
+  const query = new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
+  const headers = tag ? { ...kHeaders, "If-None-Match": tag } : kHeaders;
+  const answer = await fetch(`api/v1/${path}?${query}`, { headers, cache: "no-store", signal });
+  if (answer.status === 304) return null;
+  const body = (await answer.json()) as T & { error?: { message: string } };
+  if (!answer.ok) throw new ApiError(answer.status, body.error?.message ?? answer.statusText);
+  return { body, tag: answer.headers.get("ETag") ?? "" };
+}

@@ -142,7 +142,7 @@ export class GpuRows {
       }
     }
     this.updateNotice(cells.notice, device);
-    setText(cells.users, users);
+    setText(cells.users, users || (this.model.tellsProcesses ? "" : "not told"));
   }
 
   private updateNotice(cell: HTMLElement, device: Device): void {

@@ -53,6 +53,7 @@ export class Model {
     readonly table: Table,
     public state: State,
     private readonly tell: (what: Change) => void,
+    readonly tellsProcesses = true, // an engine knows who holds a GPU, but not by which processes
   ) {}
 
   /** The agent's time; it goes on while nothing comes, so that a silence is seen. */

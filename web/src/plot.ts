@@ -48,6 +48,7 @@ export const kAxisWidth = 72;
 const kHeight = 170;
 const kRightRoom = 28; // half of the last time on the axis
 const kDescribeMs = 10_000;
+const kClickMs = 250;
 const kSyncKey = "gpulse";
 
 export class Plot {
@@ -61,19 +62,26 @@ export class Plot {
   isVisible = false;
   width = 0; // of the area: asking for it would make the browser lay out the page
   private described = 0;
+  private clicked = 0;
+  private dragged = 0;
 
   constructor(
     readonly id: string,
     readonly metric: Metric,
     private readonly zoom: (from: number, to: number) => void,
     private readonly widen: () => void,
+    private readonly look: ((at: number) => void) | null = null, // where a click is a moment
   ) {
     const title = h("h3", {}, metric.help);
     const badge = h("abbr", { class: "badge", title: `${metric.meaning} It speaks of: ${metric.window}.` }, metric.label);
     this.area.tabIndex = 0;
     this.area.setAttribute("role", "img");
     this.area.setAttribute("aria-label", metric.help);
-    this.area.addEventListener("dblclick", () => this.widen());
+    this.area.addEventListener("dblclick", () => {
+      clearTimeout(this.clicked);
+      this.widen();
+    });
+    this.area.addEventListener("click", () => this.click());
     this.area.addEventListener("keydown", (event) => this.key(event));
     this.element = h("section", { class: "plot", "data-plot": id }, h("header", {}, title, badge), this.area);
     this.area.append(this.tip);
@@ -339,6 +347,7 @@ export class Plot {
 
   private select(u: uPlot): void {
     if (u.select.width < 5) return;
+    this.dragged = performance.now();
     const from = u.posToVal(u.select.left, "x");
     const to = u.posToVal(u.select.left + u.select.width, "x");
     u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
@@ -383,7 +392,18 @@ export class Plot {
     return lines[Math.min(lines.length - 1, Math.max(0, Math.floor(share * lines.length)))];
   }
 
+  /** One that ends a drag is none, and the first of two may become a double-click. */
+  private click(): void {
+    const { u, look } = this;
+    const left = u?.cursor.left ?? -1;
+    if (!look || !u || left < 0 || performance.now() - this.dragged < kClickMs) return;
+    const at = u.posToVal(left, "x");
+    clearTimeout(this.clicked);
+    this.clicked = window.setTimeout(() => look(at), kClickMs);
+  }
+
   private key(event: KeyboardEvent): void {
+    if (event.key === "Enter") this.click();
     if (!this.u || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return;
     event.preventDefault();
     event.stopPropagation();

@@ -169,7 +169,7 @@ export class ProcessTable {
     setText(this.count, kept.length === rows.length ? `${rows.length}` : `${kept.length} of ${rows.length}`);
     this.fillRows(kept.slice(0, 1000), isNumber);
     if (!kept.length) {
-      const none = rows.length ? "Nothing matches the filter." : "Nobody uses a GPU here.";
+      const none = rows.length ? "Nothing matches the filter." : this.model.tellsProcesses ? "Nobody uses a GPU here." : "Processes are not told: an engine knows who holds a GPU, its agent knows by which processes.";
       fill(this.body, h("tr", {}, h("td", { colspan: columns.length, class: "none" }, none)));
     }
   }

@@ -56,7 +56,7 @@ export function parseState(hash: string): State {
   };
 }
 
-const iso = (seconds: number): string => new Date(Math.round(seconds * 1000)).toISOString();
+export const iso = (seconds: number): string => new Date(Math.round(seconds * 1000)).toISOString();
 
 export function writeState(state: State): string {
   const parts: string[] = [];

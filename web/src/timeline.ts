@@ -244,7 +244,7 @@ export class Timeline {
     if (!model.hasHistory) return;
     replaceLanes(this.strips, lanes("Findings", byName.slice(0, kMostLanes), from, to, "Nothing was found in this time."));
     const holders = this.processLanes(from, to);
-    replaceLanes(this.holders, lanes("Who held which GPU", holders, from, to, "Nobody used a GPU in this time."));
+    replaceLanes(this.holders, lanes("Who held which GPU", holders, from, to, model.tellsProcesses ? "Nobody used a GPU in this time." : "Not told: the engine has nothing of who held them."));
   }
 
   private choose(span: FindingSpan, from: number, to: number): void {

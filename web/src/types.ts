@@ -124,3 +124,13 @@ export interface History {
     max?: (number | null)[];
   }[];
 }
+
+/** What is behind an address. */
+export interface About {
+  kind: "machine" | "fleet" | "host";
+  version?: string;
+  engine?: string;
+  interval_seconds?: number;
+  host?: { name: string; exporter: string };
+  fleet?: string; // where the fleet's page is
+}

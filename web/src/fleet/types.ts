@@ -1,0 +1,112 @@
+// What /api/v1/fleet answers: columns of GPUs, and groups of their rows.
+
+export type Kind = "named" | "nobody" | "unknown";
+
+/** What GPUs add up to, by the names that `gpulse fleet --json` gives; null: not known. */
+export interface Amounts {
+  hosts: number;
+  silent_hosts: number;
+  gpus: number;
+  held: number | null;
+  held_known: number;
+  held_but_idle: number | null;
+  lost: number;
+  not_responding: number;
+  gone: number;
+  asleep: number;
+  silent: number;
+  with_driver_errors: number;
+  with_problems: number;
+  with_notes: number;
+  utilization_percent: number | null;
+  true_activity_percent: number | null;
+  power_watts: number | null;
+  hottest_celsius: number | null;
+  wasted_gpus: number | null;
+}
+
+export interface Group extends Omit<Amounts, "hosts" | "gpus"> {
+  kind: Kind;
+  name: string | null;
+  users: string[];
+  worst: string | null;
+  severity: number; // 0 well … 3 broken
+  gpus: number[]; // rows of the columns
+  hosts: number[];
+}
+
+export interface Host {
+  key: string;
+  name: string;
+  instance: string;
+  cluster: string | null;
+  exporter: string;
+  last_sample: string | null;
+  silent_seconds: number | null;
+}
+
+export interface Owner {
+  user: string | null;
+  batch_job: string | null;
+  batch_account: string | null;
+  pod: string | null;
+}
+
+/** Columns of equal length; an instance follows its GPU. */
+export interface Gpus {
+  host: number[];
+  id: string[];
+  uuid: string[];
+  parent: (number | null)[];
+  model: (number | null)[];
+  vendor: string[];
+  state: string[];
+  held: (boolean | null)[];
+  idle: boolean[];
+  owners: number[][];
+  findings: number[][];
+  xids: number[][];
+  remarks?: string[][];
+  metrics: Record<string, (number | null)[]>;
+}
+
+export interface Fault {
+  what: string;
+  why: string;
+  as_of: string | null;
+}
+
+export interface Fleet {
+  time: string;
+  engine: string;
+  interval_seconds: number;
+  is_past: boolean;
+  trouble: string | null;
+  asking_seconds: number | null;
+  warning: string | null;
+  faults: Fault[];
+  by: string;
+  sort: string;
+  totals: Amounts;
+  hosts: Host[];
+  models: string[];
+  owners: Owner[];
+  findings: { id: string; severity: string; title: string }[];
+  groups: Group[];
+  gpus: Gpus;
+}
+
+export interface FleetCurves {
+  start_seconds: number;
+  step_seconds: number;
+  count: number;
+  series: { name: string; unit: string; value: (number | null)[] }[];
+}
+
+export const timeOfFleet = (fleet: Fleet): number => Date.parse(fleet.time) / 1000;
+
+/** The same group in the next answer. */
+export const groupKey = ({ kind, name }: Pick<Group, "kind" | "name">): string => (kind === "named" ? `=${name ?? ""}` : kind);
+
+export const groupName = ({ kind, name }: Pick<Group, "kind" | "name">): string =>
+  kind === "named" ? (name ?? "") : kind === "nobody" ? "nobody holds them" : "not known";
