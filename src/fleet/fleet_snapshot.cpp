@@ -273,10 +273,12 @@ class FleetMaker {
       for (const auto &series : part_of(parts, fleet::part_of(static_cast<FleetSteady>(i)))) {
         auto *gpu = find(series);
         if (gpu == nullptr || series.points.empty() || gpu->state != GpuState::ok) continue;
-        // A mean of ones may be more than one by a rounding.
-        const double value = series.points.back().value / scale * (1 - 1e-9);
+        const double value = series.points.back().value / scale;
         if (!std::isfinite(value)) continue;
-        if (const auto good = plausible(kSteadyMetrics[i], value)) gpu->steady[i] = good.value();
+        auto good = plausible(kSteadyMetrics[i], value);
+        // A mean of ones may be more than one by a rounding.
+        if (!good) good = plausible(kSteadyMetrics[i], value * (1 - 1e-9));
+        if (good) gpu->steady[i] = good.value();
       }
     }
   }
