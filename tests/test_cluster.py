@@ -355,6 +355,7 @@ def test_promtool_takes_it(tmp_path: Path) -> None:
     done = subprocess.run(["promtool", "check", "config", config], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (loaded,) = yaml.safe_load(config.read_text())["scrape_configs"]
+    assert "params" not in loaded and yaml.safe_load(scrape("n1", "--metrics", "usual"))["scrape_configs"][0]["params"] == {"metrics": ["usual"]}
     assert (loaded["scheme"], len(loaded["static_configs"][0]["targets"])) == ("https", 128)
     targets_file = tmp_path / "targets.json"
     targets_file.write_text(gpulse("rules", "--format", "file-sd", "node[1-3]").out)

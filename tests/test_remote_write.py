@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -76,7 +77,7 @@ def both_are_the_same(engine: Engine) -> None:
 
 def write_beside_scraping(place: Path, steady: Path, engine: Engine, address: str) -> None:
     url = f"http://{engine.address}/api/v1/write"
-    names = ["--remote-write-job", "written", "--remote-write-instance", address]
+    names = ["--remote-write-job", "written", "--remote-write-instance", address, "--remote-write-metrics", "all"]
     with Writer(place, url, *names, listen=address, scenario=steady) as agent:
         both_are_the_same(engine)
         assert agent.writing()["refused"] == 0 and agent.writing()["problem"] is None
@@ -94,6 +95,72 @@ def test_victoria_metrics_has_the_same_from_both(place: Path, tmp_path: Path, st
     address = f"127.0.0.1:{free_port()}"
     with victoria_metrics(tmp_path, address) as engine:
         write_beside_scraping(place, steady, engine, address)
+
+
+# ---- how much of it
+
+TROUBLE = """
+[[device]]
+profile = "h100"
+gpu_util = 100
+power_w = 402
+temperature = 86
+event_reasons = 0x24
+held_sw_thermal_ns = { steps = [[0, 0], [86400, 43200000000000]], linear = true }
+remapped_pending = 1
+
+[[process]]
+device = 0
+command = "python3"
+memory_mib = 61900
+sm = 90
+
+[[event]]
+time = 1
+device = 0
+type = "xid"
+data = 31
+"""
+PER_GPU, PER_HOST = 60, 50
+
+
+def latest(receiver: Receiver) -> dict[tuple[tuple[str, str], ...], float]:
+    """The values of the newest moment."""
+    newest = max(times(receiver))
+    return {tuple(sorted(labels)): value for labels, at, value in receiver.samples() if at == newest and not math.isnan(value)}
+
+
+def test_what_is_usual_is_part_of_all_and_has_at_most_60_series_per_gpu(place: Path, tmp_path: Path) -> None:
+    scenario = tmp_path / "trouble.toml"
+    scenario.write_text(TROUBLE)
+    with receiving() as receiver:
+        words = ["--remote-write-instance", "n1", "--remote-write-job", "j"]
+        with Writer(place, receiver.url, *words, scenario=scenario) as agent:
+            wait_for(lambda: any(("finding", "throttled-thermal") in labels for labels, _, _ in receiver.samples()), "a finding", 60)
+            wait_for(lambda: values(receiver, "gpulse_xid_errors_total"), "the error", 20)
+            usual, page = latest(receiver), agent.ask("/metrics").text
+            brief = agent.ask("/metrics?metrics=usual").text
+    names = {dict(key)["__name__"] for key in usual}
+    of_gpu = [key for key in usual if "uuid" in dict(key)]
+    assert len(of_gpu) <= PER_GPU and len(usual) - len(of_gpu) <= PER_HOST, sorted(names)
+    assert len(of_gpu) > 45
+    # The same names and labels as at /metrics, where there is three times as much.
+    scraped = {line.rsplit(" ", 1)[0] for line in page.splitlines() if not line.startswith("#")}
+    assert len([line for line in scraped if "uuid=" in line]) > 2.5 * len(of_gpu)
+    as_scraped = {tuple(sorted([*re.findall(r'(\w+)="([^"]*)"', line), ("__name__", line.split("{")[0]), ("instance", "n1"), ("job", "j")]))
+                  for line in scraped}  # fmt: skip
+    assert usual.keys() <= as_scraped
+    # What a scraper gets that asks for it.
+    asked = {line.split("{")[0].split(" ")[0] for line in brief.splitlines() if not line.startswith("#")}
+    assert asked == names
+    here = {word for key in usual if dict(key)["__name__"] == "gpulse_throttle_reasons" for word in [(dict(key)["state"], usual[key])]}
+    assert here == {("idle", 0), ("power cap", 1), ("sw thermal", 1)}
+
+
+def test_further_metrics_are_named(place: Path) -> None:
+    with receiving() as receiver, Writer(place, receiver.url, "--remote-write-metrics", "usual,fp16_active_percent"):
+        wait_for(lambda: values(receiver, "gpulse_fp16_active_ratio"), "values")
+        assert values(receiver, "gpulse_power_draw_watts") and not values(receiver, "gpulse_fp32_active_ratio")
 
 
 # ---- outages
@@ -354,6 +421,7 @@ def test_hostile_names_arrive_as_they_are_and_break_nothing(place: Path, tmp_pat
         (["--remote-write", "http://127.0.0.1/w", "--remote-write-user", "ann"], "a user of --remote-write needs a password"),
         (["--remote-write", "http://127.0.0.1/w", "--remote-write-label", "a-b=c"], '"a-b=c" is no label'),
         (["--remote-write", "http://127.0.0.1/w", "--remote-write-label", "job=c"], "the label job has an option of its own"),
+        (["--remote-write", "http://127.0.0.1/w", "--remote-write-metrics", "usual,power_drow_watts"], "power_draw_watts"),
         (["--remote-write", "http://127.0.0.1/w", "--remote-write-interval", "10ms"], "--remote-write-interval"),
     ],
 )  # fmt: skip

@@ -284,15 +284,73 @@ def test_the_dashboard_asks_for_what_there_is() -> None:
     metrics = gpulse("explain", "--all", "--json").json["metrics"]
     known = {m["prometheus"] for m in metrics if m["scope"] == "device"}
     expressions = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
-    assert len(expressions) > 50
+    assert len(expressions) > 40
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     named = {name for text in expressions for name in re.findall(r"gpulse_\w+", text)}
-    assert len(named & known) > 30
+    assert len(named & known) > 20
+    whole = gpulse("rules", "--format", "grafana", "--metrics", "all").out
+    assert "gpulse_fp16_active_ratio" not in json.dumps(board) and "gpulse_fp16_active_ratio" in whole
     titles = [panel["title"] for panel in board["panels"] if panel["type"] == "row"]
     assert {"activity", "memory", "power", "temperature", "Between scrapes"} <= set(titles)
     for panel in board["panels"]:
         at = panel["gridPos"]
         assert at["x"] + at["w"] <= 24
+
+
+@pytest.fixture(scope="module")
+def sums(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sums") / "sums.rules.yml"
+    path.write_text(gpulse("rules", "--format", "recording").out)
+    return path
+
+
+@needs_promtool
+def test_a_fleet_is_summed_up(sums: Path) -> None:
+    done = subprocess.run(["promtool", "check", "rules", sums], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+    def gpu(host: str, uuid: str, **more: str) -> dict[str, str]:
+        return {"cluster": "a", "instance": host, "uuid": uuid} | more
+
+    given = {
+        # Two scrapers of n1.
+        ("gpulse_gpus", "n1", "prometheus-0"): "2x40", ("gpulse_gpus", "n1", "prometheus-1"): "2x40", ("gpulse_gpus", "n2", "prometheus-0"): "1x40",
+    }  # fmt: skip
+    input_series = [{"series": series(name, {"cluster": "a", "instance": host, "scraper": by}), "values": values}
+                    for (name, host, by), values in given.items()]  # fmt: skip
+    readings = [
+        ("gpulse_sm_active_ratio", gpu("n1", "g1"), "0.9x40"),
+        ("gpulse_sm_active_ratio", gpu("n1", "g2"), "0.1x40"),
+        ("gpulse_sm_active_ratio", gpu("n2", "g3"), "0.2x40"),
+        ("gpulse_power_draw_watts", gpu("n1", "g1"), "600x40"),
+        ("gpulse_power_draw_watts", gpu("n2", "g3"), "100x40"),
+        ("gpulse_temperature_gpu_celsius", gpu("n1", "g1"), "60x40"),
+        ("gpulse_temperature_gpu_celsius", gpu("n1", "g2"), "70x40"),
+        # ann and bob share a GPU.
+        ("gpulse_gpu_owner_info", gpu("n1", "g1", user="ann", batch_job="7"), "1x40"),
+        ("gpulse_gpu_owner_info", gpu("n1", "g1", user="bob"), "1x40"),
+        ("gpulse_gpu_owner_info", gpu("n2", "g3", user="ann"), "1x40"),
+        ("gpulse_gpu_state", gpu("n1", "g2", state="ok"), "0x40"),
+        ("gpulse_gpu_state", gpu("n1", "g2", state="lost"), "1x40"),
+        ("gpulse_gpu_state", gpu("n1", "g1", state="lost"), "0x40"),
+    ]
+    input_series += [{"series": series(name, labels), "values": values} for name, labels, values in readings]
+    wanted = {
+        'instance:gpulse_gpus:sum{cluster="a",instance="n1"}': 2,
+        'cluster:gpulse_gpus:sum{cluster="a"}': 3,
+        'instance:gpulse_sm_active_ratio:avg{cluster="a",instance="n1"}': 0.5,
+        'cluster:gpulse_sm_active_ratio:avg{cluster="a"}': 0.4,
+        'cluster:gpulse_power_draw_watts:sum{cluster="a"}': 700,
+        'cluster:gpulse_temperature_gpu_celsius:max{cluster="a"}': 70,
+        'cluster:gpulse_gpus_lost:count{cluster="a"}': 1,
+        'cluster:gpulse_gpus_held:count{cluster="a"}': 2,
+        'user:gpulse_gpus_held:count{cluster="a",user="ann"}': 2,
+        'user:gpulse_sm_active_ratio:avg{cluster="a",user="ann"}': 0.55,
+        'user:gpulse_power_draw_watts:sum{cluster="a",user="bob"}': 600,
+        'batch_job:gpulse_gpus_held:count{batch_job="7",cluster="a"}': 1,
+    }
+    expected = [{"expr": text, "eval_time": "10m", "exp_samples": [{"labels": text, "value": value}]} for text, value in wanted.items()]
+    check(sums, [{"interval": "1m", "input_series": input_series, "promql_expr_test": expected}])
 
 
 def test_an_unknown_format_is_a_mistake() -> None:

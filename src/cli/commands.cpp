@@ -200,6 +200,9 @@ void add_serve(OptionList &list, Options &options) {
             "the label instance (this machine and its port, as a scraper has it)")
       .value_name("TEXT");
   list.text("--remote-write-job", options.remote_write_job, "the label job (gpulse)").value_name("TEXT");
+  list.comma_list("--remote-write-metrics", options.remote_write_metrics,
+                  "how much of it: usual, for at most 60 series per GPU; all; or usual and further metrics (usual)")
+      .value_name("usual|all|LIST");
   list.duration("--remote-write-interval", options.remote_write_interval, "time between two values of a series (10s)",
                 1s);
   list.duration("--remote-write-since", options.remote_write_since,
@@ -319,14 +322,20 @@ void add_rules(OptionList &list, Options &options) {
   list.flag("--tls", options.tls, "for scrape: over TLS");
   list.text("--ca-file", options.ca_file, "for scrape: over TLS, trusted by these authorities of the scraping machine")
       .value_name("FILE");
+  static constexpr std::string_view kMetrics[] = {"usual", "all"};
+  add_choice(list, "--metrics", options.rules_metrics, kMetrics,
+             "for scrape (all) and grafana (usual), how much of what the agents tell: ");
   list.footer(
       "  gpulse rules                                           what deserves an alert, a line each\n"
       "  gpulse rules --format prometheus > gpulse.rules.yml    alerts, for rule_files of Prometheus or vmalert\n"
+      "  gpulse rules --format recording > sums.rules.yml       hosts, clusters, users and jobs summed up, once a "
+      "minute\n"
       "  gpulse rules --format grafana > gpulse.json            a dashboard to import\n"
       "  gpulse rules --format scrape 'node[001-128]' login1    scrape_configs for the agents of these machines\n"
       "  gpulse rules --format file-sd --hosts hosts.txt        the same machines, for file_sd_configs\n"
       "\n"
-      "The last four are about what gpulse serve shows at /metrics: docs/prometheus.md, docs/cluster.md. Rules are\n"
+      "All but the first are about what gpulse serve shows at /metrics: docs/prometheus.md, docs/cluster.md. Rules "
+      "are\n"
       "changed, and new ones made, in [alerts] of the configuration: docs/alerts.md.");
 }
 

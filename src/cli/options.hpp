@@ -17,7 +17,7 @@ namespace gpulse::cli {
 
 inline constexpr int kGood = 0, kFailure = 1, kUsage = 2, kNoDevice = 3;
 
-inline constexpr std::string_view kRuleFormats[] = {"text", "prometheus", "grafana", "scrape", "file-sd"};
+inline constexpr std::string_view kRuleFormats[] = {"text", "prometheus", "grafana", "scrape", "file-sd", "recording"};
 
 struct Options {
   // Everywhere
@@ -72,7 +72,7 @@ struct Options {
   std::string token_file, base_path;
   std::string remote_write, remote_write_token_file, remote_write_user, remote_write_password_file;
   std::string remote_write_ca_file, remote_write_instance, remote_write_job = "gpulse";
-  std::vector<std::string> remote_write_labels;
+  std::vector<std::string> remote_write_labels, remote_write_metrics;
   std::chrono::nanoseconds remote_write_interval = std::chrono::seconds(10);
   std::optional<std::chrono::nanoseconds> remote_write_since;
   bool open_page = false;
@@ -124,7 +124,7 @@ struct Options {
   bool all = false, markdown = false, schema = false, openapi = false;
 
   // gpulse rules
-  std::string rules_format = "text";
+  std::string rules_format = "text", rules_metrics;
   std::vector<std::string> hosts;
   std::string hosts_file, ca_file;
   bool tls = false;

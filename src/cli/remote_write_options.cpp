@@ -65,6 +65,8 @@ Result<std::optional<fleet::RemoteWriteOptions>> remote_write_options(const Opti
   if (!options.remote_write_user.empty() && !options.remote_write_token_file.empty()) {
     return failure("--remote-write takes a token or a user, not both");
   }
+  auto contents = view::page_of(options.remote_write_metrics);
+  if (!contents) return std::unexpected(contents.error());
   auto labels = labels_of(options);
   if (!labels) return std::unexpected(labels.error());
   fleet::RemoteWriteOptions out;
@@ -76,6 +78,7 @@ Result<std::optional<fleet::RemoteWriteOptions>> remote_write_options(const Opti
   out.history = history;
   out.replay.labels = std::move(*labels);
   out.replay.step = options.remote_write_interval;
+  out.replay.contents = *contents;
   out.replay.processes = options.process_metrics;
   out.since = options.remote_write_since;
   return out;

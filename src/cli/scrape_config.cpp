@@ -4,6 +4,7 @@
 #include "base/host_list.hpp"
 #include "cli/output.hpp"
 #include "codec/byte_source.hpp"
+#include "view/page_contents.hpp"
 #include "view/scrape_config.hpp"
 
 namespace gpulse::cli {
@@ -48,8 +49,10 @@ int run_scrape_config(const Options &options) {
   const auto targets = targets_of(options);
   if (!targets) return fail(targets.error(), options.hosts_file.empty() ? kUsage : kFailure);
   const bool is_config = options.rules_format == kRuleFormats[3];
-  const view::ScrapeConfigOptions how{
-      .has_tls = options.tls || !options.ca_file.empty(), .token_file = options.token_file, .ca_file = options.ca_file};
+  const view::ScrapeConfigOptions how{.has_tls = options.tls || !options.ca_file.empty(),
+                                      .is_usual = options.rules_metrics == view::kUsualWord,
+                                      .token_file = options.token_file,
+                                      .ca_file = options.ca_file};
   const auto text = is_config ? view::scrape_config(*targets, how) : view::file_targets(*targets);
   if (auto written = write_out(text); !written) return fail(written.error());
   return kGood;

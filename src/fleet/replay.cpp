@@ -45,7 +45,7 @@ std::string without_agent(const std::string &text) {
 Replay::Replay(ReplayOptions options, WallTime after)
     : options_(std::move(options)),
       read_(after),
-      view_(view::Exposition::text, options_.processes),
+      view_(view::Exposition::text, options_.processes, options_.contents),
       series_(options_.labels) {}
 
 std::int64_t Replay::number_of(WallTime time) const { return time.time_since_epoch() / options_.step; }

@@ -19,7 +19,8 @@ namespace gpulse::fleet {
 struct ReplayOptions {
   std::vector<Label> labels{};  // of every series: instance, job and the user's own
   std::chrono::nanoseconds step = std::chrono::seconds(10);
-  bool processes = false;                          // series for the largest processes too
+  bool processes = false;  // series for the largest processes too
+  view::PageContents contents = view::usual_page();
   std::function<view::AgentNumbers()> agent{};     // how the agent is doing now
   std::function<std::vector<PodDevice>()> pods{};  // who has which GPU now
 };

@@ -2,6 +2,7 @@
 #include "metric/metric.hpp"
 
 #include <array>
+#include <cmath>
 
 namespace gpulse {
 
@@ -145,6 +146,18 @@ Kept kept(const Metric &metric) {
   const bool counts_faults = metric.kind == Kind::counter && metric.unit == Unit::none;
   const bool is_calm = fold(metric) == Fold::last || metric.group == Group::limits || metric.group == Group::health;
   return counts_faults || is_calm ? Kept::changes : Kept::raw;
+}
+
+bool is_usual(const Metric &metric) {
+  const auto keeping = kept(metric);
+  const bool has_place = metric.role != Role::none || metric.rank > 0;
+  if (metric.scope != Scope::device) return has_place || keeping == Kept::fold || keeping == Kept::range;
+  const bool has_threshold = std::isfinite(metric.warn) || std::isfinite(metric.bad);
+  return metric.kind == Kind::text || has_threshold || (has_place && keeping != Kept::raw);
+}
+
+bool is_usual_peak(const Metric &metric) {
+  return !metric.peak.empty() && metric.role != Role::none && is_usual(metric);
 }
 
 Metric total_of(const Metric &metric) {

@@ -192,6 +192,12 @@ Kept kept(const Metric &metric);
 Metric total_of(const Metric &metric);
 Metric peak_of(const Metric &metric);
 
+// Whether a database of many machines gets it unless told otherwise: what views have a place for and the history keeps,
+// what has a threshold, and words, which cost no series. Its total goes with it.
+bool is_usual(const Metric &metric);
+// The same of its highest.
+bool is_usual_peak(const Metric &metric);
+
 // The metric's Prometheus family: base units, `_ratio` for percentages, `_total` for counters, a plural for `_count`.
 std::string prometheus_name(const Metric &metric);
 // What a value must be multiplied by to be in the family's unit.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,28 +29,26 @@ class MetricsRoute {
  public:
   explicit MetricsRoute(const Board &board, MetricsOptions options = {});
 
-  // `accept`: what the client takes, as its header says.
-  http::Response respond(std::string_view accept);
+  // `accept`: what the client takes, as its header says; `metrics`: all or usual.
+  http::Response respond(std::string_view accept, std::string_view metrics = view::kAllWord);
 
   void handle(const http::Request &request, const http::Answer &answer) {
-    answer(respond(request.header("accept").value_or("")));
+    answer(respond(request.header("accept").value_or(""), request.parameter("metrics").value_or(view::kAllWord)));
   }
 
  private:
   struct Page {
-    explicit Page(view::Exposition exposition, bool processes) : view(exposition, processes) {}
-
-    std::mutex mutex;  // guards the rest: of many who come at once, one makes the text
-    view::ScrapeView view;
+    std::mutex mutex;                      // guards the rest: of many who come at once, one makes the text
+    std::optional<view::ScrapeView> view;  // none: nobody has asked for it
     std::uint64_t sample = 0;
     bool is_fresh = false;
     std::shared_ptr<const std::string> text;  // null: not made yet
   };
-  std::shared_ptr<const std::string> text_of(Page &page);
+  std::shared_ptr<const std::string> text_of(Page &page, view::Exposition exposition, bool is_whole);
 
   const Board &board_;
   const MetricsOptions options_;
-  Page text_, openmetrics_;
+  std::array<Page, 4> pages_;  // by format and by whether they are whole
 };
 
 }  // namespace gpulse::serve

@@ -57,6 +57,18 @@ TEST_F(MetricsRouteTest, OneTextPerSampleAndFormatForAll) {
   EXPECT_THAT(*route_.respond("").body, HasSubstr("vendor=\"acme\"} 300\n"));
 }
 
+TEST_F(MetricsRouteTest, WhoWantsWhatIsUsualGetsNoMore) {
+  board_.post(sample(200), 1s);
+  const auto usual = route_.respond("", "usual");
+  const std::string labels = "{gpu=\"0\",uuid=\"GPU-a\",vendor=\"acme\"";
+  EXPECT_THAT(*usual.body, HasSubstr("\ngpulse_power_draw_watts" + labels + "} 200\n"));
+  EXPECT_THAT(*usual.body, HasSubstr("\ngpulse_gpu_state" + labels + ",state=\"ok\"} 1\n"));
+  EXPECT_THAT(*usual.body, Not(HasSubstr("state=\"lost\"")));
+  EXPECT_THAT(*route_.respond("").body, HasSubstr("state=\"lost\"} 0\n"));
+  EXPECT_THAT(*route_.respond(kOpen, "usual").body, EndsWith("# EOF\n"));
+  EXPECT_EQ(route_.respond("", "some").status, 400);
+}
+
 TEST_F(MetricsRouteTest, AnOldSampleHasNoReadings) {
   board_.post(sample(200), 1s);
   EXPECT_THAT(*route_.respond("").body, HasSubstr("\ngpulse_up 1\n"));

@@ -66,7 +66,7 @@ std::string unit_word(Unit unit) {
 
 class Board {
  public:
-  explicit Board(std::string &out) : json_(out) {}
+  Board(std::string &out, const PageContents &contents) : json_(out), contents_(contents) {}
 
   void write();
 
@@ -84,6 +84,7 @@ class Board {
   void end_line();
 
   JsonWriter json_;
+  const PageContents &contents_;
   int number_ = 0, x_ = 0, y_ = 0, line_ = 0;
 };
 
@@ -240,6 +241,7 @@ void Board::overview() {
 void Board::between_scrapes() {
   row("Between scrapes");
   for (const auto id : insight::totalled()) {
+    if (!contents_.metrics.contains(id)) continue;
     const auto total = total_of(describe(id));
     const bool is_set = key_of(id).kind == Kind::set;
     const bool is_share = total.unit == Unit::seconds;
@@ -253,6 +255,7 @@ void Board::between_scrapes() {
            .description = std::string(total.help)});
   }
   for (const auto id : insight::peaked()) {
+    if (!contents_.peaks.contains(id)) continue;
     const auto peak = peak_of(describe(id));
     panel({.kind = "timeseries",
            .title = prometheus_name(peak),
@@ -266,7 +269,8 @@ void Board::between_scrapes() {
 // A panel for each unit in the group, of what is worth keeping.
 void Board::group(Group group) {
   std::vector<Panel> panels;
-  for_each_metric(Scope::device, [&](MetricId, const Metric &metric) {
+  for_each_metric(Scope::device, [&](MetricId id, const Metric &metric) {
+    if (!contents_.metrics.contains(id)) return;
     const bool is_kept = kept(metric) == Kept::fold || kept(metric) == Kept::range;
     if (metric.group != group || !is_kept || (metric.kind != Kind::gauge && metric.kind != Kind::counter)) return;
     const bool counts = metric.kind == Kind::counter;
@@ -314,9 +318,9 @@ void Board::write() {
 
 }  // namespace
 
-std::string grafana_dashboard() {
+std::string grafana_dashboard(const PageContents &contents) {
   std::string out;
-  Board(out).write();
+  Board(out, contents).write();
   return indent_json(out);
 }
 

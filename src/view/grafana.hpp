@@ -5,9 +5,11 @@
 
 #include <string>
 
+#include "view/page_contents.hpp"
+
 namespace gpulse::view {
 
-// JSON to import; chooses its data source, hosts and GPUs by variables.
-std::string grafana_dashboard();
+// JSON to import, with panels for these metrics; chooses its data source, hosts and GPUs by variables.
+std::string grafana_dashboard(const PageContents &contents);
 
 }  // namespace gpulse::view

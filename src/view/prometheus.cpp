@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <set>
 
@@ -58,16 +59,17 @@ Result<MetricSet> prometheus_fields(std::span<const std::string> fields) {
   return set;
 }
 
-PrometheusView::PrometheusView(const MetricSet &metrics, Exposition exposition)
+PrometheusView::PrometheusView(const PageContents &contents, Exposition exposition)
     : exposition_(exposition),
+      is_brief_(contents.is_brief),
       time_head_(head_of(exposition, families::kTime, "When the values were read, in seconds since 1970")),
       count_head_(head_of(exposition, families::kGpus, "GPUs in the sample, instances not counted")),
       info_head_(head_of(exposition, families::kInfo, "What the GPU is; always 1")),
       state_head_(head_of(exposition, families::kState, "Whether the GPU is in this state: 1 of one of them, else 0")) {
-  add_families(metrics, Scope::device, device_);
-  add_families(metrics, Scope::host, host_);
-  add_families(metrics, Scope::self, self_);
-  add_kept(metrics);
+  add_families(contents.metrics, Scope::device, device_);
+  add_families(contents.metrics, Scope::host, host_);
+  add_families(contents.metrics, Scope::self, self_);
+  add_kept(contents);
 }
 
 PrometheusView::Family PrometheusView::make_family(MetricId id, const Metric &metric, std::string_view more) const {
@@ -96,8 +98,9 @@ void PrometheusView::add_families(const MetricSet &metrics, Scope scope, std::ve
 }
 
 // What the agent counts: families of their own, but for what the driver counts as well on some devices.
-void PrometheusView::add_kept(const MetricSet &metrics) {
-  const auto add = [&](std::span<const MetricId> ids, From from, auto row_of, std::string_view more) {
+void PrometheusView::add_kept(const PageContents &contents) {
+  const auto add = [&](std::span<const MetricId> ids, const MetricSet &metrics, From from, auto row_of,
+                       std::string_view more) {
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (!metrics.contains(ids[i])) continue;
       const Metric row = row_of(describe(ids[i]));
@@ -115,8 +118,8 @@ void PrometheusView::add_kept(const MetricSet &metrics) {
       device_.push_back(std::move(family));
     }
   };
-  add(insight::totalled(), From::total, total_of, ": total since the agent started");
-  add(insight::peaked(), From::peak, peak_of, ": the highest of the last 60 seconds");
+  add(insight::totalled(), contents.metrics, From::total, total_of, ": total since the agent started");
+  add(insight::peaked(), contents.peaks, From::peak, peak_of, ": the highest of the last 60 seconds");
 }
 
 PrometheusView::KnownDevice PrometheusView::describe_device(const Device &device) const {
@@ -221,6 +224,7 @@ void PrometheusView::write_devices(const std::vector<Device> &devices, std::stri
     if (known_[i].repeated) continue;
     state.put(out);
     for (std::size_t k = 0; k < kStates.size(); ++k) {
+      if (is_brief_ && k > 0 && devices[i].state != kStates[k]) continue;
       out.append(families::kState)
           .append(known_[i].labels)
           .append(kEnds[k])
@@ -229,26 +233,27 @@ void PrometheusView::write_devices(const std::vector<Device> &devices, std::stri
   }
 }
 
-void PrometheusView::write_words(const Family &family, const Shown &shown, double value, std::string &out) {
+void PrometheusView::write_words(const Family &family, const Shown &shown, double value, std::string &out) const {
   auto bits = set_bits(value);
   for (std::size_t k = 0; k < family.words.size() || bits != 0; ++k, bits >>= 1U) {
     const bool named = k < family.words.size();
-    if (!named && (bits & 1U) == 0) continue;
+    if ((!named || (is_brief_ && k > 0)) && (bits & 1U) == 0) continue;
     out.append(family.name).append(shown.known->labels);
     out.append(named ? family.words[k] : state_end(bit_word(k))).append((bits & 1U) != 0 ? "1\n" : "0\n");
   }
 }
 
 // What is no fault is left out, so that the sum over all means something.
-void PrometheusView::write_seconds(const Family &family, const std::vector<Shown> &all, std::string &out) {
+void PrometheusView::write_seconds(const Family &family, const std::vector<Shown> &all, std::string &out) const {
   Head head(family.head);
   const auto calm = describe(family.id).calm;
   for (const auto &shown : all) {
     if (shown.tally == nullptr || !shown.tally->answers) continue;
     const auto &bits = shown.tally->bits[family.place];
+    const auto first = static_cast<std::size_t>(std::countr_one(calm));
     for (std::size_t k = 0; k < bits.size(); ++k) {
       const bool named = k < family.words.size();
-      if (((calm >> k) & 1U) != 0 || (!named && bits[k] <= 0)) continue;
+      if (((calm >> k) & 1U) != 0 || ((!named || (is_brief_ && k != first)) && bits[k] <= 0)) continue;
       head.put(out);
       out.append(family.name).append(shown.known->labels).append(named ? family.words[k] : reason_end(bit_word(k)));
       append_number(out, bits[k]);
@@ -256,7 +261,8 @@ void PrometheusView::write_seconds(const Family &family, const std::vector<Shown
   }
 }
 
-[[gnu::hot]] void PrometheusView::write_family(const Family &family, const std::vector<Shown> &all, std::string &out) {
+[[gnu::hot]] void PrometheusView::write_family(const Family &family, const std::vector<Shown> &all,
+                                               std::string &out) const {
   Head head(family.head);
   const bool is_set = brief(family.id).kind == Kind::set;
   if (is_set && family.from == From::total) return write_seconds(family, all, out);

@@ -22,6 +22,7 @@
 #include "metric/set.hpp"
 #include "model/snapshot.hpp"
 #include "view/exposition.hpp"
+#include "view/page_contents.hpp"
 
 namespace gpulse::view {
 
@@ -34,7 +35,9 @@ Result<MetricSet> prometheus_fields(std::span<const std::string> fields);
 
 class PrometheusView {
  public:
-  explicit PrometheusView(const MetricSet &metrics, Exposition exposition = Exposition::text);
+  explicit PrometheusView(const MetricSet &metrics, Exposition exposition = Exposition::text)
+      : PrometheusView(PageContents{.metrics = metrics, .peaks = metrics}, exposition) {}
+  PrometheusView(const PageContents &contents, Exposition exposition);
 
   // Appends the text, without its end. `tally`: null where nothing is counted.
   void write(const Snapshot &snapshot, std::string &out, const insight::TallyReport *tally = nullptr);
@@ -68,7 +71,7 @@ class PrometheusView {
 
   void add_families(const MetricSet &metrics, Scope scope, std::vector<Family> &families);
   Family make_family(MetricId id, const Metric &metric, std::string_view more) const;
-  void add_kept(const MetricSet &metrics);
+  void add_kept(const PageContents &contents);
   // In the family's unit; none: it has no series.
   static std::optional<double> value_of(const Family &family, const Row &row);
   static std::optional<double> value_of(const Family &family, const Shown &shown);
@@ -77,11 +80,12 @@ class PrometheusView {
   std::vector<Shown> shown(const Snapshot &snapshot, const insight::TallyReport *tally) const;
   void write_facts(const Snapshot &snapshot, std::string &out) const;
   void write_devices(const std::vector<Device> &devices, std::string &out) const;
-  static void write_family(const Family &family, const std::vector<Shown> &all, std::string &out);
-  static void write_words(const Family &family, const Shown &shown, double value, std::string &out);
-  static void write_seconds(const Family &family, const std::vector<Shown> &all, std::string &out);
+  void write_family(const Family &family, const std::vector<Shown> &all, std::string &out) const;
+  void write_words(const Family &family, const Shown &shown, double value, std::string &out) const;
+  void write_seconds(const Family &family, const std::vector<Shown> &all, std::string &out) const;
 
   Exposition exposition_;
+  bool is_brief_;
   std::string time_head_, count_head_, info_head_, state_head_;
   std::vector<Family> device_, host_, self_;
   std::vector<MetricId> texts_;

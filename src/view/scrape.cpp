@@ -18,11 +18,6 @@ namespace {
 constexpr std::size_t kMostProcesses = 256;
 constexpr std::size_t kLongestName = 64;
 
-MetricSet all_metrics() {
-  const auto all = prometheus_fields({});
-  return all ? *all : MetricSet();
-}
-
 std::string_view key_of_role(Role role) {
   const auto id = find_role(Scope::process, role);
   return id ? key_of(*id).key : std::string_view();
@@ -71,8 +66,8 @@ std::string xid_word(std::int64_t code) { return code == insight::kOtherXid ? "o
 
 }  // namespace
 
-ScrapeView::ScrapeView(Exposition exposition, bool processes)
-    : exposition_(exposition), readings_(all_metrics(), exposition) {
+ScrapeView::ScrapeView(Exposition exposition, bool processes, const PageContents &contents)
+    : exposition_(exposition), readings_(contents, exposition), has_calls_(!contents.is_brief) {
   if (!processes) return;
   // What is worth keeping for days is worth a series.
   for_each_metric(Scope::process, [&](MetricId id, const Metric &metric) {
@@ -251,7 +246,7 @@ void ScrapeView::write_agent(const Scrape &scrape, std::string &out) const {
     one(families::kAlertsFiring, "Alerts that fire now", static_cast<double>(agent.alerts->firing));
     write_alerts(*agent.alerts, out);
   }
-  write_calls(agent, out);
+  if (has_calls_) write_calls(agent, out);
 }
 
 std::string ScrapeView::write(const Scrape &scrape) {

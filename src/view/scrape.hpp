@@ -28,7 +28,7 @@ struct Scrape {
 class ScrapeView {
  public:
   // With `processes`: series for the largest processes too.
-  explicit ScrapeView(Exposition exposition, bool processes = false);
+  explicit ScrapeView(Exposition exposition, bool processes = false, const PageContents &contents = whole_page());
 
   // The whole text, with its end.
   std::string write(const Scrape &scrape);
@@ -54,6 +54,7 @@ class ScrapeView {
 
   Exposition exposition_;
   PrometheusView readings_;
+  bool has_calls_;
   std::vector<ProcessFamily> processes_;
   std::size_t size_ = 0;  // of the last text
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "view/page_contents.hpp"
 
 namespace gpulse::view {
 
@@ -20,6 +21,7 @@ std::string quoted(const std::string &text) {
 
 std::string scrape_config(std::span<const std::string> targets, const ScrapeConfigOptions &options) {
   std::string out = "scrape_configs:\n  - job_name: gpulse\n    scrape_interval: 15s\n";
+  if (options.is_usual) out += fmt::format("    params:\n      metrics: [{}]\n", kUsualWord);
   if (options.has_tls) out += "    scheme: https\n";
   if (!options.token_file.empty()) {
     out += fmt::format("    authorization:\n      credentials_file: {}\n", quoted(options.token_file));

@@ -9,6 +9,7 @@ namespace gpulse::view {
 
 struct ScrapeConfigOptions {
   bool has_tls = false;
+  bool is_usual = false;   // no more than what is usual, of each
   std::string token_file;  // on the machine that scrapes, like the next; empty: none
   std::string ca_file;     // empty: the authorities of its system
 };

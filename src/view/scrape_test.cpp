@@ -198,6 +198,52 @@ TEST_F(ScrapeTest, TheAgentSpeaksOfItself) {
   }
 }
 
+TEST_F(ScrapeTest, ABriefPageHasTheWordsThatAreSoAndTheFirst) {
+  auto &row = now_.devices[0].row;
+  row[device_metric("throttle_reasons")] = 4 + 32;
+  row[device_metric("fp16_active_percent")] = 12;
+  now_.devices[1].state = DeviceState::asleep;
+  add(0s);
+  add(2s);
+  agent_.calls = {{.source = "nvml", .call = "nvmlDeviceGetPowerUsage", .calls = 7, .time = 1s}};
+  const auto report = tally_.report();
+  const auto page = ScrapeView(Exposition::text, false, usual_page())
+                        .write({.snapshot = &now_, .is_fresh = true, .tally = report, .agent = agent_});
+  const auto words = [&](std::string_view family, std::string_view gpu) {
+    std::string all;
+    std::istringstream in(page);
+    for (std::string text; std::getline(in, text);) {
+      if (!text.starts_with(fmt::format("{}{{gpu=\"{}\"", family, gpu))) continue;
+      all += text.substr(text.find("nvidia\",") + 8) + " ";
+    }
+    return all;
+  };
+  EXPECT_EQ(words("gpulse_gpu_state", "0"), "state=\"ok\"} 1 ");
+  EXPECT_EQ(words("gpulse_gpu_state", "1"), "state=\"ok\"} 0 state=\"asleep\"} 1 ");
+  EXPECT_EQ(words("gpulse_throttle_reasons", "0"), "state=\"idle\"} 0 state=\"power cap\"} 1 state=\"sw thermal\"} 1 ");
+  EXPECT_EQ(words("gpulse_throttle_reasons", "1"), "state=\"idle\"} 0 ") << "known, and none";
+  EXPECT_EQ(words("gpulse_throttled_seconds_total", "0"), "reason=\"power cap\"} 2 reason=\"sw thermal\"} 2 ");
+  EXPECT_THAT(page, HasSubstr(line("gpulse_energy_joules_total", kFirst, "1381.4")));
+  EXPECT_THAT(page, HasSubstr(line("gpulse_power_draw_peak_watts", kFirst, "690.7")));
+  for (const auto *left_out : {"gpulse_fp16_active_ratio", "gpulse_pcie_rx_peak", "gpulse_self_calls_total"}) {
+    EXPECT_THAT(page, Not(HasSubstr(left_out)));
+  }
+}
+
+TEST(Scrape, WhatAPageHasIsSaidInWords) {
+  const auto names = [](std::initializer_list<std::string> words) { return page_of(std::vector<std::string>(words)); };
+  const auto fp16 = device_metric("fp16_active_percent");
+  EXPECT_EQ(names({})->metrics, usual_page().metrics);
+  EXPECT_FALSE(names({"usual"})->metrics.contains(fp16));
+  EXPECT_TRUE(names({"usual", "fp16_active_percent"})->metrics.contains(fp16));
+  EXPECT_TRUE(names({"all"})->metrics.contains(fp16));
+  EXPECT_FALSE(names({"all"})->is_brief);
+  const auto few = names({"power_draw_watts"});
+  EXPECT_TRUE(few->peaks.contains(device_metric("power_draw_watts")));
+  EXPECT_FALSE(few->metrics.contains(device_metric("gpu_utilization_percent")));
+  EXPECT_THAT(names({"usual", "power_drow_watts"}).error().line(), HasSubstr("power_draw_watts"));
+}
+
 TEST(Scrape, BeforeTheFirstSampleThereIsAnAnswer) {
   const insight::TallyReport none;
   const AgentNumbers agent{.version = "1"};
