@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "cli/output.hpp"
 #include "view/json_schema.hpp"
-#include "view/openapi.hpp"
+#include "serve/openapi.hpp"
 #include "view/reference.hpp"
 
 namespace gpulse::cli {
@@ -24,7 +24,7 @@ Result<std::string> page_for(const Options &options) {
 Result<std::string> text_for(const Options &options) {
   const auto style = style_of(options, STDOUT_FILENO);
   if (options.schema) return view::json_schema();
-  if (options.openapi) return view::openapi();
+  if (options.openapi) return serve::openapi();
   if (options.markdown) return page_for(options);
   if (options.json) {
     std::string out;

@@ -74,6 +74,15 @@ TEST(Usual, HasAllThatIsAskedFor) {
   EXPECT_THAT(missing, IsEmpty());
 }
 
+TEST(Usual, SaysOfEachMetricThatGpusAreComparedByIt) {
+  std::set<std::string_view> said, compared_by;
+  for (const auto &metric : kMetrics) {
+    if (metric.compared) said.insert(metric.key);
+  }
+  for (const auto id : kSteadyMetrics) compared_by.insert(describe(id).key);
+  EXPECT_EQ(said, compared_by);
+}
+
 TEST(Usual, IsWhatTheReportRestsOnToo) {
   const auto usual = families_of(view::usual_page());
   for (const auto *name : {"gpulse_busy_seconds_total", "gpulse_sm_busy_seconds_total", "gpulse_energy_joules_total",

@@ -153,7 +153,7 @@ bool is_usual(const Metric &metric) {
   const bool has_place = metric.role != Role::none || metric.rank > 0;
   if (metric.scope != Scope::device) return has_place || keeping == Kept::fold || keeping == Kept::range;
   const bool has_threshold = std::isfinite(metric.warn) || std::isfinite(metric.bad);
-  return metric.kind == Kind::text || has_threshold || (has_place && keeping != Kept::raw);
+  return metric.kind == Kind::text || has_threshold || metric.compared || (has_place && keeping != Kept::raw);
 }
 
 bool is_usual_peak(const Metric &metric) {

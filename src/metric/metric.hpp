@@ -156,6 +156,7 @@ struct Metric {
   // What the agent keeps of it for those who look rarely: keys of their own, empty where it keeps nothing.
   std::string_view total = {};  // what it adds up to over time; a key of the table: that one's stand-in
   std::string_view peak = {};   // its highest of the last minute
+  bool compared = false;        // devices of one kind are compared by it, across machines
 };
 
 // What of a row is known at compile time wherever a metric is named (metric/keys.hpp).
@@ -193,7 +194,7 @@ Metric total_of(const Metric &metric);
 Metric peak_of(const Metric &metric);
 
 // Whether a database of many machines gets it unless told otherwise: what views have a place for and the history keeps,
-// what has a threshold, and words, which cost no series. Its total goes with it.
+// what has a threshold or is compared, and words, which cost no series. Its total goes with it.
 bool is_usual(const Metric &metric);
 // The same of its highest.
 bool is_usual_peak(const Metric &metric);

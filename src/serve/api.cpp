@@ -10,7 +10,7 @@
 #include "serve/api_parts.hpp"
 #include "serve/api_query.hpp"
 #include "view/json.hpp"
-#include "view/openapi.hpp"
+#include "serve/openapi.hpp"
 #include "view/reference.hpp"
 
 namespace gpulse::serve {
@@ -199,7 +199,7 @@ void Api::handle(const http::Request &request, bool sees_commands, const http::A
     view::write_table_json(body, false);
     return answer(made_once(request, std::move(body)));
   }
-  if (name == "openapi.json") return answer(made_once(request, view::openapi()));
+  if (name == "openapi.json") return answer(made_once(request, openapi()));
   answer(http::error(404, "there is no such path: /api/v1/openapi.json lists them"));
 }
 

@@ -10,7 +10,7 @@
 #include "serve/about.hpp"
 #include "serve/api.hpp"
 #include "serve/api_parts.hpp"
-#include "view/openapi.hpp"
+#include "serve/openapi.hpp"
 #include "view/reference.hpp"
 
 namespace gpulse::serve {
@@ -231,7 +231,7 @@ void FleetSite::handle(const http::Request &request, const http::Answer &answer)
     view::write_table_json(body, false);
     return answer(made_once(request, std::move(body)));
   }
-  if (name == "openapi.json") return answer(made_once(request, view::openapi()));
+  if (name == "openapi.json") return answer(made_once(request, openapi()));
   answer(http::error(404, "there is no such path: /api/v1/openapi.json lists them"));
 }
 

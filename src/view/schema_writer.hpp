@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a JSON Schema: closed objects, in which what is not there is null. For view/json_schema and view/openapi.
+// Writes a JSON Schema: closed objects, in which what is not there is null. For view/json_schema and serve/openapi.
 #pragma once
 
 #include <string>
@@ -47,6 +47,12 @@ class SchemaWriter {
   }
   void plain(std::string_view key, std::string_view type) {
     member(key, [&] { json_.member("type", type); });
+  }
+  void described(std::string_view key, std::string_view type, std::string_view description) {
+    member(key, [&] {
+      json_.member("type", type);
+      json_.member("description", description);
+    });
   }
   void optional(std::string_view key, std::string_view type) {
     member(key, [&] { nullable(type); });

@@ -14,7 +14,7 @@ inline constexpr Metric kDeviceActivityRows[] = {
      .meaning = "The share of the last moment in which at least one kernel ran, however small. One busy processor out"
                 " of 132 shows as 100 %: it says \"not idle\", not \"well used\". Look at sm_active_percent for that.",
      .smi = "utilization.gpu", .role = Role::utilization,
-     .total = "busy_seconds", .peak = "gpu_utilization_peak_percent"},
+     .total = "busy_seconds", .peak = "gpu_utilization_peak_percent", .compared = true},
     {.key = "memory_utilization_percent", .unit = Unit::percent, .window = Window::driver_average,
      .kept = Kept::fold, .group = Group::activity, .label = "MEMU",
      .help = "Share of time the memory controller was busy",
@@ -27,7 +27,7 @@ inline constexpr Metric kDeviceActivityRows[] = {
      .meaning = "The true activity: averaged over all processors (SMs), the share of time each had at least one warp "
                 "on it. From 80 % the device is well used, below 50 % it is likely not.",
      .role = Role::true_activity,
-     .total = "sm_busy_seconds", .peak = "sm_active_peak_percent"},
+     .total = "sm_busy_seconds", .peak = "sm_active_peak_percent", .compared = true},
     {.key = "sm_occupancy_percent", .unit = Unit::percent, .precision = 1, .window = Window::since_last,
      .kept = Kept::fold, .group = Group::activity, .label = "OCC",
      .help = "Resident warps against the most that fit",

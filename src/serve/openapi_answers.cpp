@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "view/openapi_answers.hpp"
+#include "serve/openapi_answers.hpp"
 
 #include <array>
 #include <initializer_list>
@@ -7,34 +7,27 @@
 
 #include "insight/catalogue.hpp"
 #include "metric/table.hpp"
-#include "view/openapi_fleet.hpp"
+#include "serve/openapi_fleet.hpp"
 
-namespace gpulse::view {
+namespace gpulse::serve {
 
 namespace {
 
 using Names = std::initializer_list<std::string_view>;
 
-void head(SchemaWriter &schema, std::string_view name) {
+void head(view::SchemaWriter &schema, std::string_view name) {
   schema.member("schema", [&] { schema.json().member("const", name); });
   schema.optional("hostname", "string");
 }
 
-void span(SchemaWriter &schema) {
+void span(view::SchemaWriter &schema) {
   schema.reference("from", "time");
   schema.reference("to", "time");
 }
 
-void described(SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
-  schema.member(key, [&] {
-    schema.json().member("type", type);
-    schema.json().member("description", description);
-  });
-}
-
 // An array of what `items` writes.
 template <class Items>
-void array(SchemaWriter &schema, std::string_view key, Items items, bool required = true) {
+void array(view::SchemaWriter &schema, std::string_view key, Items items, bool required = true) {
   schema.member(
       key,
       [&] {
@@ -47,23 +40,23 @@ void array(SchemaWriter &schema, std::string_view key, Items items, bool require
       required);
 }
 
-void strings(SchemaWriter &schema, std::string_view key) {
+void strings(view::SchemaWriter &schema, std::string_view key) {
   array(schema, key, [&] { schema.json().member("type", "string"); });
 }
 
-void devices(SchemaWriter &schema) {
+void devices(view::SchemaWriter &schema) {
   head(schema, "gpulse-devices/1");
   schema.reference("time", "time");
   const auto device = [&] {
     write_device_names_schema(schema);
     write_device_state_schema(schema);
-    described(schema, "state_seconds", "number", "for how long it has been in a state other than ok");
+    schema.described("state_seconds", "number", "for how long it has been in a state other than ok");
     schema.member("info", [&] { schema.object([&] { write_metric_schemas(schema, Scope::device, true); }); });
   };
   array(schema, "devices", [&] { schema.object(device); });
 }
 
-void series(SchemaWriter &schema) {
+void series(view::SchemaWriter &schema) {
   const auto numbers = [&](std::string_view key, std::string_view description, bool required) {
     schema.member(
         key,
@@ -94,7 +87,7 @@ void series(SchemaWriter &schema) {
   numbers("max", "left out where it is the value itself everywhere", false);
 }
 
-void history(SchemaWriter &schema) {
+void history(view::SchemaWriter &schema) {
   auto &json = schema.json();
   head(schema, "gpulse-history/1");
   span(schema);
@@ -133,9 +126,9 @@ void history(SchemaWriter &schema) {
     schema.one_of(kTiers);
     json.member("description", "what the curves were read from");
   });
-  described(schema, "start_seconds", "integer", "Unix seconds at which the first step begins");
-  described(schema, "step_seconds", "integer", "length of a step");
-  described(schema, "count", "integer", "steps, and so the length of every array");
+  schema.described("start_seconds", "integer", "Unix seconds at which the first step begins");
+  schema.described("step_seconds", "integer", "length of a step");
+  schema.described("count", "integer", "steps, and so the length of every array");
   array(schema, "series", [&] { schema.object([&] { series(schema); }); });
   const auto loss = [&] {
     span(schema);
@@ -145,7 +138,7 @@ void history(SchemaWriter &schema) {
   array(schema, "lost", [&] { schema.object(loss); });
 }
 
-void past_process(SchemaWriter &schema, std::vector<std::string> &maxima) {
+void past_process(view::SchemaWriter &schema, std::vector<std::string> &maxima) {
   schema.plain("id", "string");
   schema.plain("uuid", "string");
   schema.plain("pid", "integer");
@@ -153,7 +146,7 @@ void past_process(SchemaWriter &schema, std::vector<std::string> &maxima) {
   write_metric_schemas(schema, Scope::process, true);
   schema.reference("first", "time");
   schema.reference("last", "time");
-  described(schema, "seconds", "number", "that it was there within the span");
+  schema.described("seconds", "number", "that it was there within the span");
   schema.optional("gpu_seconds", "number");
   // The keys must outlive the schema's list of them.
   maxima.reserve(kMetricCount);
@@ -165,7 +158,7 @@ void past_process(SchemaWriter &schema, std::vector<std::string> &maxima) {
 }
 
 // Of a host of a fleet.
-void not_told(SchemaWriter &schema) {
+void not_told(view::SchemaWriter &schema) {
   schema.member(
       "unavailable",
       [&] {
@@ -175,7 +168,7 @@ void not_told(SchemaWriter &schema) {
       false);
 }
 
-void processes(SchemaWriter &schema) {
+void processes(view::SchemaWriter &schema) {
   schema.member("processes_now", [&] {
     schema.object([&] {
       head(schema, "gpulse-processes/1");
@@ -213,7 +206,7 @@ void processes(SchemaWriter &schema) {
   });
 }
 
-void events(SchemaWriter &schema) {
+void events(view::SchemaWriter &schema) {
   schema.member("events_now", [&] {
     schema.object([&] {
       head(schema, "gpulse-events/1");
@@ -230,12 +223,12 @@ void events(SchemaWriter &schema) {
   });
 }
 
-void findings(SchemaWriter &schema) {
+void findings(view::SchemaWriter &schema) {
   schema.member("lasting_finding", [&] {
     schema.object([&] {
-      described(schema, "number", "integer", "the same while it lasts");
+      schema.described("number", "integer", "the same while it lasts");
       schema.plain("title", "string");
-      described(schema, "cost", "string", "in words; empty: none");
+      schema.described("cost", "string", "in words; empty: none");
       write_finding_schema(schema);
     });
   });
@@ -271,7 +264,7 @@ void findings(SchemaWriter &schema) {
   });
 }
 
-void metric_row(SchemaWriter &schema) {
+void metric_row(view::SchemaWriter &schema) {
   for (const auto *const key : {"key", "scope", "kind", "window", "fold", "kept", "group", "label", "help", "meaning"})
     schema.plain(key, "string");
   for (const auto *const key : {"unit", "symbol", "role", "nvidia_smi", "prometheus"}) schema.optional(key, "string");
@@ -280,24 +273,24 @@ void metric_row(SchemaWriter &schema) {
   for (const auto *const key : {"words", "calm", "grave"}) strings(schema, key);
 }
 
-void finding_row(SchemaWriter &schema) {
+void finding_row(view::SchemaWriter &schema) {
   for (const auto *const key : {"id", "title", "meaning", "told", "confirm"}) schema.plain(key, "string");
   for (const auto *const key : {"aliases", "fix", "see_also"}) strings(schema, key);
   schema.optional("helped", "string");
 }
 
-void metrics_table(SchemaWriter &schema) {
+void metrics_table(view::SchemaWriter &schema) {
   schema.member("schema", [&] { schema.json().member("const", "gpulse-metrics/1"); });
   array(schema, "metrics", [&] { schema.object([&] { metric_row(schema); }); });
   array(schema, "findings", [&] { schema.object([&] { finding_row(schema); }); });
 }
 
 // What the stream says first.
-void hello(SchemaWriter &schema) {
+void hello(view::SchemaWriter &schema) {
   schema.member("schema", [&] { schema.json().member("const", "gpulse-stream/1"); });
   schema.plain("version", "string");
   schema.optional("hostname", "string");
-  described(schema, "interval_seconds", "number", "between two samples");
+  schema.described("interval_seconds", "number", "between two samples");
   schema.member("time", [&] {
     schema.json().member("type", "string");
     schema.json().member("description", "of the newest sample");
@@ -310,7 +303,7 @@ void hello(SchemaWriter &schema) {
   });
 }
 
-void error(SchemaWriter &schema) {
+void error(view::SchemaWriter &schema) {
   schema.member("error", [&] {
     schema.object([&] {
       schema.plain("message", "string");
@@ -327,12 +320,12 @@ void error(SchemaWriter &schema) {
 
 }  // namespace
 
-void write_answer_schemas(SchemaWriter &schema) {
-  const auto whole = [&](std::string_view name, void (*members)(SchemaWriter &)) {
+void write_answer_schemas(view::SchemaWriter &schema) {
+  const auto whole = [&](std::string_view name, void (*members)(view::SchemaWriter &)) {
     schema.member(name, [&] { schema.object([&] { members(schema); }); });
   };
   write_snapshot_definitions(schema);
-  whole("snapshot", write_snapshot_members);
+  whole("snapshot", view::write_snapshot_members);
   whole("devices", devices);
   whole("history", history);
   processes(schema);
@@ -344,4 +337,4 @@ void write_answer_schemas(SchemaWriter &schema) {
   whole("error", error);
 }
 
-}  // namespace gpulse::view
+}  // namespace gpulse::serve

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "view/openapi_fleet.hpp"
+#include "serve/openapi_fleet.hpp"
 
 #include <array>
 #include <string_view>
 
-namespace gpulse::view {
+namespace gpulse::serve {
 
 namespace {
 
-void described(SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
-  schema.member(key, [&] {
-    schema.json().member("type", type);
-    schema.json().member("description", description);
-  });
-}
-
-void nullable(SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
+void nullable(view::SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
   schema.member(key, [&] {
     schema.nullable(type);
     schema.json().member("description", description);
@@ -24,7 +17,7 @@ void nullable(SchemaWriter &schema, std::string_view key, std::string_view type,
 
 // An array of what `items` writes.
 template <class Items>
-void array(SchemaWriter &schema, std::string_view key, std::string_view description, Items items) {
+void array(view::SchemaWriter &schema, std::string_view key, std::string_view description, Items items) {
   schema.member(key, [&] {
     auto &json = schema.json();
     json.member("type", "array");
@@ -36,16 +29,18 @@ void array(SchemaWriter &schema, std::string_view key, std::string_view descript
   });
 }
 
-void plain_array(SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
+void plain_array(view::SchemaWriter &schema, std::string_view key, std::string_view type,
+                 std::string_view description) {
   array(schema, key, description, [&] { schema.json().member("type", type); });
 }
 
-void nullable_array(SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
+void nullable_array(view::SchemaWriter &schema, std::string_view key, std::string_view type,
+                    std::string_view description) {
   array(schema, key, description, [&] { schema.nullable(type); });
 }
 
 // A list for each GPU.
-void lists(SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
+void lists(view::SchemaWriter &schema, std::string_view key, std::string_view type, std::string_view description) {
   array(schema, key, description, [&] {
     auto &json = schema.json();
     json.member("type", "array");
@@ -57,7 +52,7 @@ void lists(SchemaWriter &schema, std::string_view key, std::string_view type, st
 }
 
 // What docs/fleet.md has of them.
-void amounts(SchemaWriter &schema) {
+void amounts(view::SchemaWriter &schema) {
   for (const auto *const name :
        {"silent_hosts", "held_known", "lost", "not_responding", "gone", "asleep", "silent", "with_driver_errors",
         "with_problems", "with_notes", "with_remarks", "true_activity_known"}) {
@@ -70,14 +65,14 @@ void amounts(SchemaWriter &schema) {
   }
 }
 
-void totals(SchemaWriter &schema) {
+void totals(view::SchemaWriter &schema) {
   schema.plain("hosts", "integer");
   schema.plain("gpus", "integer");
   amounts(schema);
 }
 
-void host(SchemaWriter &schema) {
-  described(schema, "key", "string", "what it is called in an address: /host/KEY/");
+void host(view::SchemaWriter &schema) {
+  schema.described("key", "string", "what it is called in an address: /host/KEY/");
   schema.plain("name", "string");
   schema.plain("instance", "string");
   schema.optional("cluster", "string");
@@ -86,7 +81,7 @@ void host(SchemaWriter &schema) {
   nullable(schema, "silent_seconds", "number", "null: it is not silent");
 }
 
-void about(SchemaWriter &schema) {
+void about(view::SchemaWriter &schema) {
   static constexpr std::array<std::string_view, 3> kKinds{"machine", "fleet", "host"};
   schema.member("schema", [&] { schema.json().member("const", "gpulse-about/1"); });
   schema.plain("version", "string");
@@ -103,7 +98,7 @@ void about(SchemaWriter &schema) {
       false);
 }
 
-void faults(SchemaWriter &schema) {
+void faults(view::SchemaWriter &schema) {
   array(schema, "faults", "questions that failed", [&] {
     schema.object([&] {
       schema.plain("what", "string");
@@ -113,19 +108,19 @@ void faults(SchemaWriter &schema) {
   });
 }
 
-void group(SchemaWriter &schema) {
+void group(view::SchemaWriter &schema) {
   static constexpr std::array<std::string_view, 3> kKinds{"named", "nobody", "unknown"};
   schema.member("kind", [&] { schema.one_of(kKinds); });
   schema.optional("name", "string");
   amounts(schema);
   plain_array(schema, "users", "string", "who holds them");
   schema.optional("worst", "string");
-  described(schema, "severity", "integer", "0 well, 1 note, 2 problem, 3 broken");
+  schema.described("severity", "integer", "0 well, 1 note, 2 problem, 3 broken");
   plain_array(schema, "gpus", "integer", "rows of gpus, without instances");
   plain_array(schema, "hosts", "integer", "rows of hosts");
 }
 
-void gpus(SchemaWriter &schema) {
+void gpus(view::SchemaWriter &schema) {
   auto &json = schema.json();
   plain_array(schema, "host", "integer", "row of hosts");
   plain_array(schema, "id", "string", "");
@@ -154,12 +149,12 @@ void gpus(SchemaWriter &schema) {
   });
 }
 
-void fleet(SchemaWriter &schema) {
+void fleet(view::SchemaWriter &schema) {
   schema.member("schema", [&] { schema.json().member("const", "gpulse-fleet/1"); });
   schema.reference("time", "time");
   schema.plain("engine", "string");
   schema.plain("interval_seconds", "number");
-  described(schema, "is_past", "boolean", "of a moment that was asked for");
+  schema.described("is_past", "boolean", "of a moment that was asked for");
   nullable(schema, "asking_seconds", "integer", "how long the engine has not answered the question in flight");
   nullable(schema, "trouble", "string", "why there is nothing newer than time");
   nullable(schema, "warning", "string", "what is missing, in the engine's words");
@@ -183,15 +178,14 @@ void fleet(SchemaWriter &schema) {
   });
 }
 
-void curves(SchemaWriter &schema) {
+void curves(view::SchemaWriter &schema) {
   schema.member("schema", [&] { schema.json().member("const", "gpulse-fleet-curves/1"); });
-  described(schema, "start_seconds", "integer", "Unix seconds of the first moment");
-  described(schema, "step_seconds", "integer", "from one moment to the next");
-  described(schema, "count", "integer", "moments, and so the length of every array");
+  schema.described("start_seconds", "integer", "Unix seconds of the first moment");
+  schema.described("step_seconds", "integer", "from one moment to the next");
+  schema.described("count", "integer", "moments, and so the length of every array");
   array(schema, "series", "", [&] {
     schema.object([&] {
-      described(schema, "name", "string",
-                "a key of the metrics table: its mean, of power the sum; held and gpus count");
+      schema.described("name", "string", "a key of the metrics table: its mean, of power the sum; held and gpus count");
       schema.plain("unit", "string");
       nullable_array(schema, "value", "number", "null: nothing is known");
     });
@@ -200,8 +194,8 @@ void curves(SchemaWriter &schema) {
 
 }  // namespace
 
-void write_fleet_schemas(SchemaWriter &schema) {
-  const auto whole = [&](std::string_view name, void (*members)(SchemaWriter &)) {
+void write_fleet_schemas(view::SchemaWriter &schema) {
+  const auto whole = [&](std::string_view name, void (*members)(view::SchemaWriter &)) {
     schema.member(name, [&] { schema.object([&] { members(schema); }); });
   };
   whole("about", about);
@@ -209,4 +203,4 @@ void write_fleet_schemas(SchemaWriter &schema) {
   whole("fleet_curves", curves);
 }
 
-}  // namespace gpulse::view
+}  // namespace gpulse::serve

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "view/openapi.hpp"
+#include "serve/openapi.hpp"
 
 #include <array>
 #include <initializer_list>
@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "metric/table.hpp"
+#include "serve/openapi_answers.hpp"
 #include "view/csv.hpp"
 #include "view/json_indent.hpp"
-#include "view/openapi_answers.hpp"
 
-namespace gpulse::view {
+namespace gpulse::serve {
 
 namespace {
 
@@ -134,7 +134,7 @@ void curve_metrics_schema(JsonWriter &json) {
   json.begin_array();
   for (const auto scope : {Scope::device, Scope::host}) {
     for_each_metric(scope, [&](MetricId id, const Metric &metric) {
-      if (!is_text(metric)) json.value(csv_title(id));
+      if (!is_text(metric)) json.value(view::csv_title(id));
     });
   }
   json.end_array();
@@ -353,7 +353,7 @@ void write_error_response(JsonWriter &json) {
 
 std::string openapi() {
   std::string compact;
-  SchemaWriter schema(compact, std::string(kSchemas));
+  view::SchemaWriter schema(compact, std::string(kSchemas));
   auto &json = schema.json();
   json.begin_object();
   json.member("openapi", "3.1.0");
@@ -374,7 +374,7 @@ std::string openapi() {
   json.end_object();
   json.end_object();
   json.end_object();
-  return indent_json(compact);
+  return view::indent_json(compact);
 }
 
-}  // namespace gpulse::view
+}  // namespace gpulse::serve

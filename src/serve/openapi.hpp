@@ -5,8 +5,8 @@
 
 #include <string>
 
-namespace gpulse::view {
+namespace gpulse::serve {
 
 std::string openapi();
 
-}  // namespace gpulse::view
+}  // namespace gpulse::serve

@@ -4,9 +4,9 @@
 
 #include "view/schema_writer.hpp"
 
-namespace gpulse::view {
+namespace gpulse::serve {
 
 // As members.
-void write_fleet_schemas(SchemaWriter &schema);
+void write_fleet_schemas(view::SchemaWriter &schema);
 
-}  // namespace gpulse::view
+}  // namespace gpulse::serve
