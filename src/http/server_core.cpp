@@ -85,11 +85,13 @@ void ServerCore::adopt(UniqueFd socket, const std::shared_ptr<const TlsContext> 
     loop_.make_room_for_sockets(kMany);
     room_ = sessions_.size() + kMany;
   }
-  auto transport = make_transport(loop_, std::move(socket), tls);
+  auto transport = make_transport(loop_, std::move(socket), tls, transport_slab_);
   // One that is turned away before it has asked cannot be told why over TLS, and need not be without.
   if (stopping_ || !has_room(transport->peer())) return;
-  const auto session = std::make_shared<Session>(*this, std::move(transport));
-  sessions_.insert(session);
+  const auto session =
+      std::allocate_shared<Session>(SlabAllocator<Session>(session_slab_), *this, std::move(transport));
+  session->set_place(sessions_.size());
+  sessions_.push_back(session);
   connections_ = sessions_.size();
   most_connections_ = std::max(most_connections_, sessions_.size());
   ++per_address_[session->peer().address];
@@ -98,12 +100,17 @@ void ServerCore::adopt(UniqueFd socket, const std::shared_ptr<const TlsContext> 
 }
 
 void ServerCore::remove(const std::shared_ptr<Session> &session) {
-  if (sessions_.erase(session) == 0) return;
+  const auto place = session->place();
+  if (place >= sessions_.size() || sessions_[place] != session) return;
+  std::swap(sessions_[place], sessions_.back());
+  sessions_[place]->set_place(place);
+  sessions_.pop_back();
   connections_ = sessions_.size();
   const auto same = per_address_.find(session->peer().address);
   if (--same->second == 0) per_address_.erase(same);
   // The allocator would keep what many connections have needed. A few may stay for hours.
   if (most_connections_ < kMany || sessions_.size() > most_connections_ / 8) return;
+  sessions_.shrink_to_fit();
   loop_.after(100ms, [] {
     trim_heap();
     release_program_pages();
@@ -138,7 +145,7 @@ void ServerCore::keep_sweeping() {
 
 void ServerCore::sweep() {
   const auto now = monotonic_now();
-  const std::vector<std::shared_ptr<Session>> all(sessions_.begin(), sessions_.end());
+  const auto all = sessions_;
   for (const auto &session : all) session->sweep(now);
   if (!sessions_.empty()) keep_sweeping();
 }
@@ -149,7 +156,7 @@ void ServerCore::stop() {
 }
 
 void ServerCore::close_all() {
-  const std::vector<std::shared_ptr<Session>> all(sessions_.begin(), sessions_.end());
+  const auto all = sessions_;
   for (const auto &session : all) session->close();
 }
 

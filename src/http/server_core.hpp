@@ -7,8 +7,9 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_set>
+#include <vector>
 
+#include "base/slab.hpp"
 #include "http/gzip.hpp"
 #include "http/limits.hpp"
 #include "http/loop.hpp"
@@ -61,7 +62,9 @@ class ServerCore {
   Loop loop_;
   const std::shared_ptr<Outlet> outlet_;
   const std::shared_ptr<GzipCache> gzip_ = std::make_shared<GzipCache>();
-  std::unordered_set<std::shared_ptr<Session>> sessions_;
+  // Where connections lie, and nothing else.
+  const std::shared_ptr<Slab> session_slab_ = std::make_shared<Slab>(), transport_slab_ = std::make_shared<Slab>();
+  std::vector<std::shared_ptr<Session>> sessions_;
   std::map<std::string, std::size_t> per_address_;
   std::atomic<std::size_t> connections_ = 0, streams_ = 0;
   std::atomic<std::uint64_t> requests_ = 0;

@@ -22,9 +22,12 @@ const Frame &heartbeat() {
   return kFrame;
 }
 
+// With its memory, which an assignment of nothing would keep: a stream may last for days.
+void let_go(auto &what) { static_cast<void>(std::exchange(what, {})); }
+
 }  // namespace
 
-Session::Session(ServerCore &core, std::unique_ptr<Transport> transport)
+Session::Session(ServerCore &core, std::shared_ptr<Transport> transport)
     : core_(core), transport_(std::move(transport)) {}
 
 void Session::start() {
@@ -87,7 +90,7 @@ void Session::handle() {
 
 void Session::refuse(const Refusal &refusal) {
   lingers_ = true;
-  in_ = {};
+  let_go(in_);
   write(core_.prepare(error(refusal.status, refusal.why), {}));
 }
 
@@ -114,7 +117,7 @@ void Session::write(Prepared answer) {
 
 void Session::written() {
   const bool keeps_alive = out_.keeps_alive;
-  out_ = {};
+  let_go(out_);
   if (channel_) {
     deadline_ = Monotonic::max();
     watch_for_end();
@@ -129,22 +132,21 @@ void Session::written() {
 void Session::begin_stream() {
   channel_ = out_.stream;
   last_frame_ = monotonic_now();
-  in_ = {};
+  let_go(in_);
   channel_->add(shared_from_this());
   core_.stream_began();
 }
 
 void Session::take(const Frame &frame) {
   if (closed_ || ends_after_frames_) return;
-  const bool is_writing = deadline_ != Monotonic::max();
-  // The one that is being written has to go on.
-  const std::size_t first = is_writing && !out_.stream ? 1 : 0;
-  if (frames_.size() > first && frame.may_be_replaced && frames_.back().may_be_replaced) {
-    frames_.back() = frame;
+  if (!waiting_.empty() && frame.may_be_replaced && waiting_.back().may_be_replaced) {
+    waiting_.back() = frame;
   } else {
-    frames_.push_back(frame);
+    waiting_.push_back(frame);
   }
-  if (frames_.size() > core_.limits().waiting_frames) return close();
+  const std::size_t in_all = waiting_.size() + (writing_.text != nullptr ? 1 : 0);
+  if (in_all > core_.limits().waiting_frames) return close();
+  const bool is_writing = deadline_ != Monotonic::max();
   if (!is_writing) write_frame();
 }
 
@@ -154,17 +156,20 @@ void Session::end() {
 }
 
 void Session::write_frame() {
-  if (frames_.empty()) {
+  if (waiting_.empty()) {
+    let_go(waiting_);
     deadline_ = Monotonic::max();
     if (ends_after_frames_) linger();
     return;
   }
+  writing_ = std::move(waiting_.front());
+  waiting_.erase(waiting_.begin());
   allow(core_.limits().write_time);
   last_frame_ = monotonic_now();
-  transport_->write(*frames_.front().text, {}, [self = shared_from_this()](bool good) {
+  transport_->write(*writing_.text, {}, [self = shared_from_this()](bool good) {
     if (self->closed_) return;
     if (!good) return self->close();
-    self->frames_.pop_front();
+    self->writing_ = {};
     self->write_frame();
   });
 }
@@ -206,7 +211,8 @@ void Session::close() {
 
 void Session::sweep(Monotonic now) {
   if (now >= deadline_) return close();
-  if (channel_ && !ends_after_frames_ && frames_.empty() && now - last_frame_ >= core_.limits().heartbeat) {
+  const bool is_idle = writing_.text == nullptr && waiting_.empty();
+  if (channel_ && !ends_after_frames_ && is_idle && now - last_frame_ >= core_.limits().heartbeat) {
     take(heartbeat());
   }
 }

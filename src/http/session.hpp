@@ -9,9 +9,9 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "http/answer.hpp"
@@ -25,7 +25,7 @@ class ServerCore;
 
 class Session final : public Subscriber, public std::enable_shared_from_this<Session> {
  public:
-  Session(ServerCore &core, std::unique_ptr<Transport> transport);
+  Session(ServerCore &core, std::shared_ptr<Transport> transport);
 
   void start();
   void send(Prepared answer);
@@ -35,6 +35,9 @@ class Session final : public Subscriber, public std::enable_shared_from_this<Ses
   // A connection that waits for a request, and one that streams, can end without anybody missing an answer.
   bool is_streaming() const { return channel_ != nullptr; }
   const Peer &peer() const { return transport_->peer(); }
+  // Where it is in the server's list.
+  std::size_t place() const { return place_; }
+  void set_place(std::size_t place) { place_ = place; }
 
   void take(const Frame &frame) override;
   void end() override;
@@ -55,15 +58,17 @@ class Session final : public Subscriber, public std::enable_shared_from_this<Ses
   void allow(std::chrono::milliseconds time) { deadline_ = monotonic_now() + time; }
 
   ServerCore &core_;
-  std::unique_ptr<Transport> transport_;
+  std::shared_ptr<Transport> transport_;
   std::string in_;  // what has come and is not used yet
   Head head_;
   Prepared out_;
   std::shared_ptr<Channel> channel_;  // of a stream
-  std::deque<Frame> frames_;          // the first is being written
+  Frame writing_;                     // no text: none is
+  std::vector<Frame> waiting_;        // behind it
   std::array<char, 64> dropped_{};    // what a client sends where nothing is to be said
   Monotonic deadline_ = Monotonic::max();
   Monotonic last_frame_{};
+  std::size_t place_ = 0;
   bool closed_ = false;
   bool lingers_ = false;
   bool ends_after_frames_ = false;

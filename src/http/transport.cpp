@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
@@ -49,6 +50,42 @@ void tune(int fd) {
   ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnreachableMilliseconds, sizeof kUnreachableMilliseconds);
 }
 
+// Where Asio keeps an operation that is under way; of a kind there is one at a time.
+struct OperationMemory {
+  alignas(std::max_align_t) std::array<std::byte, 384> bytes{};
+  bool is_taken = false;
+};
+
+template <class T>
+class OperationAllocator {
+ public:
+  using value_type = T;
+
+  explicit OperationAllocator(OperationMemory &memory) : memory_(&memory) {}
+  template <class U>
+  OperationAllocator(const OperationAllocator<U> &other) : memory_(other.memory()) {}  // NOLINT(*-explicit-constructor)
+
+  T *allocate(std::size_t count) {
+    const auto bytes = count * sizeof(T);
+    if (memory_->is_taken || bytes > sizeof memory_->bytes) return static_cast<T *>(::operator new(bytes));
+    memory_->is_taken = true;
+    return reinterpret_cast<T *>(memory_->bytes.data());
+  }
+  void deallocate(T *block, std::size_t /*count*/) noexcept {
+    if (static_cast<void *>(block) != memory_->bytes.data()) return ::operator delete(block);
+    memory_->is_taken = false;
+  }
+  OperationMemory *memory() const { return memory_; }
+
+  template <class U>
+  bool operator==(const OperationAllocator<U> &other) const {
+    return memory_ == other.memory();
+  }
+
+ private:
+  OperationMemory *memory_;
+};
+
 template <class Stream>
 class StreamTransport final : public Transport {
   static constexpr bool kIsSecure = std::is_same_v<Stream, Secure>;
@@ -68,33 +105,38 @@ class StreamTransport final : public Transport {
 
   void handshake(Done done) override {
     if constexpr (kIsSecure) {
-      stream_.async_handshake(Stream::server, [this, done = std::move(done)](const error_code &error) {
+      stream_.async_handshake(Stream::server, [this, done = std::move(done)](const error_code &error) mutable {
         if (!error) peer_.certificate = subject_of(stream_);
         done(!error);
       });
     } else {
-      asio::post(stream_.get_executor(), [done = std::move(done)] { done(true); });
+      asio::post(stream_.get_executor(), [done = std::move(done)]() mutable { done(true); });
     }
   }
 
   void read(std::span<char> room, Read done) override {
     stream_.async_read_some(
         asio::mutable_buffer(room.data(), room.size()),
-        [done = std::move(done)](const error_code &error, std::size_t bytes) { done(error ? 0 : bytes); });
+        asio::bind_allocator(
+            OperationAllocator<void>(reading_),
+            [done = std::move(done)](const error_code &error, std::size_t bytes) mutable { done(error ? 0 : bytes); }));
   }
 
   void write(std::string_view first, std::string_view second, Done done) override {
     const std::array all{const_buffer(first.data(), first.size()), const_buffer(second.data(), second.size())};
-    asio::async_write(stream_, all, [done = std::move(done)](const error_code &error, std::size_t) { done(!error); });
+    asio::async_write(
+        stream_, all,
+        asio::bind_allocator(OperationAllocator<void>(writing_),
+                             [done = std::move(done)](const error_code &error, std::size_t) mutable { done(!error); }));
   }
 
   void finish(Done done) override {
     if constexpr (kIsSecure) {
-      stream_.async_shutdown([done = std::move(done)](const error_code &error) { done(!error); });
+      stream_.async_shutdown([done = std::move(done)](const error_code &error) mutable { done(!error); });
     } else {
       error_code error;
       lowest().shutdown(asio::socket_base::shutdown_send, error);
-      asio::post(stream_.get_executor(), [done = std::move(done), good = !error] { done(good); });
+      asio::post(stream_.get_executor(), [done = std::move(done), good = !error]() mutable { done(good); });
     }
   }
 
@@ -116,18 +158,23 @@ class StreamTransport final : public Transport {
 
   std::shared_ptr<const TlsContext> tls_;  // outlives the stream, also where another one has come since
   Peer peer_;
+  OperationMemory reading_, writing_;
   Stream stream_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_transport(Loop &loop, UniqueFd socket, const std::shared_ptr<const TlsContext> &tls) {
+std::shared_ptr<Transport> make_transport(Loop &loop, UniqueFd socket, const std::shared_ptr<const TlsContext> &tls,
+                                          const std::shared_ptr<Slab> &slab) {
   sockaddr_storage name{};
   socklen_t size = sizeof name;
   ::getsockname(socket.get(), reinterpret_cast<sockaddr *>(&name), &size);
   auto &io = loop.context().io;
-  if (tls == nullptr) return std::make_unique<StreamTransport<Socket>>(name.ss_family, std::move(socket), tls, io);
-  return std::make_unique<StreamTransport<Secure>>(name.ss_family, std::move(socket), tls, io, tls->get());
+  if (tls != nullptr) {
+    return std::make_shared<StreamTransport<Secure>>(name.ss_family, std::move(socket), tls, io, tls->get());
+  }
+  using Plain = StreamTransport<Socket>;
+  return std::allocate_shared<Plain>(SlabAllocator<Plain>(slab), name.ss_family, std::move(socket), tls, io);
 }
 
 }  // namespace gpulse::http

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/slab.hpp"
 #include "base/unique_fd.hpp"
 #include "http/loop.hpp"
 #include "http/message.hpp"
@@ -16,8 +17,8 @@ namespace gpulse::http {
 
 class Transport {
  public:
-  using Read = std::function<void(std::size_t)>;  // 0: nothing more will come
-  using Done = std::function<void(bool)>;
+  using Read = std::move_only_function<void(std::size_t)>;  // 0: nothing more will come
+  using Done = std::move_only_function<void(bool)>;
 
   Transport() = default;
   Transport(const Transport &) = delete;
@@ -37,6 +38,8 @@ class Transport {
   virtual const Peer &peer() const = 0;
 };
 
-std::unique_ptr<Transport> make_transport(Loop &loop, UniqueFd socket, const std::shared_ptr<const TlsContext> &tls);
+// Without TLS it lies in the slab, with all that it needs to read and write.
+std::shared_ptr<Transport> make_transport(Loop &loop, UniqueFd socket, const std::shared_ptr<const TlsContext> &tls,
+                                          const std::shared_ptr<Slab> &slab);
 
 }  // namespace gpulse::http
