@@ -74,7 +74,7 @@ int run_views(const SmiCommand &command, const Options &options) {
   auto session = SmiSession::open(options, needs_of(command), command.loop);
   if (!session) return say(session.error());
   bool first = true;
-  return session->look(command.devices, [&](const SmiResult<Selection> &selection) -> std::optional<int> {
+  return session->look(command.devices, [&] [[gnu::hot]] (const SmiResult<Selection> &selection) -> std::optional<int> {
     if (!selection) return say(selection.error());
     auto written = output->write(session->complaint());
     const bool headed = std::exchange(first, false);

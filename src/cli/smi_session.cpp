@@ -46,7 +46,7 @@ int SmiSession::look(const std::string &which,
                      const std::function<std::optional<int>(const SmiResult<Selection> &)> &show) {
   auto snapshot = pace_ && feed_->is_live() ? first_next(*feed_, {}) : first_look(*feed_);
   std::optional<int> code;
-  const auto take = [&](const SnapshotPtr &sample) {
+  const auto take = [&] [[gnu::hot]] (const SnapshotPtr &sample) {
     code = show(select(sample, which));
     return !code.has_value();
   };
@@ -82,7 +82,7 @@ SmiResult<Selection> SmiSession::look(const std::string &which) {
 
 [[gnu::hot]] Selection SmiSession::take_out_lost(Selection selection) {
   complaint_.clear();
-  std::erase_if(selection.devices, [&](const Device *device) {
+  std::erase_if(selection.devices, [&] [[gnu::hot]] (const Device *device) {
     if (device->state != DeviceState::lost) return false;
     const auto &why = device->row[device_metric("memory_total_bytes")];
     complaint_ += fmt::format("Unable to determine the device handle for GPU{}: {}: {}\n", device->id.index,

@@ -206,7 +206,7 @@ int run_status(const Options &options) {
   PastJudge judge(feed, options.watch);
   Choice choice(options, feed.is_live());
   // False: it was the last.
-  const auto show = [&](const SnapshotPtr &sample) {
+  const auto show = [&] [[gnu::hot]] (const SnapshotPtr &sample) {
     SnapshotPtr other;    // in place of the sample
     std::string absence;  // why no device is shown
     if (sample->devices.empty() && shown == 0 && !writer->on_screen()) {

@@ -64,6 +64,8 @@ class AgentFeed final : public Feed {
   Result<SnapshotPtr> take_or_poll(const std::stop_token &stop);
   Result<SnapshotPtr> poll_next(const Error &why, const std::stop_token &stop);
   void look_for_agent();
+  std::optional<share::SegmentReader> find_segment(std::string &problem) const;
+  [[gnu::cold]] bool is_agent_there();
 
   Options options_;  // but for the interval, as they were given
   // Some functions may come from any thread. Guards what they look at; the thread that drives the feed is the only one
@@ -88,8 +90,7 @@ class AgentFeed final : public Feed {
 
 Result<void> AgentFeed::attach() {
   std::string problem;
-  auto found =
-      options_.places ? share::SegmentReader::find(problem, *options_.places) : share::SegmentReader::find(problem);
+  auto found = find_segment(problem);
   const std::lock_guard lock(mutex_);
   segment_ = std::move(found);
   if (!segment_) return failure(problem);
@@ -221,6 +222,18 @@ Result<SnapshotPtr> AgentFeed::again(const std::stop_token &stop) {
   return stop.stop_requested() ? Result<SnapshotPtr>(SnapshotPtr{}) : take_or_poll(stop);
 }
 
+std::optional<share::SegmentReader> AgentFeed::find_segment(std::string &problem) const {
+  return options_.places ? share::SegmentReader::find(problem, *options_.places) : share::SegmentReader::find(problem);
+}
+
+// If not, it is looked for again a while later.
+bool AgentFeed::is_agent_there() {
+  std::string unused;
+  if (find_segment(unused)) return true;
+  next_look_ = monotonic_now() + kLookAgain;
+  return false;
+}
+
 // While this program reads by itself: one that is there again spares it that.
 void AgentFeed::look_for_agent() {
   if (monotonic_now() < next_look_) return;
@@ -258,11 +271,11 @@ Result<void> AgentFeed::follow(const std::stop_token &stop, const std::function<
       if (*sample == nullptr || !take(*sample)) return {};
       continue;
     }
-    // Its own way of following is cheaper; now and then it is interrupted to look for an agent.
+    // Its own way of following is cheaper; it is interrupted when there is an agent.
     bool more = true;
-    const auto done = own_->follow(stop, [&](const SnapshotPtr &sample) {
+    const auto done = own_->follow(stop, [&] [[gnu::hot]] (const SnapshotPtr &sample) {
       more = take(sample);
-      return more && monotonic_now() < next_look_;
+      return more && (monotonic_now() < next_look_ || !is_agent_there());
     });
     if (!done || !more || stop.stop_requested()) return done;
     look_for_agent();

@@ -91,7 +91,9 @@ class Machine {
       return first;
     }
     if (!sleeper.sleep_until(*due_)) return SnapshotPtr{};
-    fetch_hot_code();
+    fetch_hot_code(HotCode::sample);
+    fetch_stack();
+    sampler_.fetch();
     // A device that is slow today must not hold back the others.
     const auto time_limit = std::max<std::chrono::nanoseconds>(interval_ / 2, 50ms);
     const auto pass = options_.all_each_time ? Pass::everything : Pass::scheduled;
@@ -159,7 +161,7 @@ void put_off_alarm(Loop &loop) {
 }
 
 void start_thread(const std::shared_ptr<Loop> &loop) {
-  std::thread([loop, number = loop->thread, here = !loop->careful] {
+  std::thread([loop, number = loop->thread, here = !loop->careful] [[gnu::hot]] {
     for (Sleeper sleeper(loop->stop);;) {
       auto sample = loop->machine->next(sleeper, loop->stop, here);
       const std::lock_guard lock(loop->mutex);

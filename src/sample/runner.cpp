@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hot_code.hpp"
 #include "sample/runner_core.hpp"
 
 namespace gpulse {
@@ -93,6 +94,20 @@ void Runner::ask(Pass pass) {
   const bool served = core.serve(*self, lock);
   if (!core.give_back(*self) || !served) return Progress::replaced;
   return core.stage == Core::Stage::none ? Progress::done : Progress::under_way;
+}
+
+[[gnu::hot]] void Runner::fetch() const {
+  if (is_quiet()) return;
+  const auto &core = *core_;
+  fetch_data(&core, sizeof core);
+  const std::lock_guard lock(core_->mutex);
+  fetch_data(std::span<const Core::Reader>(core.readers));
+  for (const auto &entity : core.entities) fetch_data(entity.get(), sizeof *entity);
+  for (const auto &entity : core.entities) {
+    fetch_data(std::span<const Reading>(entity->frame.row.readings()));
+    fetch_data(std::span<const Reading>(entity->row.readings()));
+    fetch_data(std::span<const ReaderTurn>(entity->turns));
+  }
 }
 
 bool Runner::is_held(std::chrono::nanoseconds time) const {

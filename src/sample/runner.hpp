@@ -96,6 +96,8 @@ class Runner {
   };
   // Runs the pass on the thread of the caller, which saves waking another one, and may hang in the driver.
   Progress read_here(Pass pass);
+  // See Sampler::fetch.
+  void fetch() const;
   // Whether a call of read_here() has been in the driver for so long.
   bool is_held(std::chrono::nanoseconds time) const;
   // Goes on with what such a call was doing, on other threads.

@@ -7,6 +7,7 @@
 #include <array>
 #include <tuple>
 
+#include "base/hot_code.hpp"
 #include "base/text.hpp"
 #include "model/derived.hpp"
 
@@ -231,6 +232,17 @@ void Sampler::wait(Monotonic until, bool patient, const std::stop_token &stop) {
   const std::lock_guard one_at_a_time(sampling_);
   if (!done) wait(begun + time_limit, false, stop);
   return assemble(begun);
+}
+
+[[gnu::hot]] void Sampler::fetch() const {
+  fetch_data(this, sizeof *this);
+  for (const auto &runner : runners_) runner.fetch();
+  for (const auto &one : handed_out_) {
+    // Who else has it only reads it.
+    if (one == nullptr) continue;
+    fetch_data(one.get(), sizeof *one);
+    for (const auto &device : one->devices) fetch_data(device.row.readings());
+  }
 }
 
 bool Sampler::is_held(std::chrono::nanoseconds time) const {

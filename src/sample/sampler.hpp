@@ -32,6 +32,8 @@ class Sampler {
   // Takes one on this thread, which may hang in a driver. Null when another thread had to go on meanwhile: this one is
   // of no use any more then.
   SnapshotPtr sample_here(Pass pass, std::chrono::nanoseconds time_limit, const std::stop_token &stop);
+  // Has what a sample looks at brought near, after a sleep in which it went out of the caches.
+  void fetch() const;
   // Whether a call of sample_here() has been in a driver for so long, and to go on in its place, by sample_within().
   bool is_held(std::chrono::nanoseconds time) const;
   void replace();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hot_code.hpp"
 #include "base/json_writer.hpp"
 #include "base/nearest.hpp"
 #include "metric/format.hpp"
@@ -207,6 +208,7 @@ void write_csv_header(std::span<const CsvColumn> columns, std::string &out) {
 
 [[gnu::hot]] void write_csv(const Snapshot &snapshot, std::span<const CsvColumn> columns, std::string &out,
                             std::optional<std::int64_t> step) {
+  fetch_hot_code(HotCode::csv);
   LineSubject subject{.snapshot = snapshot, .step = step};
   if (!std::any_of(columns.begin(), columns.end(), is_about_device)) return write_line(subject, columns, out);
   for (const auto &device : snapshot.devices) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/hot_code.hpp"
 #include "metric/format.hpp"
 #include "view/csv.hpp"
 #include "view/diagnosis.hpp"
@@ -274,6 +275,8 @@ void write_process_json(JsonWriter &json, const Process &process, const MetricSe
 }
 
 [[gnu::hot]] void write_json(const Snapshot &snapshot, std::string &out, const JsonOptions &options) {
+  fetch_hot_code(HotCode::json);
+  if (options.memory != nullptr && !options.pretty) return write_compact(snapshot, out, options, *options.memory);
   JsonMemory nothing;
   auto &known = options.memory != nullptr ? *options.memory : nothing;
   if (!options.pretty) return write_compact(snapshot, out, options, known);

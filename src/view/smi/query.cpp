@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hot_code.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 
@@ -234,6 +235,7 @@ std::string query_header(std::span<const QueryField *const> fields) {
 
 [[gnu::hot]] std::string query_rows(QueryKind kind, std::span<const QueryField *const> fields,
                                     const Selection &selection, const QueryStyle &style) {
+  fetch_hot_code(HotCode::smi);
   std::string out;
   for (const auto &line : lines_of(kind, fields, selection)) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
