@@ -101,6 +101,10 @@ void add_top(OptionList &list, Options &options) {
   add_choice_of_gpus(list, options);
   list.duration("--since", options.since, "look back into the history, so far: 12h, 30d").command_line_only();
   list.text("--history", options.history, "the history to look back into (that of the agent)").value_name("FILE");
+  list.text("--host", options.host, "a host that an engine knows: that of --url, or of [fleet] in the configuration")
+      .value_name("NAME")
+      .command_line_only();
+  add_engine(list, options);
   list.text("--filter", options.filter, "only these processes: user:ann gpu:0 type:c cpu>50 REGEX").value_name("QUERY");
   list.text("--sort", options.sort, "sort processes by this column; -NAME: descending, +NAME: ascending")
       .value_name("COLUMN");

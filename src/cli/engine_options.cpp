@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/engine_options.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace gpulse::cli {
 
 namespace {
@@ -29,6 +33,30 @@ void add_engine_rights(OptionList &list, Options &options, const OptionHandle &a
   list.duration("--url-timeout", options.url_timeout, "how long it may take for one answer (1m)", 100ms);
 }
 
+bool is_given(const Options &options, std::string_view name) {
+  return std::ranges::any_of(options.words, [&](const std::string &word) {
+    return word == name || word.starts_with(std::string(name) + '=');
+  });
+}
+
+Options with_configured_engine(Options options) {
+  if (options.configured_fleet == nullptr) return options;
+  const auto &other = *options.configured_fleet;
+  const auto take = [](std::string &to, const std::string &from) {
+    if (to.empty()) to = from;
+  };
+  take(options.url, other.url);
+  const bool has_rights = !options.url_token_file.empty() || !options.url_user.empty();
+  if (!has_rights) {
+    options.url_token_file = other.url_token_file;
+    options.url_user = other.url_user;
+    options.url_password_file = other.url_password_file;
+  }
+  take(options.url_ca_file, other.url_ca_file);
+  if (!is_given(options, "--url-timeout")) options.url_timeout = other.url_timeout;
+  return options;
+}
+
 Result<fleet::EngineOptions> engine_options(const Options &options) {
   auto url = fleet::parse_engine_url(options.url);
   if (!url) return std::unexpected(url.error());
@@ -48,6 +76,11 @@ Result<fleet::EngineOptions> engine_options(const Options &options) {
   out.client.total_time = std::chrono::ceil<std::chrono::milliseconds>(options.url_timeout);
   out.client.most_bytes = kMostBytes;
   return out;
+}
+
+Error no_gpus_known(const Text &place, bool is_past) {
+  return {fmt::format("the engine at {} knows of no GPUs{}", place, is_past ? " at that time" : ""),
+          "see that it scrapes the agents or that they write to it (docs/prometheus.md)"};
 }
 
 }  // namespace gpulse::cli

@@ -15,7 +15,16 @@ OptionHandle add_engine(OptionList &list, Options &options);
 // What goes with that.
 void add_engine_rights(OptionList &list, Options &options, const OptionHandle &address);
 
+// What is given with the name, as "--name VALUE" or "--name=VALUE".
+bool is_given(const Options &options, std::string_view name);
+
+// For a command that is not `gpulse fleet`: the command line goes before [fleet] of the configuration.
+Options with_configured_engine(Options options);
+
 // An error is wrong usage.
 Result<fleet::EngineOptions> engine_options(const Options &options);
+
+// Of an engine that answers, and has nothing to show.
+Error no_gpus_known(const Text &place, bool is_past = false);
 
 }  // namespace gpulse::cli

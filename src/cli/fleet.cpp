@@ -4,6 +4,7 @@
 
 #include "base/moment.hpp"
 #include "cli/engine_options.hpp"
+#include "cli/fleet_screen.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "fleet/fleet_asker.hpp"
@@ -73,11 +74,6 @@ class FleetWriter {
   bool is_first_ = true;
 };
 
-Error no_gpus(const Text &place, bool is_past) {
-  return {fmt::format("the engine at {} knows of no GPUs{}", place, is_past ? " at that time" : ""),
-          "see that it scrapes the agents or that they write to it (docs/prometheus.md)"};
-}
-
 // The view stays when the engine goes, and says since when it is old.
 int watch(fleet::FleetAsker &asker, FleetWriter &writer, const Options &options, fleet::FleetPtr shown,
           const std::stop_token &stop) {
@@ -112,6 +108,7 @@ int run_fleet(const Options &options) {
   if (!question) return fail(question.error(), kUsage);
   const auto moment = moment_of(options);
   if (!moment) return fail(moment.error(), kUsage);
+  if (options.watch && has_fleet_screen(options)) return run_fleet_screen(options, *how, std::move(*question));
   const auto stop = options.watch ? stop_on_signals() : std::stop_token{};
   fleet::FleetAsker asker(std::move(*how));
   auto fleet = [&] {
@@ -120,7 +117,7 @@ int run_fleet(const Options &options) {
   }();
   if (stop.stop_requested()) return kGood;
   if (!fleet) return fail(fleet.error().error);
-  if ((*fleet)->hosts.empty()) return fail(no_gpus(asker.place(), moment->has_value()));
+  if ((*fleet)->hosts.empty()) return fail(no_gpus_known(asker.place(), moment->has_value()));
   FleetWriter writer(options, std::move(*question));
   if (options.watch) return watch(asker, writer, options, std::move(*fleet), stop);
   const auto written = write_out(writer.render(**fleet, {}));

@@ -56,6 +56,7 @@ struct Options {
 
   // gpulse top
   std::string settings_file, theme, filter, sort, rows;
+  std::string host;  // of an engine
   bool readonly = false, no_mouse = false, no_plots = false, no_processes = false;
 
   // gpulse serve, gpulse agent
@@ -82,8 +83,9 @@ struct Options {
   std::function<Result<Options>()> read_again = {};
 
   bool serves_fleet = false;
-  const Options *configured_fleet = nullptr;  // what the configuration says of gpulse fleet; null: nothing
-  std::vector<std::string> words;             // the command line as it was given
+  // What the configuration says of gpulse fleet, for other commands that ask an engine; null: nothing
+  const Options *configured_fleet = nullptr;
+  std::vector<std::string> words;  // the command line as it was given
 
   // gpulse history; since also of gpulse top
   std::optional<std::chrono::nanoseconds> since, step;
@@ -105,7 +107,7 @@ struct Options {
   std::optional<std::chrono::nanoseconds> run_interval;  // none: fine at first, then coarser
   bool quiet = false;
 
-  // An engine: gpulse report, gpulse fleet, gpulse serve --fleet
+  // An engine: gpulse report, gpulse fleet, gpulse serve --fleet, gpulse top --host
   std::string url, url_token_file, url_user, url_password_file, url_ca_file;
   std::chrono::nanoseconds url_timeout = std::chrono::minutes(1);
 

@@ -27,12 +27,6 @@ constexpr std::array<std::string_view, 11> kOfTheMachine{"--history", "--keep-",
                                                          "--demo",    "--fastest", "--process-metrics", "--source",
                                                          "--sysroot", "--wake",    "--pod-resources"};
 
-bool is_given(const Options &options, std::string_view name) {
-  return std::ranges::any_of(options.words, [&](const std::string &word) {
-    return word == name || word.starts_with(std::string(name) + '=');
-  });
-}
-
 // What the configuration says of an agent may stand there all the same.
 std::optional<Error> refuse_machine(const Options &options) {
   for (const auto &word : options.words) {
@@ -45,29 +39,10 @@ std::optional<Error> refuse_machine(const Options &options) {
   return std::nullopt;
 }
 
-// The command line goes before [fleet] of the configuration.
-Options with_configured(Options options) {
-  if (options.configured_fleet == nullptr) return options;
-  const auto &other = *options.configured_fleet;
-  const auto take = [](std::string &to, const std::string &from) {
-    if (to.empty()) to = from;
-  };
-  take(options.url, other.url);
-  const bool has_rights = !options.url_token_file.empty() || !options.url_user.empty();
-  if (!has_rights) {
-    options.url_token_file = other.url_token_file;
-    options.url_user = other.url_user;
-    options.url_password_file = other.url_password_file;
-  }
-  take(options.url_ca_file, other.url_ca_file);
-  if (!is_given(options, "--url-timeout")) options.url_timeout = other.url_timeout;
-  return options;
-}
-
 std::expected<serve::FleetSiteOptions, Refused> site_options(const Options &given) {
   const auto refuse = [](Error error) { return std::unexpected(Refused{std::move(error), kUsage}); };
   if (auto wrong = refuse_machine(given)) return refuse(std::move(*wrong));
-  const auto options = with_configured(given);
+  const auto options = with_configured_engine(given);
   if (options.url.empty()) {
     return refuse({"which engine to ask is not said",
                    "give --fleet http://prometheus:9090, or url in [fleet] of the configuration"});

@@ -145,9 +145,19 @@ std::vector<term::Column> columns_of(FleetBy by) {
           {.title = "WORST", .gap = 2, .min = 14, .cap = 32}};
 }
 
-std::vector<Cell> cells_of(const FleetSnapshot &fleet, const FleetGroup &group, FleetBy by, const Style &style) {
+// In front of the line that is selected, and of the others.
+std::string_view pointer(bool is_selected, const Style &style) {
+  if (!is_selected) return "  ";
+  return style.unicode ? "▸ " : "> ";
+}
+
+std::vector<Cell> cells_of(const FleetSnapshot &fleet, const FleetGroup &group, FleetBy by, const Style &style,
+                           std::optional<bool> is_selected) {
   const auto &totals = group.totals;
-  Cell name(shown(name_of(group, by), style), group.kind == GroupKind::named ? Colour::plain : Colour::dim);
+  const bool is_chosen = is_selected.value_or(false);
+  const auto usual = group.kind == GroupKind::named ? Colour::plain : Colour::dim;
+  Cell name(shown(name_of(group, by), style), is_chosen ? Colour::accent : usual);
+  if (is_selected) name.spans.front().text.insert(0, pointer(is_chosen, style));
   if (const auto exporter = exporter_of(fleet, group); !exporter.empty()) {
     name.spans.push_back({fmt::format(" {}", exporter), Colour::dim});
   }
@@ -249,9 +259,10 @@ Lines fault_lines(const FleetSnapshot &fleet, const FleetTextOptions &options) {
   return lines;
 }
 
-// "n3 GPU 5: hotter than its sisters: …", the worst first, as many as are seen at a glance.
-Lines remark_lines(const FleetSnapshot &fleet, const FleetView &view, const Style &style) {
-  constexpr std::size_t kMost = 5;
+// "n3 GPU 5: hotter than its sisters: …", the worst first, as many as are seen at a glance. `height`: of the screen, 0
+// where there is none; most of it is for the groups.
+Lines remark_lines(const FleetSnapshot &fleet, const FleetView &view, const Style &style, int height) {
+  const std::size_t kMost = height > 0 ? static_cast<std::size_t>(std::clamp(height / 10, 1, 5)) : 5;
   struct Said {
     const FleetGpu *gpu;
     const FleetRemark *remark;
@@ -278,39 +289,62 @@ Lines remark_lines(const FleetSnapshot &fleet, const FleetView &view, const Styl
   return lines;
 }
 
-// "… 812 others, all well"
-std::string rest_line(const FleetView &view, std::size_t first, const Style &style) {
+// "… 812 others, all well"; "… 12 above and 800 below, 3 of them with something to see"
+std::string rest_line(const FleetView &view, const FleetLines &seen, const Style &style) {
   std::size_t unwell = 0;
-  for (std::size_t i = first; i < view.groups.size(); ++i) unwell += view.groups[i].severity > 0 ? 1U : 0U;
-  const auto count = view.groups.size() - first;
+  for (std::size_t i = 0; i < view.groups.size(); ++i) {
+    const bool is_seen = i >= seen.first && i < seen.first + seen.groups;
+    unwell += !is_seen && view.groups[i].severity > 0 ? 1U : 0U;
+  }
+  const auto count = view.groups.size() - seen.groups;
+  const auto where = seen.first == 0 ? fmt::format("{} other{}", count, count == 1 ? "" : "s")
+                                     : fmt::format("{} above and {} below", seen.first, count - seen.first);
   const auto words = unwell == 0 ? std::string("all well") : fmt::format("{} of them with something to see", unwell);
-  return term::line(style, {{fmt::format("{} {} other{}, {}", style.ellipsis(), count, count == 1 ? "" : "s", words),
-                             unwell == 0 ? Colour::dim : Colour::warn}});
+  return term::line(
+      style, {{fmt::format("{} {}, {}", style.ellipsis(), where, words), unwell == 0 ? Colour::dim : Colour::warn}});
 }
 
 }  // namespace
 
-std::string render_fleet(const FleetSnapshot &fleet, const FleetView &view, const FleetTextOptions &options) {
+FleetLines fleet_lines(const FleetSnapshot &fleet, const FleetView &view, const FleetTextOptions &options) {
   const auto &style = options.style;
-  Lines lines{term::line(
-      style, {{shown(fleet.place.str(), style), Colour::bold}, {"  " + local_time(fleet.at, "%Y-%m-%d %H:%M:%S")}})};
+  FleetLines out;
+  auto &lines = out.lines;
+  std::vector<Span> title{{shown(fleet.place.str(), style), Colour::bold},
+                          {"  " + local_time(fleet.at, "%Y-%m-%d %H:%M:%S")}};
+  if (options.is_past) title.push_back({"  the past", Colour::warn});
+  lines.push_back(term::line(style, title));
   for (auto &line : fault_lines(fleet, options)) lines.push_back(std::move(line));
   for (auto &line : total_lines(view.totals, style)) lines.push_back(std::move(line));
   lines.emplace_back();
-  const auto remarks = remark_lines(fleet, view, style);
+  const auto remarks = remark_lines(fleet, view, style, options.height);
   // Titles, and a line for the rest.
   const auto others = static_cast<int>(lines.size() + remarks.size()) + 2;
-  const auto room = options.height > 0 ? std::max(1, options.height - others) : 0;
-  auto rows = std::min(view.groups.size(), options.top);
-  if (room > 0) rows = std::min(rows, static_cast<std::size_t>(room));
+  const auto all = view.groups.size();
+  out.groups = std::min(all, options.top);
+  if (options.height > 0) {
+    out.groups = std::min(out.groups, static_cast<std::size_t>(std::max(1, options.height - others)));
+  }
+  if (options.selected) {
+    const auto last_first = std::min(*options.selected, all - std::min(all, out.groups));
+    const auto least = *options.selected + 1 - std::min(*options.selected + 1, out.groups);
+    out.first = std::clamp(options.first, std::min(least, last_first), last_first);
+  }
   term::Table table(columns_of(view.question.by));
-  for (std::size_t i = 0; i < rows; ++i) table.add(cells_of(fleet, view.groups[i], view.question.by, style));
+  for (std::size_t i = out.first; i < out.first + out.groups; ++i) {
+    const auto is_selected = options.selected ? std::optional(i == *options.selected) : std::nullopt;
+    table.add(cells_of(fleet, view.groups[i], view.question.by, style, is_selected));
+  }
   for (auto &line : table.lines(style)) lines.push_back(std::move(line));
   if (view.groups.empty()) lines.push_back(term::line(style, {{"no GPU fits the filters", Colour::dim}}));
-  if (rows < view.groups.size()) lines.push_back(rest_line(view, rows, style));
+  if (out.groups < all) lines.push_back(rest_line(view, out, style));
   for (const auto &line : remarks) lines.push_back(line);
+  return out;
+}
+
+std::string render_fleet(const FleetSnapshot &fleet, const FleetView &view, const FleetTextOptions &options) {
   std::string out;
-  for (const auto &line : lines) out += line + '\n';
+  for (const auto &line : fleet_lines(fleet, view, options).lines) out += line + '\n';
   return out;
 }
 

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <list>
 #include <mutex>
+#include <utility>
 
 namespace gpulse::fleet {
 
@@ -43,9 +45,16 @@ class HostFeed final : public feed::Feed {
   }
   Result<SnapshotPtr> again(const std::stop_token &stop) override { return once(stop); }
 
-  // Waits for one that is new, however long that takes: a host may be silent, or the engine away.
+  // Waits for one that is new, however long that takes: a host may be silent, or the engine away. The first ones are
+  // those of a while ago, so that whoever follows has them without waiting for them before.
   Result<SnapshotPtr> next(const std::stop_token &stop) override {
-    while (true) {
+    if (!std::exchange(has_begun_, true)) ask_for_past(stop);
+    while (!stop.stop_requested()) {
+      if (!past_.empty()) {
+        auto sample = std::move(past_.front());
+        past_.pop_front();
+        return sample;
+      }
       if (asked_ && !sleep_until(due_, stop)) return SnapshotPtr();
       asked_ = true;
       due_ = monotonic_now() + interval_;
@@ -53,6 +62,7 @@ class HostFeed final : public feed::Feed {
       if (stop.stop_requested()) return SnapshotPtr();
       if (sample && *sample != nullptr) return *sample;
     }
+    return SnapshotPtr();
   }
 
   std::string warning() const override {
@@ -62,24 +72,21 @@ class HostFeed final : public feed::Feed {
   void set_interval(std::chrono::nanoseconds interval) override {
     interval_ = std::max<std::chrono::nanoseconds>(interval, kLeastInterval);
   }
-  std::vector<SnapshotPtr> past() override {
-    const auto now = wall_now();
-    auto samples = asker_.samples(now - options_.before, now, step_of(options_));
-    std::vector<SnapshotPtr> all;
-    if (!samples) {
-      warn(samples.error().error.what.str());
-      return all;
-    }
-    for (auto &sample : *samples) all.push_back(std::move(sample.snapshot));
-    if (!all.empty()) newest_ = all.back()->time;
-    return all;
-  }
   std::optional<std::vector<insight::Finding>> findings() override {
     const std::lock_guard lock(mutex_);
     return findings_;
   }
 
  private:
+  void ask_for_past(const std::stop_token &stop) {
+    const auto now = wall_now();
+    auto samples = asker_.samples(now - options_.before, now, step_of(options_), stop);
+    if (!samples) return warn(samples.error().error.what.str());
+    for (auto &sample : *samples) past_.push_back(std::move(sample.snapshot));
+    if (!past_.empty()) newest_ = past_.back()->time;
+    handed_out_ = !past_.empty();
+  }
+
   // Null: there is none that is newer than the last.
   Result<SnapshotPtr> ask(const std::stop_token &stop) {
     auto sample = asker_.sample(wall_now(), stop);
@@ -113,7 +120,8 @@ class HostFeed final : public feed::Feed {
   HostAsker asker_;  // of the thread that drives the feed
   std::chrono::nanoseconds interval_;
   WallTime newest_{};
-  bool handed_out_ = false, asked_ = false;
+  bool handed_out_ = false, asked_ = false, has_begun_ = false;
+  std::deque<SnapshotPtr> past_{};
   Monotonic due_{};
 
   mutable std::mutex mutex_;  // guards what follows

@@ -15,7 +15,7 @@ struct HostFeedOptions {
   EngineOptions engine{};
   HostPlace host{};
   std::chrono::nanoseconds interval = std::chrono::seconds(15);
-  // Its samples of so long come first (Feed::past).
+  // Whoever follows gets its samples of so long first.
   std::chrono::seconds before{std::chrono::minutes(30)};
 };
 

@@ -153,7 +153,7 @@ void toggle_tree(Session &session) {
 void toggle_children(Session &session) {
   const auto *process = session.processes.chosen_process();
   if (process == nullptr) return session.say("choose a process first");
-  if (session.options.replay || session.playback.in_the_past()) {
+  if (session.options.replay || session.options.elsewhere || session.playback.in_the_past()) {
     return session.say("what a process had started is not recorded", true);
   }
   auto &unfolded = session.processes.unfolded;

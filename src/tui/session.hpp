@@ -30,7 +30,8 @@ struct AppOptions {
   std::string filter{};
   // What of a sample is shown; none: all of it. An error is told while all of it is shown.
   std::function<Result<SnapshotPtr>(const SnapshotPtr &)> part{};
-  bool replay = false;  // the timeline is a recording: it is played
+  bool replay = false;     // the timeline is a recording: it is played
+  bool elsewhere = false;  // it is of another machine, of which this one's /proc knows nothing
   double speed = 1;
   std::uint64_t start = 0;  // first sample of a recording to show
   bool paused = false;      // it is not played until the user says so
