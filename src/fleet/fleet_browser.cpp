@@ -307,10 +307,8 @@ std::string FleetBrowser::last_line(const term::Style &style, Monotonic now) con
         style, {{fmt::format("asking the engine for {} s", seconds), Colour::warn}, {"   q quits", Colour::dim}});
   }
   const auto &question = pages_.back().question;
-  const auto by = kFleetBy[static_cast<std::size_t>(question.by)];
-  const bool is_by_name = question.sort == FleetSort::name;
-  auto left = is_by_name ? fmt::format("by {}, in order of names", by)
-                         : fmt::format("by {}, by {}", by, kFleetSorts[static_cast<std::size_t>(question.sort)]);
+  auto left = fmt::format("by {}, sorted by {}", kFleetBy[static_cast<std::size_t>(question.by)],
+                          kFleetSorts[static_cast<std::size_t>(question.sort)]);
   if (!question.filters.empty()) left += ", only " + fleet_filter_text(question.filters);
   const std::string_view keys = pages_.size() > 1
                                     ? "Enter in depth  Esc back  b by  s sort  / filter  t time  ? keys  q quit"
