@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 import signal
+import threading
 import time
+import urllib.parse
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from engine_data import Series, write
 from harness import GPULSE, gpulse, only_line
 from impostor import Impostor
 from scrapers import Engine, needs_victoria, victoria_metrics
-from test_fleet_page import EVIL, write_three
+from test_fleet_page import EVIL, STEP, write_three
 from top import Top
 
 pytestmark = needs_victoria
@@ -22,7 +26,10 @@ pytestmark = needs_victoria
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with victoria_metrics(tmp_path_factory.mktemp("engine"), None) as engine:
-        write_three(engine, int(time.time()))
+        now = int(time.time())
+        write_three(engine, now)
+        finding = {"__name__": "gpulse_finding", "finding": "throttled-power", "severity": "note", "uuid": "GPU-alpha-0"}
+        write(engine, [Series(finding | {"instance": "alpha:9837", "job": "gpulse", "cluster": "north"}, lambda _: 1.0)], now - 300, 900, STEP)
         yield engine
 
 
@@ -64,7 +71,7 @@ def test_groups_hosts_and_a_host_in_depth(tmp_path: Path, engine: Engine) -> Non
         assert "FLEET" in view.lines[0] and "alpha" in view.lines[0]
         # Nothing of this machine is taken for that one's.
         view.press("O")
-        view.wait_text("an engine knows of processes on GPUs only")
+        view.wait_text("an engine knows only the processes on GPUs")
         view.press("q")
         view.wait_for(lambda: names(view) == ["alpha"], "the overview again")
         view.press("Esc")
@@ -135,9 +142,15 @@ def test_a_configured_engine_is_asked_for_a_host(tmp_path: Path, engine: Engine)
 @pytest.mark.parametrize(
     "arguments, says",
     [
-        (["--host", "n1"], "which engine knows the host is not said"),
+        (["--host", "n1"], "--host needs an engine to ask"),
+        (["--host", ""], "--host: its value is empty"),
         (["--url", "http://127.0.0.1:1"], "--url needs --host"),
-        (["--url", "http://127.0.0.1:1", "--host", "n1", "--demo"], "--host is of an engine"),
+        (["--url", "nonsense", "--host", "n1"], "nonsense"),
+        (["--host", "n1", "--demo"], "--host cannot be combined with --demo"),
+        (["--url", "http://127.0.0.1:1", "--host", "n1", "--replay", "f.gpr"], "--host cannot be combined with --replay"),
+        (["--url", "http://127.0.0.1:1", "--host", "n1", "--sysroot", "/"], "--host cannot be combined with --sysroot"),
+        (["--url", "http://127.0.0.1:1", "--host", "n1", "-i", "visible"], "-i visible is about this machine"),
+        (["--url", "http://127.0.0.1:1", "--host", "n1", "--filter", "usr:ann"], "usr"),
     ],
 )
 def test_wrong_usage(arguments: list[str], says: str) -> None:
@@ -151,6 +164,96 @@ def test_a_first_answer_that_fails_ends_the_command(tmp_path: Path) -> None:
     nothing = b'{"status":"success","data":[]}'
     with Impostor(body=nothing) as empty, fleet(tmp_path, empty.url, ready="knows of no GPUs") as view:
         assert view.exit_code() == 1
+
+
+def test_a_first_answer_that_fails_comes_with_advice(tmp_path: Path) -> None:
+    with Impostor(401) as refusing, fleet(tmp_path, refusing.url, ready="--url-token-file") as view:
+        assert view.exit_code() == 1
+
+
+def test_a_silent_host_is_marked_as_old_and_what_its_agent_found_is_shown(tmp_path: Path, engine: Engine) -> None:
+    with fleet(tmp_path, url_of(engine)) as view:
+        while not view.line_of("mute").startswith("▸"):
+            view.press("Down")
+            view.wait_frame()
+        view.press("Enter")
+        view.wait_text("OLD 1")
+        view.press("D")
+        view.wait_text("The agent of this host finds nothing wrong.")
+        view.press("Esc")
+        view.wait_for(lambda: "OLD" in view.lines[0])
+        assert "mute has been silent for 1" in view.lines[0] and "LIVE" not in view.lines[0]
+        age = view.lines[0].rsplit("OLD ", 1)[1]
+        view.wait_for(lambda: view.lines[0].rsplit("OLD ", 1)[1] != age, "the age to grow", 5)
+        view.press("q")
+        view.wait_for(lambda: "mute" in names(view))
+        while not view.line_of("alpha").startswith("▸"):
+            view.press("Down")
+            view.wait_frame()
+        view.press("Enter")
+        view.wait_text("held back by the power limit")
+        assert "LIVE" in view.lines[0]
+        view.press("D")
+        view.wait_text("What is wrong")
+        view.press("Esc", "q")
+        view.wait_for(lambda: "alpha" in names(view))
+        view.press("q")
+        assert view.exit_code() == 0
+
+
+def test_a_signal_ends_it_inside_of_a_host_too(tmp_path: Path, engine: Engine) -> None:
+    with fleet(tmp_path, url_of(engine)) as view:
+        view.press("Enter")
+        view.wait_text("LIVE")
+        begun = time.monotonic()
+        view.signal(signal.SIGTERM)
+        assert view.exit_code() == 0 and time.monotonic() - begun < 1
+
+
+class Between(Impostor):
+    """Passes questions on to an engine, until it is to hang."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self.hangs = threading.Event()
+        self.answer = lambda path, form: self.pass_on(f"{url_of(engine)}{path}", form)
+
+    def pass_on(self, url: str, form: dict[str, list[str]]) -> tuple[int, bytes]:
+        if self.hangs.is_set():
+            time.sleep(30)
+        with urllib.request.urlopen(url, urllib.parse.urlencode(form, doseq=True).encode(), timeout=20) as answer:
+            return answer.status, answer.read()
+
+
+def test_an_engine_that_hangs_while_somebody_looks_back_holds_nobody(tmp_path: Path, engine: Engine) -> None:
+    with Between(engine) as between, Top(tmp_path, command=[GPULSE, "top", "--url", between.url, "--host", "alpha"]) as view:
+        view.wait_text("H100")
+        between.hangs.set()
+        # Far back, which only the engine knows.
+        view.press("g")
+        view.type("-3h")
+        view.press("Enter")
+        view.wait_text("asking the engine: 1 s   Esc gives up")
+        view.press("Esc")
+        view.wait_text("the engine did not answer in time")
+        # The sample on the screen gets old meanwhile, and can still be left.
+        view.press("g")
+        view.type("-3h")
+        view.press("Enter")
+        view.wait_text("asking the engine: 1 s")
+        begun = time.monotonic()
+        view.press("q")
+        assert view.exit_code() == 0 and time.monotonic() - begun < 1
+
+
+def test_what_lets_us_in_is_shown_to_no_other_engine(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("secret\n")
+    (tmp_path / "config.toml").write_text(f'[fleet]\nurl = "http://127.0.0.1:9"\nurl-token-file = "{tmp_path}/token"\n')
+    with Impostor(401) as other:
+        command = [GPULSE, "--config", tmp_path / "config.toml", "top", "--url", other.url, "--host", "n1"]
+        with Top(tmp_path, command=command, ready="401") as view:
+            assert view.exit_code() == 1
+        assert other.asked and not any(authorization for _, authorization in other.asked)
 
 
 def test_the_view_stays_when_the_engine_goes(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

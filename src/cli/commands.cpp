@@ -101,7 +101,8 @@ void add_top(OptionList &list, Options &options) {
   add_choice_of_gpus(list, options);
   list.duration("--since", options.since, "look back into the history, so far: 12h, 30d").command_line_only();
   list.text("--history", options.history, "the history to look back into (that of the agent)").value_name("FILE");
-  list.text("--host", options.host, "a host that an engine knows: that of --url, or of [fleet] in the configuration")
+  list.text("--host", options.host,
+            "this host, as a metrics engine knows it (--url, or url in [fleet] of the configuration)")
       .value_name("NAME")
       .command_line_only();
   add_engine(list, options);

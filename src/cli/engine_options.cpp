@@ -39,21 +39,29 @@ bool is_given(const Options &options, std::string_view name) {
   });
 }
 
+std::optional<std::string> given_of(const Options &options, std::span<const std::string_view> beginnings) {
+  for (const auto &word : options.words) {
+    const bool is_one = std::ranges::any_of(beginnings, [&](auto one) { return word.starts_with(one); });
+    if (is_one) return word.substr(0, word.find('='));
+  }
+  return std::nullopt;
+}
+
 Options with_configured_engine(Options options) {
   if (options.configured_fleet == nullptr) return options;
   const auto &other = *options.configured_fleet;
-  const auto take = [](std::string &to, const std::string &from) {
-    if (to.empty()) to = from;
-  };
-  take(options.url, other.url);
-  const bool has_rights = !options.url_token_file.empty() || !options.url_user.empty();
-  if (!has_rights) {
-    options.url_token_file = other.url_token_file;
-    options.url_user = other.url_user;
-    options.url_password_file = other.url_password_file;
+  // What lets us in there is shown to no other engine.
+  if (options.url.empty() || options.url == other.url) {
+    options.url = other.url;
+    const bool has_rights = !options.url_token_file.empty() || !options.url_user.empty();
+    if (!has_rights) {
+      options.url_token_file = other.url_token_file;
+      options.url_user = other.url_user;
+      options.url_password_file = other.url_password_file;
+    }
+    if (options.url_ca_file.empty()) options.url_ca_file = other.url_ca_file;
   }
-  take(options.url_ca_file, other.url_ca_file);
-  if (!is_given(options, "--url-timeout")) options.url_timeout = other.url_timeout;
+  if (options.url_timeout == Options().url_timeout) options.url_timeout = other.url_timeout;
   return options;
 }
 

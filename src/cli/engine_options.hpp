@@ -2,6 +2,10 @@
 // How an engine that answers PromQL is reached: the same options for every command that asks one.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
+
 #include "base/result.hpp"
 #include "cli/command_line.hpp"
 #include "cli/options.hpp"
@@ -17,6 +21,8 @@ void add_engine_rights(OptionList &list, Options &options, const OptionHandle &a
 
 // What is given with the name, as "--name VALUE" or "--name=VALUE".
 bool is_given(const Options &options, std::string_view name);
+// The first word that begins like one of these, without its value.
+std::optional<std::string> given_of(const Options &options, std::span<const std::string_view> beginnings);
 
 // For a command that is not `gpulse fleet`: the command line goes before [fleet] of the configuration.
 Options with_configured_engine(Options options);

@@ -38,7 +38,7 @@ Result<std::optional<WallTime>> moment_of(const Options &options) {
     return failure(fmt::format("\"{}\" is not a time", options.fleet_at),
                    "2026-11-16 01:00, 01:00, yesterday 18:00, 2026-11-16T01:00Z or -3h");
   }
-  if (*moment > now) return failure("--at lies in the future", "2026-11-16 01:00, 01:00, yesterday 18:00 or -3h");
+  if (*moment > now) return failure("--at is in the future", "2026-11-16 01:00, 01:00, yesterday 18:00 or -3h");
   return moment;
 }
 
@@ -97,7 +97,7 @@ int watch(fleet::FleetAsker &asker, FleetWriter &writer, const Options &options,
 
 int run_fleet(const Options &options) {
   if (options.url.empty()) {
-    return fail({"which engine to ask is not said",
+    return fail({"no engine was given",
                  "give --url http://prometheus:9090, or url in [fleet] of the "
                  "configuration"},
                 kUsage);

@@ -36,7 +36,9 @@ void add_fleet(OptionList &list, Options &options) {
   list.flag("--ascii", options.ascii, "plain ASCII");
   list.footer(
       "  gpulse fleet --url http://prometheus:9090                     all hosts, those with troubles first\n"
-      "  gpulse fleet --url http://prometheus:9090 --watch             the same, every 15 seconds\n"
+      "  gpulse fleet --url http://prometheus:9090 --watch             the same, every 15 seconds; on a terminal with "
+      "keys:\n"
+      "                                                                Enter opens a host, ? lists them\n"
       "  gpulse fleet --url http://prometheus:9090 --by user --sort waste\n"
       "  gpulse fleet --url http://prometheus:9090 --filter user=ann --filter 'host=node1*'\n"
       "  gpulse fleet --url http://prometheus:9090 --at 'yesterday 18:00' --json\n"

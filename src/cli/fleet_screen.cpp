@@ -88,8 +88,8 @@ Result<Left> walk(const Options &options, fleet::FleetBrowser &browser, fleet::F
   while (true) {
     browser.take(watch.news());
     const auto size = terminal.size();
-    auto style = style_of(options, STDOUT_FILENO);
-    style.width = size.columns;
+    auto style = screen_style(options);
+    style.width = options.width > 0 ? std::min(static_cast<int>(options.width), size.columns) : size.columns;
     const auto bytes = screen.changes(browser.draw(style, size.rows, monotonic_now()));
     if (!bytes.empty()) {
       if (const auto written = terminal.write(bytes); !written) {
@@ -134,7 +134,8 @@ std::optional<Error> first_trouble(const fleet::FleetWatch &watch, Bell &bell) {
 }  // namespace
 
 bool has_fleet_screen(const Options &options) {
-  const bool is_stream = options.json || options.csv || options.count.has_value();
+  const bool is_stream =
+      options.json || options.csv || options.count || is_given(options, "-n") || is_given(options, "--top");
   return !is_stream && ::isatty(STDIN_FILENO) == 1 && !why_no_screen("gpulse fleet --watch", {}) &&
          ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
 }
@@ -153,8 +154,9 @@ int run_fleet_screen(const Options &options, const fleet::EngineOptions &engine,
   while (true) {
     auto left = walk(options, browser, watch, bell);
     if (!left) return fail(left.error());
-    if (!left->host) return kGood;
+    if (!left->host || Terminal::was_stopped()) return kGood;
     const auto shown = show_host(of_host, *look, engine, *left->host, watch.news().at);
+    if (Terminal::was_stopped()) return kGood;
     if (!shown) browser.say(shown.error().line());
   }
 }

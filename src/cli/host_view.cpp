@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/nearest.hpp"
+#include "cli/choice.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
@@ -28,16 +30,38 @@ std::chrono::seconds step_for(std::chrono::nanoseconds span) {
   return std::max<std::chrono::seconds>(kFineStep, std::chrono::ceil<std::chrono::seconds>(span / kMostSteps));
 }
 
-fleet::HostFeedOptions feed_options_of(const fleet::EngineOptions &engine, const fleet::FleetHost &host,
-                                       std::chrono::nanoseconds span) {
-  return {.engine = engine, .host = {host.instance, host.name, host.exporter}, .interval = step_for(span)};
+// What is about this machine, or about a recording.
+constexpr std::array<std::string_view, 8> kNotOfAHost{"--replay",  "--demo",   "--at",      "--speed",
+                                                      "--history", "--source", "--sysroot", "--wake"};
+
+fleet::HostFeedOptions feed_options_of(const Options &options, const fleet::EngineOptions &engine,
+                                       const fleet::FleetHost &host, std::chrono::nanoseconds span) {
+  fleet::HostFeedOptions how{.engine = engine,
+                             .host = {host.instance, host.name, host.exporter},
+                             .interval = step_for(span),
+                             .last = host.silent_for ? host.last : std::nullopt,
+                             .patience = std::make_shared<feed::Patience>()};
+  if (is_given(options, "--interval")) how.interval = std::max<std::chrono::nanoseconds>(options.interval, 1s);
+  return how;
 }
 
 feed::JoinedTimeline::OpenPast past_of(const fleet::HostFeedOptions &options) {
-  return [options](WallTime before) -> std::unique_ptr<feed::Timeline> {
-    auto past = fleet::open_host_past(options, before - kUsualPast, before - 1s);
-    return past ? std::move(*past) : nullptr;
-  };
+  return [options](WallTime before) { return fleet::open_host_past(options, before - kUsualPast, before - 1s); };
+}
+
+// Wrong usage, in the order in which it helps most.
+std::optional<Error> refuse(const Options &options) {
+  if (const auto word = given_of(options, kNotOfAHost)) {
+    return Error{fmt::format("--host cannot be combined with {}", *word), "it shows what a metrics engine has"};
+  }
+  if (std::ranges::find(options.devices, "visible") != options.devices.end()) {
+    return Error{"-i visible is about this machine", "with --host give -i 0,1 or a UUID"};
+  }
+  if (options.url.empty()) {
+    return Error{"--host needs an engine to ask",
+                 "give --url http://prometheus:9090, or url in [fleet] of the configuration"};
+  }
+  return std::nullopt;
 }
 
 std::string lower_name(const fleet::FleetHost &host) { return lower(host.name.str()); }
@@ -64,11 +88,11 @@ Result<fleet::FleetHost> find_host(const fleet::FleetSnapshot &fleet, const std:
 
 Result<void> show_host(const Options &options, const TopLook &look, const fleet::EngineOptions &engine,
                        const fleet::FleetHost &host, std::optional<WallTime> at) {
-  const auto span = at || options.since ? options.since.value_or(kUsualPast) : kUsualPast;
-  const auto how = feed_options_of(engine, host, span);
+  const auto span = options.since.value_or(kUsualPast);
+  const auto how = feed_options_of(options, engine, host, span);
   auto feed = [&]() -> Result<std::unique_ptr<feed::Feed>> {
     if (!at && !options.since) return fleet::open_host(how);
-    const SlowNotice notice(fmt::format("asking for the past of {}", host.name));
+    const SlowNotice notice(fmt::format("asking for the history of {}", host.name));
     const auto last = at.value_or(wall_now());
     return fleet::replay_host(how, last - span, last);
   }();
@@ -77,6 +101,11 @@ Result<void> show_host(const Options &options, const TopLook &look, const fleet:
   loop.app.no_actions = "these are processes of another host";
   loop.app.elsewhere = true;
   loop.app.interval = how.interval;
+  loop.patience = how.patience;
+  Choice choice(options, false);
+  if (!choice.is_everything()) {
+    loop.app.part = [&choice](const SnapshotPtr &sample) { return choice.part_of(sample); };
+  }
   if (auto *recording = (*feed)->recording(); recording != nullptr) {
     loop.app.start = recording->end() - 1;
     loop.app.paused = true;
@@ -88,25 +117,19 @@ Result<void> show_host(const Options &options, const TopLook &look, const fleet:
 
 int run_top_of_host(const Options &given) {
   const auto options = with_configured_engine(given);
-  if (options.url.empty()) {
-    return fail({"which engine knows the host is not said",
-                 "give --url http://prometheus:9090, or url in [fleet] of the configuration"},
-                kUsage);
-  }
-  if (options.demo || !options.replay.empty()) {
-    return fail({"--host is of an engine", "leave out --replay and --demo"}, kUsage);
-  }
-  if (const auto no_screen = why_no_screen("gpulse top", "use gpulse fleet"); no_screen) return fail(*no_screen);
+  if (const auto wrong = refuse(options)) return fail(*wrong, kUsage);
   auto engine = engine_options(options);
   if (!engine) return fail(engine.error(), kUsage);
   const auto look = top_look(options);
   if (!look) return fail(look.error(), kUsage);
+  if (const auto no_screen = why_no_screen("gpulse top", "use gpulse fleet"); no_screen) return fail(*no_screen);
   fleet::FleetAsker asker(*engine);
   auto fleet = [&] {
     const SlowNotice notice(fmt::format("asking {}", asker.place()));
     return asker.ask(wall_now());
   }();
   if (!fleet) return fail(fleet.error().error);
+  if ((*fleet)->hosts.empty()) return fail(no_gpus_known(asker.place()));
   const auto host = find_host(**fleet, options.host);
   if (!host) return fail(host.error());
   const auto done = show_host(options, *look, *engine, *host);

@@ -29,14 +29,10 @@ constexpr std::array<std::string_view, 11> kOfTheMachine{"--history", "--keep-",
 
 // What the configuration says of an agent may stand there all the same.
 std::optional<Error> refuse_machine(const Options &options) {
-  for (const auto &word : options.words) {
-    const auto *const found = std::ranges::find_if(kOfTheMachine, [&](auto one) { return word.starts_with(one); });
-    if (found == kOfTheMachine.end()) continue;
-    return Error{fmt::format("{} makes no sense with --fleet, which reads no GPU of this machine",
-                             word.substr(0, word.find('='))),
-                 "start another gpulse serve for this machine"};
-  }
-  return std::nullopt;
+  const auto word = given_of(options, kOfTheMachine);
+  if (!word) return std::nullopt;
+  return Error{fmt::format("{} makes no sense with --fleet, which reads no GPU of this machine", *word),
+               "start another gpulse serve for this machine"};
 }
 
 std::expected<serve::FleetSiteOptions, Refused> site_options(const Options &given) {
@@ -44,8 +40,8 @@ std::expected<serve::FleetSiteOptions, Refused> site_options(const Options &give
   if (auto wrong = refuse_machine(given)) return refuse(std::move(*wrong));
   const auto options = with_configured_engine(given);
   if (options.url.empty()) {
-    return refuse({"which engine to ask is not said",
-                   "give --fleet http://prometheus:9090, or url in [fleet] of the configuration"});
+    return refuse(
+        {"no engine was given", "give --fleet http://prometheus:9090, or url in [fleet] of the configuration"});
   }
   auto engine = engine_options(options);
   if (!engine) return refuse(engine.error());

@@ -33,7 +33,7 @@ Result<feed::Feed *> open_since(const Options &options, const feed::Options &rea
 feed::JoinedTimeline::OpenPast past_of(const Options &options, const feed::Options &reading) {
   // A history is of the whole machine, as an agent sees it.
   if (!reading.agent && options.history.empty()) return {};
-  return [wanted = options.history](WallTime before) -> std::unique_ptr<feed::Timeline> {
+  return [wanted = options.history](WallTime before) -> Result<std::unique_ptr<feed::Timeline>> {
     const auto file = history_to_read(wanted);
     if (!file) return nullptr;
     auto past = feed::open_past(*file, {WallTime{}, before});
@@ -54,7 +54,7 @@ void set_start(const Options &options, feed::Timeline &recording, tui::AppOption
 }  // namespace
 
 int run_top(const Options &options) {
-  if (!options.host.empty()) return run_top_of_host(options);
+  if (is_given(options, "--host")) return run_top_of_host(options);
   if (is_given(options, "--url")) return fail({"--url needs --host", "gpulse fleet lists the hosts"}, kUsage);
   // A terminal does not help whoever names a recording that is not there; no driver is opened without one.
   const bool recorded = options.since || !options.replay.empty();
@@ -65,7 +65,6 @@ int run_top(const Options &options) {
   if (options.since && (options.demo || !options.replay.empty())) {
     return fail({"--since is for the history", "leave out --replay and --demo"}, kUsage);
   }
-  if (const auto query = tui::Query::parse(options.filter); !query) return fail(query.error(), kUsage);
   auto reading = feed_options(options);
   reading.continuous = true;
   reading.notice = {};  // told on the screen

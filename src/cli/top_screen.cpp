@@ -72,19 +72,26 @@ Result<TopLook> top_look(const Options &options) {
   if (!remembered) return std::unexpected(remembered.error());
   auto settings = settings_of(options, *remembered);
   if (!settings) return std::unexpected(settings.error());
+  if (const auto query = tui::Query::parse(options.filter); !query) return std::unexpected(query.error());
   look.remembered = std::move(*remembered);
   look.settings = std::move(*settings);
   return look;
 }
 
+term::Style screen_style(const Options &options) {
+  auto style = style_of(options, STDOUT_FILENO);
+  // The console's font has neither braille nor blocks.
+  style.unicode = style.unicode && variable("TERM") != "linux";
+  return style;
+}
+
 tui::LoopOptions loop_options(const Options &options, const TopLook &look, bool live) {
-  const auto style = style_of(options, STDOUT_FILENO);
+  const auto style = screen_style(options);
   tui::LoopOptions loop{.depth = depth_of(options, style)};
   loop.settings_file = look.file;
   loop.remembered = look.remembered;
   loop.app = {.settings = look.settings,
-              // The console's font has neither braille nor blocks.
-              .unicode = style.unicode && variable("TERM") != "linux",
+              .unicode = style.unicode,
               .no_actions = why_no_actions(options, live),
               .filter = options.filter,
               .part = {},

@@ -22,6 +22,9 @@ struct TopLook {
 // An error is wrong usage.
 Result<TopLook> top_look(const Options &options);
 
+// With what this terminal can show.
+term::Style screen_style(const Options &options);
+
 tui::LoopOptions loop_options(const Options &options, const TopLook &look, bool live);
 
 }  // namespace gpulse::cli

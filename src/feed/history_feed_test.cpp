@@ -45,6 +45,36 @@ class HistoryFeedTest : public ::testing::Test {
   int opened_ = 0;
 };
 
+TEST_F(HistoryFeedTest, APastThatCannotBeReadNowMayBeReadLater) {
+  LiveTimeline live;
+  live.add(sample(300));
+  bool is_away = true;
+  JoinedTimeline joined(live, [&](WallTime before) -> Result<std::unique_ptr<Timeline>> {
+    return is_away ? failure("nobody answers") : past()(before);
+  });
+  EXPECT_EQ(joined.reach_back().error().what, Text("nobody answers"));
+  EXPECT_TRUE(joined.can_reach_back());
+  EXPECT_EQ(joined.end() - joined.first(), 1U);
+  is_away = false;
+  ASSERT_TRUE(joined.reach_back());
+  EXPECT_EQ(joined.end() - joined.first(), 301U);
+}
+
+TEST(LiveTimeline, KnowsWhatWasToldOfEachSample) {
+  LiveTimeline live;
+  live.add(sample(0));
+  EXPECT_FALSE(live.told(0)) << "nobody did";
+  ToldFindings hung{.is_known = true, .all = {{.id = insight::FindingId::hung}}};
+  live.add(sample(1), hung);
+  live.add(sample(2), hung);
+  live.add(sample(3), ToldFindings{.is_known = true});
+  EXPECT_FALSE(live.told(0));
+  EXPECT_EQ(live.told(1), hung);
+  EXPECT_EQ(live.told(2), hung);
+  ASSERT_TRUE(live.told(3));
+  EXPECT_TRUE(live.told(3)->all.empty());
+}
+
 TEST_F(HistoryFeedTest, IsARecordingToThoseWhoPlayIt) {
   auto feed = open_history(path_, {at(100), at(1000)}, {.speed = 1e6});
   ASSERT_TRUE(feed.has_value()) << feed.error().line();
@@ -78,7 +108,7 @@ TEST_F(HistoryFeedTest, ComesBeforeWhatIsSeenLive) {
   EXPECT_TRUE(joined.can_reach_back());
   EXPECT_EQ(opened_, 0) << "nobody has gone back so far";
 
-  joined.reach_back();
+  EXPECT_TRUE(joined.reach_back());
   live.add(sample(310));
   EXPECT_FALSE(joined.can_reach_back());
   EXPECT_EQ(joined.time(newest), at(309)) << "a number stays that of its sample";
@@ -101,7 +131,7 @@ TEST_F(HistoryFeedTest, IsLookedForOnceWhereThereIsNone) {
   JoinedTimeline early(live, past());
   EXPECT_FALSE(early.can_reach_back()) << "there is no sample to go back from";
   live.add(sample(-100));
-  early.reach_back();
+  EXPECT_TRUE(early.reach_back());
   EXPECT_EQ(opened_, 1);
   EXPECT_FALSE(early.can_reach_back());
   EXPECT_EQ(early.end() - early.first(), 1U);

@@ -3,12 +3,16 @@
 // or a recording. UI thread only.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/result.hpp"
+#include "insight/finding.hpp"
 #include "model/snapshot.hpp"
 #include "record/journal.hpp"
 #include "record/replay.hpp"
@@ -17,6 +21,21 @@ namespace gpulse::feed {
 
 // Whether a recording holds the moment that --at names, counted from its start; else an error that says how long it is.
 Result<void> check_place(std::optional<std::chrono::nanoseconds> at, WallTime first, WallTime last);
+
+// What others found to be wrong at a sample.
+struct ToldFindings {
+  bool is_known = false;  // false: nobody looks
+  std::vector<insight::Finding> all{};
+  WallTime begin{};  // a finding that is known since then may be older
+
+  bool operator==(const ToldFindings &) const = default;
+};
+
+// Whether somebody who wants to see a sample of another machine goes on waiting for it. Asked again and again, on the
+// thread that wants it.
+struct Patience {
+  std::function<bool(std::chrono::nanoseconds so_far)> goes_on{};  // empty: until there is an answer
+};
 
 class Timeline {
  public:
@@ -30,12 +49,14 @@ class Timeline {
   virtual std::uint64_t end() const = 0;
   virtual WallTime time(std::uint64_t number) const = 0;
   virtual Result<SnapshotPtr> at(std::uint64_t number) = 0;
+  // None: who shows the sample judges it.
+  virtual std::optional<ToldFindings> told(std::uint64_t /*number*/) { return std::nullopt; }
   // The last at or before the time, else the first.
   virtual std::uint64_t find(WallTime time) = 0;
 
   // Whether there may be more before first(), which reach_back() looks for. That can take a moment.
   virtual bool can_reach_back() const { return false; }
-  virtual void reach_back() {}
+  virtual Result<void> reach_back() { return {}; }
 
   bool empty() const { return first() == end(); }
 };
@@ -45,12 +66,13 @@ class LiveTimeline final : public Timeline {
  public:
   LiveTimeline();
 
-  void add(SnapshotPtr snapshot);
+  void add(SnapshotPtr snapshot, std::optional<ToldFindings> told = {});
 
   std::uint64_t first() const override { return journal_ ? journal_->first() : newest_number(); }
   std::uint64_t end() const override { return count_; }
   WallTime time(std::uint64_t number) const override;
   Result<SnapshotPtr> at(std::uint64_t number) override;
+  std::optional<ToldFindings> told(std::uint64_t number) override;
   std::uint64_t find(WallTime time) override;
 
  private:
@@ -59,22 +81,24 @@ class LiveTimeline final : public Timeline {
   std::optional<record::Journal> journal_;  // none: it cannot be kept, only the newest is there
   SnapshotPtr newest_;
   std::uint64_t count_ = 0;
+  std::map<std::uint64_t, std::optional<ToldFindings>> told_;  // from this sample on, until the next one here
 };
 
 // What is seen live, and before it what others have kept, which is opened when somebody wants to look there.
 class JoinedTimeline final : public Timeline {
  public:
-  // Gives the samples before this time; null: there are none.
-  using OpenPast = std::function<std::unique_ptr<Timeline>(WallTime before)>;
+  // Gives the samples before this time; null: there are none. After an error it is asked again.
+  using OpenPast = std::function<Result<std::unique_ptr<Timeline>>(WallTime before)>;
   JoinedTimeline(LiveTimeline &live, OpenPast open_past) : live_(live), open_past_(std::move(open_past)) {}
 
   std::uint64_t first() const override { return kFirstLive + live_.first() - past_size(); }
   std::uint64_t end() const override { return kFirstLive + live_.end(); }
   WallTime time(std::uint64_t number) const override;
   Result<SnapshotPtr> at(std::uint64_t number) override;
+  std::optional<ToldFindings> told(std::uint64_t number) override;
   std::uint64_t find(WallTime time) override;
   bool can_reach_back() const override;
-  void reach_back() override;
+  Result<void> reach_back() override;
 
  private:
   // Leaves enough numbers for all that may have been before.

@@ -49,6 +49,34 @@ void erase_last_letter(std::string &text) {
   if (!text.empty()) text.pop_back();
 }
 
+// So that it stands for this name alone.
+std::string as_pattern(std::string_view name) {
+  std::string pattern;
+  for (const char letter : name) {
+    const bool is_special = letter == '*' || letter == '?' || letter == '[';
+    pattern += is_special ? fmt::format("[{}]", letter) : std::string(1, letter);
+  }
+  return pattern;
+}
+
+struct KeyHelp {
+  std::string_view keys, what;
+};
+constexpr std::array kKeys{
+    KeyHelp{"Enter", "open: a group's hosts, a host in the live view"},
+    KeyHelp{"Esc Backspace", "back"},
+    KeyHelp{"Up Down k j PgUp PgDn Home End", "choose a line"},
+    KeyHelp{"b B", "group by the next, the previous: host, cluster, user, job, account, pod, model"},
+    KeyHelp{"s S", "sort by the next, the previous: health, waste, use, name"},
+    KeyHelp{"w", "sort by waste"},
+    KeyHelp{"/ f", "filter: user=ann host=node1* state=lost, or any word"},
+    KeyHelp{"x", "no filter"},
+    KeyHelp{"t", "show another time: 01:00, yesterday 18:00, -3h, now"},
+    KeyHelp{"Left Right", "5 minutes earlier, later; with Shift an hour"},
+    KeyHelp{"n", "now, and from now on"},
+    KeyHelp{"q F10 Ctrl-C", "quit"},
+};
+
 template <class Enum>
 Enum next_of(Enum value, std::size_t count, std::ptrdiff_t by) {
   const auto all = static_cast<std::ptrdiff_t>(count);
@@ -103,6 +131,13 @@ void FleetBrowser::look_again() {
   select(same == view_.groups.end() || is_first_look ? page().place : found);
 }
 
+// What comes first now is what was asked for.
+void FleetBrowser::start_over() {
+  page().selected = {};
+  page().place = 0;
+  look_again();
+}
+
 void FleetBrowser::select(std::size_t place) {
   if (view_.groups.empty()) return;
   auto &now = page();
@@ -121,11 +156,14 @@ void FleetBrowser::open_selected() {
   if (page().place >= view_.groups.size()) return;
   const auto &group = view_.groups[page().place];
   const auto by = page().question.by;
-  if (group.kind != GroupKind::named) return say("these have no name by which they could be shown alone");
+  if (group.kind != GroupKind::named) return say("this group has no name, so it cannot be opened");
   if (by != FleetBy::host) {
     auto question = page().question;
     question.by = FleetBy::host;
-    question.filters.push_back({std::string(kFleetBy[static_cast<std::size_t>(by)]), group.name.str()});
+    const std::string word(kFleetBy[static_cast<std::size_t>(by)]);
+    // Another name beside it would do as well.
+    std::erase_if(question.filters, [&](const FleetFilter &filter) { return filter.word == word; });
+    question.filters.push_back({word, as_pattern(group.name.str())});
     pages_.push_back({.question = std::move(question)});
     return look_again();
   }
@@ -148,6 +186,7 @@ void FleetBrowser::begin_asking(Asking what, std::string typed) {
 
 void FleetBrowser::handle(const KeyPress &press, WallTime now) {
   said_.clear();
+  if (std::exchange(is_helping_, false)) return;
   if (asking_ != Asking::nothing) return handle_typing(press, now);
   const auto page_rows = static_cast<std::ptrdiff_t>(std::max<std::size_t>(shown_, 2)) - 1;
   switch (press.key) {
@@ -195,21 +234,14 @@ void FleetBrowser::handle(const KeyPress &press, WallTime now) {
     case U'b':
     case U'B':
       question.by = next_of(question.by, kFleetBy.size(), press.character == U'b' ? 1 : -1);
-      page().selected = {};
-      page().place = 0;
-      return look_again();
+      return start_over();
     case U's':
     case U'S':
       question.sort = next_of(question.sort, kFleetSorts.size(), press.character == U's' ? 1 : -1);
-      // What comes first now is what was asked for.
-      page().selected = {};
-      page().place = 0;
-      return look_again();
+      return start_over();
     case U'w':
       question.sort = FleetSort::waste;
-      page().selected = {};
-      page().place = 0;
-      return look_again();
+      return start_over();
     case U'/':
     case U'f':
       return begin_asking(Asking::filter, fleet_filter_text(question.filters));
@@ -223,9 +255,8 @@ void FleetBrowser::handle(const KeyPress &press, WallTime now) {
       return;
     case U'?':
     case U'h':
-      return say(
-          "Enter: in depth, Esc: back, b: by what, s: sorted how, /: filter, x: no filter, t: another time, "
-          "arrows left and right: 5 min, with Shift 1 h, n: now, q: quit");
+      is_helping_ = true;
+      return;
     default:
       return;
   }
@@ -275,15 +306,16 @@ void FleetBrowser::set_moment(std::string_view text, WallTime now) {
     return;
   }
   begin_asking(Asking::moment, std::string(text));
-  say(at ? "that lies in the future" : "no time: write it as 01:00, yesterday 18:00, 2026-11-16 01:00 or -3h");
+  say(at ? "that is in the future" : "not a time: try 01:00, yesterday 18:00, 2026-11-16 01:00 or -3h");
 }
 
 void FleetBrowser::step_in_time(std::chrono::seconds by, WallTime now) {
-  const auto from = news_.at.value_or(now);
+  // Several presses may come before the first is taken.
+  const auto from = (moment_ ? moment_->at : news_.at).value_or(now);
   const auto to = from + by;
   if (to < now) {
     moment_ = Moment{to};
-  } else if (news_.at) {
+  } else if (news_.at || moment_) {
     moment_ = Moment{};
   }
 }
@@ -306,21 +338,24 @@ std::string FleetBrowser::last_line(const term::Style &style, Monotonic now) con
     return term::line(
         style, {{fmt::format("asking the engine for {} s", seconds), Colour::warn}, {"   q quits", Colour::dim}});
   }
+  if (is_helping_) return term::line(style, {{"any key goes back", Colour::dim}});
   const auto &question = pages_.back().question;
-  auto left = fmt::format("by {}, sorted by {}", kFleetBy[static_cast<std::size_t>(question.by)],
+  auto what = fmt::format("by {}, sorted by {}", kFleetBy[static_cast<std::size_t>(question.by)],
                           kFleetSorts[static_cast<std::size_t>(question.sort)]);
-  if (!question.filters.empty()) left += ", only " + fleet_filter_text(question.filters);
-  const std::string_view keys = pages_.size() > 1
-                                    ? "Enter in depth  Esc back  b by  s sort  / filter  t time  ? keys  q quit"
-                                    : "Enter in depth  b by  s sort  / filter  t time  ? keys  q quit";
-  return term::line(style,
-                    {{term::clean(left, style.unicode), Colour::accent}, {"   "}, {std::string(keys), Colour::dim}});
+  if (!question.filters.empty()) what = fmt::format("only {}, {}", fleet_filter_text(question.filters), what);
+  const std::string_view back = pages_.size() > 1 ? "Esc back  " : "";
+  const auto keys = fmt::format("? keys  q quit  Enter open  {}b by  s sort  / filter  t time", back);
+  return term::line(style, {{keys, Colour::dim}, {"   "}, {term::clean(what, style.unicode), Colour::accent}});
 }
 
 std::vector<std::string> FleetBrowser::draw(const term::Style &style, int rows, Monotonic now) {
   std::vector<std::string> lines;
   const int room = std::max(rows - 1, 1);
-  if (news_.fleet == nullptr) {
+  if (is_helping_) {
+    for (const auto &[keys, what] : kKeys) {
+      lines.push_back(term::line(style, {{fmt::format("{:<32}", keys), Colour::accent}, {std::string(what)}}));
+    }
+  } else if (news_.fleet == nullptr) {
     const auto what = !news_.trouble.empty() ? news_.trouble.str() : std::string("asking the engine …");
     for (const auto &line : term::wrap(term::clean(what, style.unicode), style.width)) {
       lines.push_back(term::line(style, {{line, news_.trouble.empty() ? Colour::dim : Colour::warn}}));

@@ -52,6 +52,7 @@ class FleetBrowser {
 
   Page &page() { return pages_.back(); }
   void look_again();
+  void start_over();
   void select(std::size_t place);
   void move(std::ptrdiff_t by);
   void open_selected();
@@ -72,7 +73,7 @@ class FleetBrowser {
   std::string typed_{}, said_{};
   std::optional<FleetHost> host_{};
   std::optional<Moment> moment_{};
-  bool is_over_ = false;
+  bool is_over_ = false, is_helping_ = false;
 };
 
 // "user=ann node1": what is typed as a filter, conditions with blanks between them; a word alone stands for any name

@@ -95,9 +95,78 @@ TEST(FleetBrowser, OpensAGroupIntoItsHostsAndGoesBack) {
   walk.press(Key::down);
   EXPECT_EQ(walk.selected(), "bob");
   walk.press(Key::enter);
-  EXPECT_THAT(walk.screen(), AllOf(HasSubstr("n101"), HasSubstr("n103"), Not(HasSubstr("n100")), HasSubstr("user=bob")));
+  EXPECT_THAT(walk.screen(),
+              AllOf(HasSubstr("n101"), HasSubstr("n103"), Not(HasSubstr("n100")), HasSubstr("user=bob")));
   walk.press(Key::escape);
   EXPECT_EQ(walk.selected(), "bob");
+}
+
+TEST(FleetBrowser, AGroupOpensIntoItsOwnHostsAlone) {
+  // Two users were asked for; either would do for a filter.
+  Walk walk(fleet_of(4), {.by = FleetBy::user, .sort = FleetSort::name, .filters = {{"user", "ann"}, {"user", "bob"}}});
+  EXPECT_EQ(walk.selected(), "ann");
+  walk.press(Key::enter);
+  EXPECT_THAT(walk.screen(), AllOf(HasSubstr("n100"), HasSubstr("n102"), Not(HasSubstr("n101"))));
+}
+
+TEST(FleetBrowser, ANameIsNoPatternWhenItIsOpened) {
+  auto fleet = fleet_of(3);
+  fleet->gpus[0].owners = {{.job = "train[1]"}};
+  fleet->gpus[1].owners = {{.job = "train1"}};
+  fleet->gpus[2].owners = {{.job = "tr*"}};
+  for (const auto *wanted : {"n100", "n101", "n102"}) {
+    Walk walk(fleet, {.by = FleetBy::job, .sort = FleetSort::name});
+    const std::string job = wanted == std::string("n100")   ? "train[1]"
+                            : wanted == std::string("n101") ? "train1"
+                                                            : "tr*";
+    for (int i = 0; i < 3 && walk.selected() != job; ++i) walk.press(Key::down);
+    ASSERT_EQ(walk.selected(), job);
+    walk.press(Key::enter);
+    for (const auto *host : {"n100", "n101", "n102"}) {
+      EXPECT_EQ(walk.screen().contains(host), host == std::string(wanted)) << job << " " << host;
+    }
+  }
+}
+
+TEST(FleetBrowser, TellsAllItsKeysAndThatThereAreSome) {
+  Walk walk(fleet_of(3));
+  EXPECT_THAT(walk.lines(24, 80).back(), AllOf(HasSubstr("? keys"), HasSubstr("q quit")));
+  walk.type("?");
+  std::string help;
+  for (const auto &line : walk.lines(24, 80)) help += line + '\n';
+  for (const auto *key :
+       {"Enter", "Esc", "PgUp", "b B", "s S", "w ", "/ f", "x ", "t ", "Left Right", "Shift", "n ", "F10"}) {
+    EXPECT_THAT(help, HasSubstr(key));
+  }
+  walk.type("q");
+  EXPECT_FALSE(walk.browser.is_over()) << "the key only closes the help";
+  EXPECT_EQ(walk.selected(), "n100");
+}
+
+TEST(FleetBrowser, ShowsWhatIsSelectedOnTheSmallestScreen) {
+  auto fleet = fleet_of(30);
+  fleet->warning = std::string(300, 'w');
+  fleet->gpus[3].state = GpuState::lost;
+  Walk walk(fleet, {.sort = FleetSort::name});
+  for (int i = 0; i < 20; ++i) walk.press(Key::down);
+  std::string screen;
+  for (const auto &line : walk.lines(5, 20)) screen += line + '\n';
+  EXPECT_THAT(screen, HasSubstr("> n120"));
+}
+
+TEST(FleetBrowser, EachStepInTimeCounts) {
+  Walk walk(fleet_of(1));
+  walk.press(Key::left);
+  walk.press(Key::left);
+  walk.press(Key::left, true);
+  const auto moment = walk.browser.take_moment();
+  ASSERT_TRUE(moment && moment->at);
+  EXPECT_EQ(*moment->at, kNow - 70min);
+  walk.press(Key::left);
+  walk.press(Key::right);
+  const auto back = walk.browser.take_moment();
+  ASSERT_TRUE(back);
+  EXPECT_FALSE(back->at) << "back where it began, which is now";
 }
 
 TEST(FleetBrowser, FiltersByWhatIsTyped) {
@@ -151,7 +220,7 @@ TEST(FleetBrowser, GoesBackInTimeAndReturns) {
   walk.type("tomorrow");
   walk.press(Key::enter);
   EXPECT_FALSE(walk.browser.take_moment());
-  EXPECT_THAT(walk.screen(), HasSubstr("no time"));
+  EXPECT_THAT(walk.screen(), HasSubstr("not a time"));
 }
 
 TEST(FleetBrowser, ScrollsToWhatIsSelected) {
@@ -186,10 +255,11 @@ TEST(FleetBrowser, HasNothingToOpenWhereThereIsNoName) {
   fleet->gpus[0].held = false;
   Walk walk(fleet, {.by = FleetBy::user});
   walk.press(Key::enter);
-  EXPECT_THAT(walk.screen(), HasSubstr("these have no name"));
+  EXPECT_THAT(walk.screen(), HasSubstr("this group has no name"));
   walk.press(Key::up);
   Walk empty(std::make_shared<FleetSnapshot>());
-  for (const auto key : {Key::enter, Key::up, Key::down, Key::end, Key::page_down, Key::home, Key::escape}) empty.press(key);
+  for (const auto key : {Key::enter, Key::up, Key::down, Key::end, Key::page_down, Key::home, Key::escape})
+    empty.press(key);
   EXPECT_FALSE(empty.browser.take_host());
 }
 

@@ -161,7 +161,7 @@ TEST(FleetText, FoldsTheQuietOnes) {
   }
   EXPECT_THAT(shown(fleet), HasSubstr("… 980 others, all well"));
   fleet.gpus[7].state = GpuState::lost;
-  EXPECT_THAT(shown(fleet, {.sort = FleetSort::name}, {.top = 1}), HasSubstr("999 others, 1 of them with something"));
+  EXPECT_THAT(shown(fleet, {.sort = FleetSort::name}, {.top = 1}), HasSubstr("999 others, 1 of them needs a look"));
   EXPECT_THAT(shown(fleet, {}, {.height = 10}), HasSubstr("others, all well"));
 }
 

@@ -289,7 +289,7 @@ Lines remark_lines(const FleetSnapshot &fleet, const FleetView &view, const Styl
   return lines;
 }
 
-// "… 812 others, all well"; "… 12 above and 800 below, 3 of them with something to see"
+// "… 812 others, all well"; "… 12 above and 800 below, 3 of them need a look"
 std::string rest_line(const FleetView &view, const FleetLines &seen, const Style &style) {
   std::size_t unwell = 0;
   for (std::size_t i = 0; i < view.groups.size(); ++i) {
@@ -299,7 +299,8 @@ std::string rest_line(const FleetView &view, const FleetLines &seen, const Style
   const auto count = view.groups.size() - seen.groups;
   const auto where = seen.first == 0 ? fmt::format("{} other{}", count, count == 1 ? "" : "s")
                                      : fmt::format("{} above and {} below", seen.first, count - seen.first);
-  const auto words = unwell == 0 ? std::string("all well") : fmt::format("{} of them with something to see", unwell);
+  const auto words = unwell == 0 ? std::string("all well")
+                                 : fmt::format("{} of them {} a look", unwell, unwell == 1 ? "needs" : "need");
   return term::line(
       style, {{fmt::format("{} {}, {}", style.ellipsis(), where, words), unwell == 0 ? Colour::dim : Colour::warn}});
 }
@@ -317,6 +318,12 @@ FleetLines fleet_lines(const FleetSnapshot &fleet, const FleetView &view, const 
   for (auto &line : fault_lines(fleet, options)) lines.push_back(std::move(line));
   for (auto &line : total_lines(view.totals, style)) lines.push_back(std::move(line));
   lines.emplace_back();
+  // Of what is too much for a small screen the groups are left.
+  constexpr std::size_t kTitleAndGroup = 2;
+  while (options.height > 0 && lines.size() > 1 &&
+         lines.size() + kTitleAndGroup > static_cast<std::size_t>(options.height)) {
+    lines.pop_back();
+  }
   const auto remarks = remark_lines(fleet, view, style, options.height);
   // Titles, and a line for the rest.
   const auto others = static_cast<int>(lines.size() + remarks.size()) + 2;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "feed/feed.hpp"
 #include "feed/timeline.hpp"
@@ -17,16 +18,16 @@ struct HostFeedOptions {
   std::chrono::nanoseconds interval = std::chrono::seconds(15);
   // Whoever follows gets its samples of so long first.
   std::chrono::seconds before{std::chrono::minutes(30)};
+  std::optional<WallTime> last{};              // its newest sample, of a host that is silent
+  std::shared_ptr<feed::Patience> patience{};  // of who looks at the past; none: until there is an answer
 };
 
 // Live: asks the engine at each interval. Where it does not answer, no sample comes and warning() says why.
 std::unique_ptr<feed::Feed> open_host(HostFeedOptions options);
 
 // Its samples of a span by number, read in pieces when they are asked for.
-EngineResult<std::unique_ptr<feed::Timeline>> open_host_past(const HostFeedOptions &options, WallTime first,
-                                                             WallTime last, const std::stop_token &stop = {});
+Result<std::unique_ptr<feed::Timeline>> open_host_past(const HostFeedOptions &options, WallTime first, WallTime last);
 // The same to be played like a recording. A span without a sample is an error.
-Result<std::unique_ptr<feed::Feed>> replay_host(const HostFeedOptions &options, WallTime first, WallTime last,
-                                                const std::stop_token &stop = {});
+Result<std::unique_ptr<feed::Feed>> replay_host(const HostFeedOptions &options, WallTime first, WallTime last);
 
 }  // namespace gpulse::fleet

@@ -235,6 +235,9 @@ void Sampler::wait(Monotonic until, bool patient, const std::stop_token &stop) {
 }
 
 [[gnu::hot]] void Sampler::fetch() const {
+  // A thread that was thought to hang may be assembling a sample.
+  const std::unique_lock lock(sampling_, std::try_to_lock);
+  if (!lock) return;
   fetch_data(this, sizeof *this);
   for (const auto &runner : runners_) runner.fetch();
   for (const auto &one : handed_out_) {

@@ -81,7 +81,7 @@ class Sampler {
   host::SelfUse self_use_;
   SharedVector<SourceStatus> statuses_;  // as last reported
   SharedVector<Event> events_;
-  std::mutex sampling_;
+  mutable std::mutex sampling_;
 };
 
 }  // namespace gpulse

@@ -125,6 +125,8 @@ Result<std::unique_ptr<Terminal>> Terminal::open(const Options &options) {
   return terminal;
 }
 
+bool Terminal::was_stopped() { return terminal_signals().stop; }
+
 Terminal::Terminal(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Terminal::~Terminal() {

@@ -22,6 +22,8 @@ class Terminal {
   };
   // Fails unless both standard input and output are terminals.
   static Result<std::unique_ptr<Terminal>> open(const Options &options);
+  // Whether the last one was asked to stop, as Events::stop tells.
+  static bool was_stopped();
   Terminal(const Terminal &) = delete;
   Terminal &operator=(const Terminal &) = delete;
   ~Terminal();

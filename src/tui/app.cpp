@@ -24,6 +24,13 @@ void App::say(std::string text, Monotonic now, bool bad) {
   session_.say(std::move(text), bad);
 }
 
+void App::set_behind(std::string why, Monotonic now) {
+  session_.now = now;
+  // Its age is shown in seconds.
+  if (!why.empty() || is_behind()) session_.requests.draw = true;
+  session_.behind = std::move(why);
+}
+
 void App::sample_came(Monotonic now) {
   session_.now = now;
   session_.sample_came();

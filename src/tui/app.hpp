@@ -45,6 +45,9 @@ class App {
   const Settings &settings() const { return session_.settings; }
   // Between two samples, as the user wants it now.
   Seconds interval() const { return session_.interval; }
+  // Why no newer sample comes from where they come from; empty: they come. What is shown is then marked as old.
+  void set_behind(std::string why, Monotonic now);
+  bool is_behind() const { return !session_.behind.empty(); }
   // A message for the user, shown for a few seconds.
   void say(std::string text, Monotonic now, bool bad = false);
 

@@ -69,9 +69,13 @@ TextLines finding_lines(const Session &session) {
     }
   }
   if (!lines.empty()) return lines;
-  lines.push_back({{session.findings.is_judged() ? "Nothing is wrong with the last half minute."
-                                                 : "Too little was seen to judge: it takes some fifteen seconds.",
-                    Colour::plain}});
+  const auto &findings = session.findings;
+  const auto *const text = findings.is_told()
+                               ? (findings.is_judged() ? "The agent of this host finds nothing wrong."
+                                                       : "There is no agent on this host that would look for findings.")
+                           : findings.is_judged() ? "Nothing is wrong with the last half minute."
+                                                  : "Too little was seen to judge: it takes some fifteen seconds.";
+  lines.push_back({{text, Colour::plain}});
   return lines;
 }
 
@@ -90,6 +94,15 @@ void FindingList::add(const SnapshotPtr &sample) {
 
 void FindingList::show(feed::Timeline &timeline, std::uint64_t number, const SnapshotPtr &sample) {
   if (number_ == number) return;
+  if (auto told = timeline.told(number)) {
+    number_ = number;
+    is_told_ = true;
+    is_judged_ = told->is_known;
+    begin_ = told->begin;
+    all_ = std::move(told->all);
+    std::ranges::stable_sort(all_, std::ranges::greater{}, &insight::Finding::weight);
+    return;
+  }
   const bool follows = number_ && *number_ + 1 == number;
   number_ = number;
   if (follows && !jumped_) return add(sample);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong at the moment that the live view shows: judged from the half minute before it, as it is played or after
-// a jump. UI thread only.
+// What is wrong at the moment that the live view shows: as its agent told it, or judged from the half minute before it,
+// as it is played or after a jump. UI thread only.
 #pragma once
 
 #include <optional>
@@ -27,6 +27,8 @@ class FindingList {
   WallTime begin() const { return begin_; }
   // Whether enough was seen to say that all is well.
   bool is_judged() const { return is_judged_; }
+  // Others looked, elsewhere, or should have.
+  bool is_told() const { return is_told_; }
 
  private:
   void add(const SnapshotPtr &sample);
@@ -39,6 +41,7 @@ class FindingList {
   WallTime last_{};      // and of the last
   std::vector<insight::Finding> all_;
   bool is_judged_ = false;
+  bool is_told_ = false;
 };
 
 // Of the devices on the screen.

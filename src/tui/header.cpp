@@ -35,6 +35,9 @@ std::vector<Span> playback_spans(const Session &session) {
     if (session.options.speed != 1) text += fmt::format(" x{:g}", session.options.speed);
     return {{std::move(text), playing ? Colour::good : Colour::warn}};
   }
+  if (playing && !session.behind.empty()) {
+    return {{fmt::format("OLD {}", duration(wall_now() - here)), Colour::bad}};
+  }
   if (playing) return {{fmt::format("LIVE {:g}s", session.interval.count()), Colour::good}};
   if (playback.in_the_past()) return {{fmt::format("PAUSED {} ago", duration(last - here)), Colour::warn}};
   return {{"PAUSED", Colour::warn}};
@@ -42,6 +45,7 @@ std::vector<Span> playback_spans(const Session &session) {
 
 std::string problems(const Session &session) {
   std::string text = session.selection_problem;
+  if (!session.behind.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", session.behind);
   for (const auto &source : session.snapshot->sources) {
     if (source.problem.empty()) continue;
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", source.name, source.problem);

@@ -101,7 +101,7 @@ void HostProcessPage::draw(const term::Area &area, const Look &look, Session &se
 void open_host_processes(Session &session) {
   if (session.snapshot == nullptr) return;
   if (session.options.replay) return session.say("a recording holds the processes on GPUs only", true);
-  if (session.options.elsewhere) return session.say("an engine knows of processes on GPUs only", true);
+  if (session.options.elsewhere) return session.say("an engine knows only the processes on GPUs", true);
   session.open(std::make_unique<HostProcessPage>());
 }
 

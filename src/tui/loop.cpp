@@ -24,10 +24,15 @@ using namespace std::chrono_literals;
 
 constexpr auto kSettlesWithin = 5s;
 
+struct Mail {
+  SnapshotPtr sample;
+  std::optional<feed::ToldFindings> told;
+};
+
 // Samples on their way from the thread that takes them.
 struct Mailbox {
   std::mutex mutex;
-  std::vector<SnapshotPtr> samples;
+  std::vector<Mail> samples;
   std::optional<Error> error;
   std::atomic<std::chrono::nanoseconds> interval{};  // what the user wants from now on; 0: as it is
 };
@@ -39,7 +44,13 @@ class Loop {
     file_ = options.remembered;
     began_ = options.app.settings;
     mouse_ = options.app.settings.mouse;
+    if (options_.patience) options_.patience->goes_on = [this](auto so_far) { return goes_on_waiting(so_far); };
     focus();
+  }
+  Loop(const Loop &) = delete;
+  Loop &operator=(const Loop &) = delete;
+  ~Loop() {
+    if (options_.patience) options_.patience->goes_on = {};
   }
 
   // `take` hands over the samples that have come since the last call.
@@ -52,11 +63,12 @@ class Loop {
         if (terminal_.wait(0ms).stop) break;
         return drawn;
       }
-      const auto events = terminal_.wait(longest_wait());
+      const auto early = std::exchange(early_, {});
+      const auto events = terminal_.wait(early.empty() ? longest_wait() : 0ms);
       if (events.stop) break;
       if (events.resized) restart();
-      const auto now = monotonic_now();
-      for (const auto &input : events.inputs) app_.handle(input, now);
+      for (const auto &input : early) app_.handle(input, monotonic_now());
+      for (const auto &input : events.inputs) app_.handle(input, monotonic_now());
       if (const auto taken = take(app_); !taken) return taken;
       app_.tick(monotonic_now());
       serve();
@@ -69,10 +81,11 @@ class Loop {
 
  private:
   std::chrono::milliseconds longest_wait() const {
-    constexpr std::chrono::milliseconds kWhileWaiting = 500ms;
+    constexpr std::chrono::milliseconds kWhileWaiting = 500ms, kWhileBehind = 1s;
     constexpr std::chrono::milliseconds kLongest = 60s;
     const auto due = app_.due();
     if (app_.waiting()) return kWhileWaiting;
+    if (app_.is_behind()) return kWhileBehind;
     if (!due) return kLongest;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - monotonic_now());
     return std::clamp(left, 0ms, kLongest);
@@ -81,8 +94,33 @@ class Loop {
   Result<void> draw() {
     if (!app_.changed()) return {};
     bytes_.clear();
-    painter_.paint(app_.draw(monotonic_now()), bytes_);
+    const auto &screen = app_.draw(monotonic_now());
+    if (std::exchange(is_painted_over_, false)) painter_.forget();
+    painter_.paint(screen, bytes_);
     return bytes_.empty() ? Result<void>{} : terminal_.write(bytes_);
+  }
+
+  // A sample is on its way from another machine, and nothing else happens until it is here.
+  bool goes_on_waiting(std::chrono::nanoseconds so_far) {
+    constexpr auto kSilent = 1s;
+    constexpr std::size_t kMostEarly = 64;
+    auto events = terminal_.wait(0ms);
+    bool goes_on = !events.stop;
+    for (auto &input : events.inputs) {
+      const auto *key = std::get_if<term::KeyPress>(&input);
+      const bool is_escape = key != nullptr && key->key == term::Key::escape;
+      const bool is_end = key != nullptr && key->key == term::Key::character &&
+                          (key->character == U'q' || (key->ctrl && key->character == U'c'));
+      goes_on = goes_on && !is_escape && !is_end;
+      if (!is_escape && early_.size() < kMostEarly) early_.push_back(std::move(input));
+    }
+    if (goes_on && so_far >= kSilent) {
+      is_painted_over_ = true;
+      const auto seconds = std::chrono::floor<std::chrono::seconds>(so_far).count();
+      static_cast<void>(terminal_.write(fmt::format("\x1b[{};1H\x1b[0m\x1b[Kasking the engine: {} s   Esc gives up",
+                                                    terminal_.size().rows, seconds)));
+    }
+    return goes_on;
   }
 
   void restart() {
@@ -124,6 +162,8 @@ class Loop {
   std::vector<MetricId> focused_plots_;
   bool mouse_;
   std::string bytes_;
+  std::vector<term::Input> early_{};  // while a sample was waited for
+  bool is_painted_over_ = false;
 };
 
 // Draws on this thread; the samples are taken on another.
@@ -138,13 +178,23 @@ Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed
   feed::JoinedTimeline joined(timeline, options.open_past);
   Loop loop(options, terminal, feed, joined);
   auto warning = feed.warning();  // who opened the feed has told of this one
+  const bool is_elsewhere = options.app.elsewhere;
+  WallTime first{};  // sample that was told of
   const auto subscription = feed.subscribe([&](const SnapshotPtr &sample) {
     // Here, because the thread that takes the samples must be the one to change it.
     if (const auto wanted = mailbox.interval.exchange({}); wanted != std::chrono::nanoseconds{}) {
       feed.set_interval(wanted);
     }
+    std::optional<feed::ToldFindings> told;
+    if (is_elsewhere) {
+      auto found = feed.findings();
+      if (first == WallTime()) first = sample->time;
+      told = {.is_known = found.has_value(),
+              .all = std::move(found).value_or(std::vector<insight::Finding>{}),
+              .begin = first};
+    }
     const std::lock_guard lock(mailbox.mutex);
-    mailbox.samples.push_back(sample);
+    mailbox.samples.push_back({sample, std::move(told)});
     terminal.wake();
   });
   const std::jthread sampling([&](const std::stop_token &stop) {
@@ -166,19 +216,22 @@ Result<void> run_live(const LoopOptions &options, term::Terminal &terminal, feed
       interval = app.interval();
       mailbox.interval = std::chrono::duration_cast<std::chrono::nanoseconds>(interval);
     }
-    std::vector<SnapshotPtr> fresh;
+    std::vector<Mail> fresh;
     {
       const std::lock_guard lock(mailbox.mutex);
       fresh.swap(mailbox.samples);
       if (mailbox.error) return std::unexpected(*mailbox.error);
     }
-    for (auto &sample : fresh) {
+    for (auto &mail : fresh) {
       const auto before = std::exchange(held, nullptr);
-      if (before != nullptr && before->time < sample->time) timeline.add(before);
-      timeline.add(std::move(sample));
+      if (before != nullptr && before->time < mail.sample->time) timeline.add(before);
+      timeline.add(std::move(mail.sample), std::move(mail.told));
       app.sample_came(monotonic_now());
     }
-    if (auto now = feed.warning(); now != warning) {
+    auto now = feed.warning();
+    if (is_elsewhere) {
+      app.set_behind(std::move(now), monotonic_now());
+    } else if (now != warning) {
       warning = std::move(now);
       if (!warning.empty()) app.say(warning, monotonic_now(), true);
     }

@@ -3,6 +3,7 @@
 // or a signal says so.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/result.hpp"
@@ -21,6 +22,8 @@ struct LoopOptions {
   Settings remembered{};  // what is in that file
   // What others kept before the first live sample, opened when the user goes back that far.
   feed::JoinedTimeline::OpenPast open_past{};
+  // Of those who fetch samples for the timeline: they wait as long as the user does.
+  std::shared_ptr<feed::Patience> patience{};
 };
 
 Result<void> run(const LoopOptions &options, feed::Feed &feed);

@@ -121,7 +121,7 @@ void MainPage::click(const MouseEvent &mouse, const Hit &hit, Session &session) 
 }
 
 void MainPage::draw(const Area &area, const Look &look, Session &session) {
-  if (session.snapshot == nullptr) return draw_waiting(area, look, session.now);
+  if (session.snapshot == nullptr) return draw_waiting(area, look, session);
   time_ = session.playback.replay() || !session.playback.playing();
   const auto layout = lay_out(session.size, session.settings, panel_needs(session));
   auto panel_look = look;
@@ -143,14 +143,20 @@ void MainPage::draw(const Area &area, const Look &look, Session &session) {
   if (!layout.footer.empty()) draw_key_bar(area.part(layout.footer), look, session);
 }
 
-void MainPage::draw_waiting(const Area &area, const Look &look, Monotonic now) {
-  if (!waiting_since_) waiting_since_ = now;
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - *waiting_since_).count();
+void MainPage::draw_waiting(const Area &area, const Look &look, const Session &session) {
+  if (!waiting_since_) waiting_since_ = session.now;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(session.now - *waiting_since_).count();
   const auto text = seconds < 1
                         ? fmt::format("looking for GPUs {}", look.style.ellipsis())
-                        : fmt::format("waiting for the driver to answer {} {} s", look.style.ellipsis(), seconds);
+                        : fmt::format("waiting for the {} to answer {} {} s",
+                                      session.options.elsewhere ? "engine" : "driver", look.style.ellipsis(), seconds);
   area.put(0, 0, text, look.theme->dim);
-  if (area.rows() > 1) area.put(0, 1, "q quits", look.theme->dim);
+  int y = 1;
+  if (!session.behind.empty() && y < area.rows()) {
+    area.put(0, y++, term::cut(term::clean(session.behind, look.unicode()), area.columns(), look.style.ellipsis()),
+             look.theme->warn);
+  }
+  if (y < area.rows()) area.put(0, y, "q quits", look.theme->dim);
 }
 
 void MainPage::draw_key_bar(const Area &area, const Look &look, Session &session) const {

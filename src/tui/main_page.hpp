@@ -21,7 +21,7 @@ class MainPage final : public Component {
   static void handle_key(const term::KeyPress &key, Session &session);
   void handle_mouse(const term::MouseEvent &mouse, Session &session) const;
   void click(const term::MouseEvent &mouse, const Hit &hit, Session &session) const;
-  void draw_waiting(const term::Area &area, const Look &look, Monotonic now);
+  void draw_waiting(const term::Area &area, const Look &look, const Session &session);
   void draw_key_bar(const term::Area &area, const Look &look, Session &session) const;
 
   bool time_ = false;                         // the keys of time come first, since the last drawing

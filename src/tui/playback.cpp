@@ -134,9 +134,11 @@ bool Playback::put_off(std::function<void()> wish) {
   return true;
 }
 
-void Playback::reach_back() {
-  timeline_.reach_back();
-  if (const auto wish = std::exchange(wish_, nullptr)) wish();
+Result<void> Playback::reach_back() {
+  const auto wish = std::exchange(wish_, nullptr);
+  const auto reached = timeline_.reach_back();
+  if (reached && wish) wish();
+  return reached;
 }
 
 void Playback::step(std::int64_t samples) {

@@ -54,7 +54,7 @@ class Playback {
 
   // Somebody wants to see what the timeline must reach back for, which can take a moment.
   bool is_reaching_back() const { return wish_ != nullptr; }
-  void reach_back();
+  Result<void> reach_back();
 
  private:
   void show(std::uint64_t number);

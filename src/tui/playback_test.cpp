@@ -25,7 +25,10 @@ class HidingTimeline final : public feed::Timeline {
   Result<SnapshotPtr> at(std::uint64_t number) override { return all_.at(number); }
   std::uint64_t find(WallTime time) override { return std::max(first_, all_.find(time)); }
   bool can_reach_back() const override { return first_ > 0; }
-  void reach_back() override { first_ = 0; }
+  Result<void> reach_back() override {
+    first_ = 0;
+    return {};
+  }
 
  private:
   MemoryTimeline all_;
@@ -118,7 +121,7 @@ TEST_F(PlaybackTest, ReachesBackWhenSomebodyWantsToLookThere) {
     wish(playback);
     EXPECT_TRUE(playback.is_reaching_back());
     EXPECT_EQ(playback.number(), 99U) << "nothing is shown before it is there";
-    playback.reach_back();
+    EXPECT_TRUE(playback.reach_back());
     EXPECT_FALSE(playback.is_reaching_back());
     EXPECT_EQ(playback.number(), number);
     EXPECT_FALSE(playback.playing());

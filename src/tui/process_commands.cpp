@@ -181,7 +181,7 @@ void open_environment(Session &session) {
   const auto *row = session.processes.chosen_line();
   if (row == nullptr || row->kind == ListRow::Kind::total) return session.say(std::string(kChooseFirst));
   if (session.options.replay) return session.say("a recording holds no environment", true);
-  if (session.options.elsewhere) return session.say("an engine knows no environment", true);
+  if (session.options.elsewhere) return session.say("an engine does not have the environment of processes", true);
   const auto handle = open_process(session, *row->process);
   const auto variables =
       handle ? handle->environment() : Result<std::vector<std::string>>(std::unexpected(handle.error()));

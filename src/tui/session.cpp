@@ -84,7 +84,7 @@ void Session::tick() {
   if (playback.is_reaching_back() && !requests.draw) {
     // The screen says what is going on.
     message.reset();
-    playback.reach_back();
+    if (const auto reached = playback.reach_back(); !reached) say(reached.error().line(), true);
     requests.draw = true;
   }
   const bool before = playback.playing();

@@ -83,6 +83,7 @@ struct Session {
 
   SnapshotPtr snapshot;           // on the screen; null before the first
   std::string selection_problem;  // with AppOptions::part
+  std::string behind;             // why no newer sample comes; empty: they come
   Playback playback;
   PlotHistory history;
   EventLog events;
