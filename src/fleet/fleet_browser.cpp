@@ -65,9 +65,10 @@ struct KeyHelp {
 constexpr std::array kKeys{
     KeyHelp{"Enter", "open: a group's hosts, a host in the live view"},
     KeyHelp{"Esc Backspace", "back"},
-    KeyHelp{"Up Down k j PgUp PgDn Home End", "choose a line"},
-    KeyHelp{"b B", "group by the next, the previous: host, cluster, user, job, account, pod, model"},
-    KeyHelp{"s S", "sort by the next, the previous: health, waste, use, name"},
+    KeyHelp{"Up Down k j", "choose a line; also PgUp, PgDn, Home, End"},
+    KeyHelp{"b B", "group by the next of host, cluster, user, job, account, pod,"},
+    KeyHelp{"", "model; or by the one before"},
+    KeyHelp{"s S", "sort by the next of health, waste, use, name; or the one before"},
     KeyHelp{"w", "sort by waste"},
     KeyHelp{"/ f", "filter: user=ann host=node1* state=lost, or any word"},
     KeyHelp{"x", "no filter"},
@@ -353,7 +354,7 @@ std::vector<std::string> FleetBrowser::draw(const term::Style &style, int rows, 
   const int room = std::max(rows - 1, 1);
   if (is_helping_) {
     for (const auto &[keys, what] : kKeys) {
-      lines.push_back(term::line(style, {{fmt::format("{:<32}", keys), Colour::accent}, {std::string(what)}}));
+      lines.push_back(term::line(style, {{fmt::format("{:<15}", keys), Colour::accent}, {std::string(what)}}));
     }
   } else if (news_.fleet == nullptr) {
     const auto what = !news_.trouble.empty() ? news_.trouble.str() : std::string("asking the engine …");

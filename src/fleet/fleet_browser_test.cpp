@@ -134,8 +134,8 @@ TEST(FleetBrowser, TellsAllItsKeysAndThatThereAreSome) {
   walk.type("?");
   std::string help;
   for (const auto &line : walk.lines(24, 80)) help += line + '\n';
-  for (const auto *key :
-       {"Enter", "Esc", "PgUp", "b B", "s S", "w ", "/ f", "x ", "t ", "Left Right", "Shift", "n ", "F10"}) {
+  for (const auto *key : {"Enter", "Esc", "PgUp", "b B", "the one before\n", "s S", "w ", "/ f", "x ", "t ",
+                          "Left Right", "Shift", "n ", "F10"}) {
     EXPECT_THAT(help, HasSubstr(key));
   }
   walk.type("q");

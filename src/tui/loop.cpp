@@ -81,14 +81,14 @@ class Loop {
 
  private:
   std::chrono::milliseconds longest_wait() const {
-    constexpr std::chrono::milliseconds kWhileWaiting = 500ms, kWhileBehind = 1s;
-    constexpr std::chrono::milliseconds kLongest = 60s;
+    constexpr std::chrono::milliseconds kWhileWaiting = 500ms;
+    // That nothing comes from elsewhere is nothing that wakes us.
+    const std::chrono::milliseconds longest = options_.app.elsewhere ? 1s : 60s;
     const auto due = app_.due();
     if (app_.waiting()) return kWhileWaiting;
-    if (app_.is_behind()) return kWhileBehind;
-    if (!due) return kLongest;
+    if (!due) return longest;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - monotonic_now());
-    return std::clamp(left, 0ms, kLongest);
+    return std::clamp(left, 0ms, longest);
   }
 
   Result<void> draw() {
