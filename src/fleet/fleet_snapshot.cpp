@@ -8,6 +8,7 @@
 #include <map>
 
 #include "fleet/engine_gpus.hpp"
+#include "fleet/engine_values.hpp"
 #include "fleet/fleet_sisters.hpp"
 #include "fleet/foreign.hpp"
 #include "insight/catalogue.hpp"
@@ -21,26 +22,13 @@ using namespace std::chrono_literals;
 using Parts = std::array<const std::vector<EngineSeries> *, kFleetParts>;
 using Index = std::map<std::string, std::size_t, std::less<>>;
 
-constexpr std::size_t kMostText = 256;   // bytes of a name
 constexpr std::size_t kMostOwners = 16;  // of a GPU; an agent names at most nine
 constexpr std::size_t kMostErrors = 16;
 constexpr Seconds kLatency = 90s;  // a scrape may be a minute away, and an engine may keep the newest 30 seconds back
 constexpr Seconds kSilent = 60s;
 
-Text short_text(std::string_view text) {
-  return std::string(first_bytes(printable(text.substr(0, 4 * kMostText)), kMostText));
-}
-
-WallTime wall_time(double seconds) {
-  return WallTime(std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(seconds)));
-}
-
-// None where it is no number, or none that a clock shows.
 std::optional<WallTime> moment_of(const EngineSeries &series) {
-  constexpr double kLast = 9e9;
-  if (series.points.empty()) return std::nullopt;
-  const double value = series.points.back().value;
-  return value > 0 && value < kLast ? std::optional(wall_time(value)) : std::nullopt;
+  return series.points.empty() ? std::nullopt : moment_at(series.points.back().value);
 }
 
 // A label may hold any byte, so that its length is part of the key.

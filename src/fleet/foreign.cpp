@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "fleet/engine_values.hpp"
 
 namespace gpulse::fleet {
 
@@ -39,19 +40,17 @@ constexpr std::array kExporters{
 std::span<const ForeignExporter> foreign_exporters() { return kExporters; }
 
 ForeignNames foreign_names(const ForeignExporter &exporter, const EngineSeries &series) {
-  constexpr std::size_t kMostText = 256;
-  const auto shorter = [](std::string_view text) { return Text(first_bytes(printable(text), kMostText)); };
   const auto either = [&](std::string_view one, std::string_view other) {
     return series.label(series.label(one).empty() ? other : one);
   };
   const auto number = either("gpu", "index"), instance = series.label("GPU_I_ID");
   ForeignNames names{.uuid = std::string(series.label(exporter.uuid)),
-                     .id = shorter(number.empty() ? "?" : number),
-                     .name = shorter(either("modelName", "name"))};
+                     .id = short_text(number.empty() ? "?" : number),
+                     .name = short_text(either("modelName", "name"))};
   if (instance.empty()) return names;
   names.parent = names.uuid;
-  names.uuid += fmt::format("/{}", shorter(instance));
-  names.id = fmt::format("{}:{}", names.id, shorter(instance));
+  names.uuid += fmt::format("/{}", short_text(instance));
+  names.id = fmt::format("{}:{}", names.id, short_text(instance));
   return names;
 }
 

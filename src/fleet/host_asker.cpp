@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "fleet/engine_values.hpp"
 #include "fleet/foreign.hpp"
 #include "fleet/host_samples.hpp"
 #include "model/plausible.hpp"
@@ -52,13 +53,6 @@ std::optional<std::size_t> step_of(const HostCurves &curves, double time) {
   return static_cast<std::size_t>(std::lround(place));
 }
 
-// A bit of a set, or 0 for everything else.
-std::uint64_t bit_of(MetricId metric, const EngineSeries &series) {
-  const auto &words = describe(metric).words;
-  const auto found = std::ranges::find(words, series.label("state"));
-  return found == words.end() ? 0 : std::uint64_t{1} << static_cast<unsigned>(found - words.begin());
-}
-
 // Takes the answer to a query for one metric apart by device; `part` is what it fills.
 class CurveTaker {
  public:
@@ -70,12 +64,13 @@ class CurveTaker {
     for (const auto &series : answer) {
       auto &values = curve_of(std::string(series.label(uuid_label))).*part;
       values.resize(curves_.count, kGap);
+      const auto bit = is_set ? bit_of(metric_, series.label("state")) : std::nullopt;
       for (const auto &point : series.points) {
         const auto step = step_of(curves_, point.time);
         if (!step || !std::isfinite(point.value)) continue;
         if (is_set) {
           const auto bits = std::isnan(values[*step]) ? 0 : static_cast<std::uint64_t>(values[*step]);
-          values[*step] = static_cast<double>(bits | (point.value > 0 ? bit_of(metric_, series) : 0));
+          values[*step] = static_cast<double>(bits | (point.value > 0 && bit ? std::uint64_t{1} << *bit : 0));
         } else if (const auto good = plausible(metric_, point.value * scale_)) {
           values[*step] = good.value();
         }

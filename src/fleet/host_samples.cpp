@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "fleet/engine_gpus.hpp"
+#include "fleet/engine_values.hpp"
 #include "fleet/foreign.hpp"
 #include "insight/catalogue.hpp"
 #include "model/plausible.hpp"
@@ -23,9 +24,7 @@ namespace families = view::families;
 constexpr std::size_t kMostDevices = 1024;
 constexpr std::size_t kMostProcesses = 4096;
 constexpr std::size_t kMostEvents = 256;
-constexpr std::size_t kMostText = 256;
 constexpr std::string_view kName = "__name__";
-constexpr std::string_view kBitWord = "bit ";
 
 constexpr std::array kNamed{families::kInfo, families::kState, families::kOwner, families::kFinding,
                             families::kXidTime};
@@ -54,27 +53,6 @@ const ForeignExporter *foreign_of(Exporter exporter) {
     if (one.exporter == exporter) return &one;
   }
   return nullptr;
-}
-
-Text short_text(std::string_view text) {
-  return std::string(first_bytes(printable(text.substr(0, 4 * kMostText)), kMostText));
-}
-
-std::optional<WallTime> moment(double seconds) {
-  constexpr double kLast = 9e9;
-  if (!(seconds > 0) || seconds > kLast) return std::nullopt;
-  return WallTime(std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(seconds)));
-}
-
-// The bit that a word of a set stands for; none: no word of this version.
-std::optional<unsigned> bit_of(MetricId id, std::string_view word) {
-  const auto &words = describe(id).words;
-  const auto found = std::ranges::find(words, word);
-  if (found != words.end()) return static_cast<unsigned>(found - words.begin());
-  constexpr unsigned kMostBits = 52;
-  if (!word.starts_with(kBitWord)) return std::nullopt;
-  const auto bit = parse_integer<unsigned>(word.substr(kBitWord.size()));
-  return bit && *bit < kMostBits ? bit : std::nullopt;
 }
 
 // One sample while it is put together.
@@ -124,7 +102,7 @@ class SampleMaker {
   void each(const EngineSeries &series, Visit visit) {
     auto draft = drafts_.begin();
     for (const auto &point : series.points) {
-      const auto step = moment(point.time);
+      const auto step = moment_at(point.time);
       while (draft != drafts_.end() && step && draft->step < *step) ++draft;
       if (draft == drafts_.end()) return;
       if (draft->step == step && std::isfinite(point.value)) visit(*draft, point.value);
@@ -266,7 +244,7 @@ class SampleMaker {
     const auto code = parse_integer<std::uint32_t>(series.label("xid"));
     if (!code) return;
     each(series, [&](Draft &draft, double value) {
-      const auto time = moment(value);
+      const auto time = moment_at(value);
       if (!time || *time > draft.snapshot.time || draft.events.size() >= kMostEvents) return;
       draft.events.push_back({.time = *time,
                               .device = short_text(series.label("uuid")),
@@ -398,7 +376,7 @@ std::vector<HostMoment> host_moments(std::span<const EngineSeries> times) {
   std::vector<HostMoment> moments;
   if (times.empty()) return moments;
   for (const auto &point : times.front().points) {
-    const auto step = moment(point.time), taken = moment(point.value);
+    const auto step = moment_at(point.time), taken = moment_at(point.value);
     // Where there is nothing new an engine goes on with the last value.
     if (step && taken && (moments.empty() || *taken > moments.back().taken)) moments.push_back({*step, *taken});
   }
