@@ -23,17 +23,11 @@ struct HostPlace {
   Exporter exporter = Exporter::gpulse;
 };
 
-struct HostOwner {
-  std::string uuid{};
-  FleetOwner owner{};
-};
-
 // A sample, and what its agent found to be wrong then. A finding has its title for a sentence: an engine keeps no
 // evidence.
 struct HostSample {
   SnapshotPtr snapshot{};  // its time is that of the host's own clock; null: the engine has nothing of then
   std::vector<insight::Finding> findings{};
-  std::vector<HostOwner> owners{};  // who held the devices
 };
 
 // A sample that there is: the step at which it is the newest, and when the host took it.
