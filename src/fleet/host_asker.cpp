@@ -23,6 +23,7 @@ using namespace std::chrono_literals;
 constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 constexpr Seconds kUsualInterval = 15s;
 constexpr Seconds kLongestInterval = 5min;
+constexpr std::size_t kMostDevices = 1024;
 constexpr std::size_t kMostSteps = 11'000;  // Prometheus gives no more at once
 
 // How the values of a step become one, in PromQL.
@@ -53,7 +54,7 @@ std::optional<std::size_t> step_of(const HostCurves &curves, double time) {
   return static_cast<std::size_t>(std::lround(place));
 }
 
-// Takes the answer to a query for one metric apart by device; `part` is what it fills.
+// Takes the answers to the queries for one metric apart by device; `part` is what one fills.
 class CurveTaker {
  public:
   CurveTaker(HostCurves &curves, MetricId metric, double scale) : curves_(curves), metric_(metric), scale_(scale) {}
@@ -62,7 +63,9 @@ class CurveTaker {
             std::vector<double> HostCurve::*part) {
     const bool is_set = brief(metric_).kind == Kind::set;
     for (const auto &series : answer) {
-      auto &values = curve_of(std::string(series.label(uuid_label))).*part;
+      auto *curve = curve_of(std::string(series.label(uuid_label)));
+      if (curve == nullptr) continue;
+      auto &values = curve->*part;
       values.resize(curves_.count, kGap);
       const auto bit = is_set ? bit_of(metric_, series.label("state")) : std::nullopt;
       for (const auto &point : series.points) {
@@ -79,17 +82,20 @@ class CurveTaker {
   }
 
  private:
-  HostCurve &curve_of(const std::string &uuid) {
-    for (auto &curve : curves_.curves) {
-      if (curve.metric == metric_ && curve.uuid == uuid) return curve;
+  // Null: no host has so many devices.
+  HostCurve *curve_of(const std::string &uuid) {
+    if (places_.size() >= kMostDevices && !places_.contains(uuid)) return nullptr;
+    const auto [place, is_new] = places_.try_emplace(uuid, curves_.curves.size());
+    if (is_new) {
+      curves_.curves.push_back({.metric = metric_, .uuid = uuid, .mean = std::vector<double>(curves_.count, kGap)});
     }
-    return curves_.curves.emplace_back(
-        HostCurve{.metric = metric_, .uuid = uuid, .mean = std::vector<double>(curves_.count, kGap)});
+    return &curves_.curves[place->second];
   }
 
   HostCurves &curves_;
   MetricId metric_;
   double scale_;
+  std::map<std::string, std::size_t> places_{};
 };
 
 // Where a metric of the table is found, and how its values become ours.
