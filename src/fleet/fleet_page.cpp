@@ -42,7 +42,9 @@ class Words {
 
  private:
   static std::string key_of(const Text &text) { return text.str(); }
-  static std::string key_of(const FleetFinding &one) { return one.id.str(); }
+  static std::string key_of(const FleetFinding &one) {
+    return fmt::format("{} {}", static_cast<int>(one.weight), one.id);
+  }
   static std::string key_of(const FleetOwner &one) {
     return fmt::format("{}\n{}\n{}\n{}", one.user, one.job, one.account, one.pod);
   }

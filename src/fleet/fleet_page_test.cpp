@@ -53,6 +53,15 @@ TEST(FleetPage, SaysWordsOnceAndWhere) {
       << "another version's is called as it is";
 }
 
+TEST(FleetPage, AFindingMayWeighMoreOnOneGpuThanOnAnother) {
+  auto fleet = some_fleet();
+  fleet.gpus[0].findings = {{.id = "input-cpu", .weight = insight::Weight::note}};
+  const auto shown = page(fleet);
+  EXPECT_THAT(shown, HasSubstr(R"("findings":[[0],[],[1,2],[]])"));
+  EXPECT_THAT(shown, HasSubstr(R"("findings":[{"id":"input-cpu","severity":"note",)"));
+  EXPECT_THAT(shown, HasSubstr(R"({"id":"input-cpu","severity":"problem",)"));
+}
+
 TEST(FleetPage, AReadingThatIsNotThereIsNull) {
   const auto shown = page(some_fleet());
   EXPECT_THAT(shown, HasSubstr(R"("sm_active_percent":[null,null,12.3,null])"));
