@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace gpulse::fleet {
 
@@ -137,19 +139,21 @@ class Worst {
 // Of what is wrong; 0: nothing.
 constexpr int kNote = 1, kProblem = 2, kBroken = 3;
 
+int severity_of(insight::Weight weight) { return weight == insight::Weight::problem ? kProblem : kNote; }
+
 void judge(Worst &worst, const FleetGpu &gpu) {
   // Of a silent host the host is told.
   if (gpu.state == GpuState::silent) return;
-  if (gpu.state > GpuState::silent) worst.note(kBroken, std::string(word(gpu.state)));
-  for (const auto code : gpu.errors) worst.note(kProblem, fmt::format("XID {}", code));
+  // Each once: two limits of a GPU may be lower.
+  std::set<std::pair<int, std::string>> said;
+  if (gpu.state > GpuState::silent) said.emplace(kBroken, word(gpu.state));
+  for (const auto code : gpu.errors) said.emplace(kProblem, fmt::format("XID {}", code));
   for (const auto &found : gpu.findings) {
-    if (found.weight == insight::Weight::ok) continue;
-    worst.note(found.weight == insight::Weight::problem ? kProblem : kNote, found.id);
+    if (found.weight != insight::Weight::ok) said.emplace(severity_of(found.weight), found.id);
   }
-  for (const auto &remark : gpu.remarks) {
-    worst.note(remark.weight == insight::Weight::problem ? kProblem : kNote, std::string(insight::word(remark.id)));
-  }
-  if (gpu.idle) worst.note(kNote, "held but idle");
+  for (const auto &remark : gpu.remarks) said.emplace(severity_of(remark.weight), insight::word(remark.id));
+  if (gpu.idle) said.emplace(kNote, "held but idle");
+  for (const auto &[severity, words] : said) worst.note(severity, words);
 }
 
 void finish(const FleetSnapshot &fleet, FleetGroup &group) {
