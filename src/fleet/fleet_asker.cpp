@@ -19,6 +19,7 @@ using namespace std::chrono_literals;
 using Answer = std::vector<EngineSeries>;
 
 constexpr auto kInfosKept = 5min;
+constexpr auto kInfosTried = 1min;          // after a list that did not come
 constexpr auto kSlowKept = 60s;             // what changes slowly, for so long
 constexpr auto kOldest = 2min;              // an answer that stands in for a new one
 constexpr auto kKnownFor = 24h;             // a host that says nothing any more
@@ -45,6 +46,7 @@ class FleetAsker::Questions {
     stop_ = stop;
     faults_.clear();
     too_late_ = 0;
+    engine_.forget_warning();
     if (auto known = learn_gpus(); !known) return std::unexpected(std::move(known.error()));
     FleetAnswers answers{.infos = infos_};
     if (auto asked = ask_parts(answers); !asked) return std::unexpected(std::move(asked.error()));
@@ -57,9 +59,9 @@ class FleetAsker::Questions {
     if (auto asked = ask_foreign(foreign); !asked) return std::unexpected(std::move(asked.error()));
     auto fleet = make_fleet(answers, foreign, at, interval_);
     fleet.place = place();
-    fleet.warning = engine_.warning().empty() ? beside_.warning() : engine_.warning();
+    fleet.warning = warning();
     for (auto &fault : faults_) fleet.faults.push_back(std::move(fault));
-    if (knows_more(answers)) infos_at_.reset();
+    if (knows_more(answers)) learn_due_ = at;
     return std::make_shared<const FleetSnapshot>(std::move(fleet));
   }
 
@@ -70,13 +72,36 @@ class FleetAsker::Questions {
     WallTime at{};
   };
 
-  // Which GPUs there were in the last day, and how often they are looked at.
+  // Answers that are kept have theirs kept too.
+  Text warning() const {
+    if (!engine_.warning().empty()) return engine_.warning();
+    return infos_warning_.empty() ? beside_.warning() : infos_warning_;
+  }
+
+  // Which GPUs there were in the last day, and how often they are looked at. A list that was known stands in for one
+  // that does not come.
   EngineResult<void> learn_gpus() {
-    if (infos_at_ && at_ >= *infos_at_ && at_ - *infos_at_ < kInfosKept) return {};
-    auto infos = engine_.series(view::families::kInfo, at_ - kKnownFor, at_, stop_);
-    if (!infos) return std::unexpected(std::move(infos.error()));
-    infos_ = std::move(*infos);
+    const bool is_known = infos_at_ && at_ >= *infos_at_ && at_ - *infos_at_ < kKnownFor;
+    if (!is_known || at_ >= learn_due_) {
+      auto infos = engine_.series(view::families::kInfo, at_ - kKnownFor, at_, stop_);
+      if (infos) return take_infos(std::move(*infos));
+      if (!is_known || is_final(infos.error().fault)) return std::unexpected(std::move(infos.error()));
+      if (infos.error().fault == EngineFault::too_late) ++too_late_;
+      infos_trouble_ = infos.error().error.what;
+      learn_due_ = at_ + kInfosTried;
+    }
+    if (!infos_trouble_.empty()) {
+      faults_.push_back({.what = "list of GPUs", .why = infos_trouble_, .as_of = infos_at_});
+    }
+    return {};
+  }
+
+  EngineResult<void> take_infos(Answer infos) {
+    infos_ = std::move(infos);
     infos_at_ = at_;
+    learn_due_ = at_ + kInfosKept;
+    infos_trouble_ = {};
+    infos_warning_ = engine_.warning();
     interval_ = kUsualInterval;
     if (infos_.empty()) return {};
     const auto answer = engine_.instant(interval_query(), at_, stop_);
@@ -110,6 +135,7 @@ class FleetAsker::Questions {
       const bool is_new = kept.at != WallTime() && at_ >= kept.at && at_ - kept.at < kSlowKept;
       is_new ? void(answers.parts[i] = &kept.answer) : slow.push_back({part});
     }
+    if (!slow.empty()) beside_.forget_warning();
     std::jthread thread([&](const std::stop_token &stop) { ask_beside(slow, stop); });
     const std::stop_callback stops(stop_, [&] { thread.request_stop(); });
     for (std::size_t i = 0; i < kFleetParts; ++i) {
@@ -120,7 +146,8 @@ class FleetAsker::Questions {
       answers.parts[i] = *answer;
     }
     thread.join();
-    return take_slow(slow, answers);
+    take_slow(slow, answers);
+    return {};
   }
 
   // On a thread of its own, which has nothing but its engine and these answers.
@@ -135,23 +162,20 @@ class FleetAsker::Questions {
     }
   }
 
-  // They serve one purpose, so that one fault speaks for all of them.
-  EngineResult<void> take_slow(std::vector<Slow> &slow, FleetAnswers &answers) {
+  // They serve one purpose, so that one fault speaks for all of them. All else has its answer by then.
+  void take_slow(std::vector<Slow> &slow, FleetAnswers &answers) {
     bool is_said = false;
     for (auto &[part, result] : slow) {
       auto &kept = kept_of(fleet_query(part));
       if (result && *result) {
         kept.answer = std::move(**result);
         kept.at = at_;
-      } else if (result && is_final(result->error().fault)) {
-        return std::unexpected(std::move(result->error()));
       } else if (result && !std::exchange(is_said, true)) {
         faults_.push_back({.what = "comparison of sisters", .why = result->error().error.what, .part = part});
       }
       const bool is_usable = kept.at != WallTime() && at_ >= kept.at && at_ - kept.at <= kOldest;
       if (is_usable) answers.parts[static_cast<std::size_t>(part)] = &kept.answer;
     }
-    return {};
   }
 
   // Null: there is no answer, and none that is new enough to stand in for it.
@@ -239,6 +263,9 @@ class FleetAsker::Questions {
   std::stop_token stop_{};
   Answer infos_{};
   std::optional<WallTime> infos_at_{};
+  WallTime learn_due_{};  // the next list
+  Text infos_trouble_{};  // why that did not come
+  Text infos_warning_{};
   Seconds interval_ = kUsualInterval;
   std::vector<std::unique_ptr<Kept>> kept_{};
   std::vector<FleetFault> faults_{};
