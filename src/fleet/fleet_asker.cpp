@@ -51,12 +51,10 @@ class FleetAsker::Questions {
     FleetAnswers answers{.infos = infos_};
     if (auto asked = ask_parts(answers); !asked) return std::unexpected(std::move(asked.error()));
     const auto silent = ask_silent(missing_hosts(answers));
-    if (!silent) return std::unexpected(silent.error());
     if (answers.parts[static_cast<std::size_t>(FleetPart::alive)] == nullptr) knows_silent_ = false;
-    answers.last_alive = *silent;
+    answers.last_alive = silent;
     answers.knows_silent = knows_silent_;
-    std::vector<ForeignAnswers> foreign;
-    if (auto asked = ask_foreign(foreign); !asked) return std::unexpected(std::move(asked.error()));
+    const auto foreign = ask_foreign();
     auto fleet = make_fleet(answers, foreign, at, interval_);
     fleet.place = place();
     fleet.warning = warning();
@@ -84,7 +82,10 @@ class FleetAsker::Questions {
     const bool is_known = infos_at_ && at_ >= *infos_at_ && at_ - *infos_at_ < kKnownFor;
     if (!is_known || at_ >= learn_due_) {
       auto infos = engine_.series(view::families::kInfo, at_ - kKnownFor, at_, stop_);
-      if (infos) return take_infos(std::move(*infos));
+      if (infos) {
+        take_infos(std::move(*infos));
+        return {};
+      }
       if (!is_known || is_final(infos.error().fault)) return std::unexpected(std::move(infos.error()));
       if (infos.error().fault == EngineFault::too_late) ++too_late_;
       infos_trouble_ = infos.error().error.what;
@@ -96,21 +97,19 @@ class FleetAsker::Questions {
     return {};
   }
 
-  EngineResult<void> take_infos(Answer infos) {
+  void take_infos(Answer infos) {
     infos_ = std::move(infos);
     infos_at_ = at_;
     learn_due_ = at_ + kInfosKept;
     infos_trouble_ = {};
     infos_warning_ = engine_.warning();
     interval_ = kUsualInterval;
-    if (infos_.empty()) return {};
+    if (infos_.empty()) return;
     const auto answer = engine_.instant(interval_query(), at_, stop_);
-    if (!answer && is_final(answer.error().fault)) return std::unexpected(answer.error());
-    if (!answer || answer->empty() || answer->front().points.empty()) return {};
+    if (!answer || answer->empty() || answer->front().points.empty()) return;
     constexpr double kLongest = 600;
     const double seconds = answer->front().points.front().value;
     if (seconds > 0 && seconds < kLongest) interval_ = Seconds(seconds);
-    return {};
   }
 
   Kept &kept_of(const std::string &query) {
@@ -141,7 +140,7 @@ class FleetAsker::Questions {
     for (std::size_t i = 0; i < kFleetParts; ++i) {
       const auto part = static_cast<FleetPart>(i);
       if (is_slow(part)) continue;
-      auto answer = answer_to(fleet_query(part), word(part), part);
+      auto answer = answer_to(part);
       if (!answer) return std::unexpected(std::move(answer.error()));
       answers.parts[i] = *answer;
     }
@@ -178,9 +177,18 @@ class FleetAsker::Questions {
     }
   }
 
-  // Null: there is no answer, and none that is new enough to stand in for it.
-  EngineResult<const Answer *> answer_to(const std::string &query, std::string_view what,
-                                         std::optional<FleetPart> part = std::nullopt) {
+  // An error: nothing can be said without it. Null: there is no answer, and none that is new enough to stand in for it.
+  EngineResult<const Answer *> answer_to(FleetPart part) {
+    std::optional<EngineError> away;
+    const auto *answer = answer_if_any(fleet_query(part), word(part), part, &away);
+    if (away) return std::unexpected(std::move(*away));
+    return answer;
+  }
+
+  // `away`: becomes the error where it is the engine itself that fails.
+  const Answer *answer_if_any(const std::string &query, std::string_view what,
+                              std::optional<FleetPart> part = std::nullopt,
+                              std::optional<EngineError> *away = nullptr) {
     auto &kept = kept_of(query);
     if (too_late_ < kMostTooLate) {
       auto answer = engine_.instant(query, at_, stop_);
@@ -189,8 +197,8 @@ class FleetAsker::Questions {
         kept.at = at_;
         return &kept.answer;
       }
-      auto &error = answer.error();
-      if (is_final(error.fault)) return std::unexpected(std::move(error));
+      const auto &error = answer.error();
+      if (away != nullptr && is_final(error.fault)) *away = error;
       if (error.fault == EngineFault::too_late) ++too_late_;
       faults_.push_back({.what = what, .why = error.error.what, .part = part});
     } else {
@@ -202,7 +210,7 @@ class FleetAsker::Questions {
   }
 
   // As many as go into some queries; of others it is not known since when they are silent.
-  EngineResult<Answer> ask_silent(const std::vector<std::string> &missing) {
+  Answer ask_silent(const std::vector<std::string> &missing) {
     Answer all;
     knows_silent_ = false;
     bool is_whole = true;
@@ -212,7 +220,6 @@ class FleetAsker::Questions {
       const bool is_full = i == missing.size() || bytes + 2 * missing[i].size() > kMostNames;
       if (is_full && !group.empty()) {
         auto answer = engine_.instant(last_alive_query(group), at_, stop_);
-        if (!answer && is_final(answer.error().fault)) return std::unexpected(std::move(answer.error()));
         if (!answer) faults_.push_back({.what = "silent since", .why = answer.error().error.what});
         if (!answer) return all;
         for (auto &series : *answer) all.push_back(std::move(series));
@@ -232,19 +239,17 @@ class FleetAsker::Questions {
     return all;
   }
 
-  EngineResult<void> ask_foreign(std::vector<ForeignAnswers> &foreign) {
+  std::vector<ForeignAnswers> ask_foreign() {
+    std::vector<ForeignAnswers> foreign;
     for (const auto &exporter : foreign_exporters()) {
-      auto present = answer_to(present_query(exporter), word(exporter.exporter));
-      if (!present) return std::unexpected(std::move(present.error()));
-      if (*present == nullptr || (*present)->empty()) continue;
-      auto &answers = foreign.emplace_back(ForeignAnswers{.exporter = &exporter, .present = **present});
+      const auto *present = answer_if_any(present_query(exporter), word(exporter.exporter));
+      if (present == nullptr || present->empty()) continue;
+      auto &answers = foreign.emplace_back(ForeignAnswers{.exporter = &exporter, .present = *present});
       for (const auto &reading : exporter.readings) {
-        auto answer = answer_to(reading_query(exporter, reading), reading.family);
-        if (!answer) return std::unexpected(std::move(answer.error()));
-        answers.readings.push_back(*answer);
+        answers.readings.push_back(answer_if_any(reading_query(exporter, reading), reading.family));
       }
     }
-    return {};
+    return foreign;
   }
 
   // A GPU has come since the list was read.

@@ -60,6 +60,19 @@ TEST(FleetAsker, GoesOnWithoutTheComparisonWhereAProxyRefusesIt) {
   EXPECT_THAT((*fleet)->faults[0].why.str(), HasSubstr("answered 502"));
 }
 
+TEST(FleetAsker, GoesOnWithoutOtherExportersAndTheDayBeforeWhereAProxyRefusesThem) {
+  const FakeEngine engine([](const http::Request &request) {
+    const auto query = form_value(request, "query");
+    if (query.contains("max by (instance,cluster) (gpulse_sample_timestamp")) return Said{};
+    const bool is_refused = query.contains("DCGM_") || query.contains("[1d]");
+    return is_refused ? Said{.status = 403} : one_gpu(request);
+  });
+  const auto fleet = FleetAsker(engine.options()).ask(kNow);
+  ASSERT_TRUE(fleet) << fleet.error().error.line();
+  EXPECT_THAT((*fleet)->gpus, SizeIs(1));
+  EXPECT_THAT(faults_of(**fleet), ElementsAre("silent since", "dcgm"));
+}
+
 TEST(FleetAsker, KnowsItsGpusForAWhileWhereTheirListIsTooMuch) {
   FakeEngine engine(one_gpu);
   FleetAsker asker(engine.options());
