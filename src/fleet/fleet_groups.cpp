@@ -254,16 +254,15 @@ void sort_groups(FleetView &view) {
   view.groups = std::move(sorted);
 }
 
-// What belongs to the fleet after the filters; an instance adds nothing to its GPU, but stands for one that is not
-// told.
+// What belongs to the fleet after the filters; an instance adds nothing to its GPU, but the first of them stands for
+// one that is not among them.
 std::vector<std::size_t> whole_gpus(const FleetSnapshot &fleet, const std::vector<std::size_t> &chosen) {
-  const auto key = [](const FleetGpu &gpu, const std::string &uuid) { return fmt::format("{} {}", gpu.host, uuid); };
-  Index there;
-  for (const auto index : chosen) there[key(fleet.gpus[index], fleet.gpus[index].uuid)] = index;
+  std::set<std::pair<std::size_t, std::string_view>> there;
+  for (const auto index : chosen) there.emplace(fleet.gpus[index].host, fleet.gpus[index].uuid);
   std::vector<std::size_t> wholes;
   for (const auto index : chosen) {
     const auto &gpu = fleet.gpus[index];
-    if (gpu.parent.empty() || !there.contains(key(gpu, gpu.parent))) wholes.push_back(index);
+    if (gpu.parent.empty() || there.emplace(gpu.host, gpu.parent).second) wholes.push_back(index);
   }
   return wholes;
 }

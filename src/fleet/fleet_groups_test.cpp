@@ -143,6 +143,17 @@ TEST(FleetGroups, CountAnInstanceWithItsGpu) {
   EXPECT_THAT(view.gpus, SizeIs(6));
 }
 
+TEST(FleetGroups, CountInstancesOfAGpuThatNobodyTellsAsOne) {
+  auto fleet = some_fleet();
+  for (const auto *uuid : {"x/1", "x/2", "x/3"}) {
+    fleet.gpus.push_back(gpu(0, uuid, 50));
+    fleet.gpus.back().parent = "x";
+  }
+  const auto view = make_fleet_view(fleet, {});
+  EXPECT_EQ(view.totals.gpus, 6U);
+  EXPECT_DOUBLE_EQ(view.totals.watts.sum, 600);
+}
+
 TEST(FleetText, SaysSinceWhenAHostIsSilent) {
   const auto text = shown(silent_fleet(), {}, {.style = {.unicode = true, .width = 80}});
   EXPECT_THAT(text, HasSubstr("silent 4 min"));

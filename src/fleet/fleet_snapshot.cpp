@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <utility>
 
 #include "fleet/engine_gpus.hpp"
 #include "fleet/engine_values.hpp"
@@ -67,6 +69,7 @@ class FleetMaker {
     take_owners_before(answers.parts);
     take_troubles(answers.parts);
     for (const auto &exporter : foreign) take_foreign(exporter);
+    sum_up_foreign();
     fold_instances();
     for (auto &gpu : fleet_.gpus) tidy(gpu);
     drop();
@@ -133,22 +136,79 @@ class FleetMaker {
     take(answers.last_alive);
   }
 
+  // What an exporter tells of a GPU, or of an instance, in all its series.
+  struct Foreign {
+    FleetGpu gpu{};
+    WallTime last{};
+    std::vector<Text> jobs{};  // at that time
+  };
+  using Foreigners = std::map<std::string, Foreign>;
+
   void add_foreign(const ForeignAnswers &answers) {
     const auto &exporter = *answers.exporter;
+    Foreigners known;
     for (const auto &series : answers.present) {
       const auto moment = moment_of(series);
       const auto uuid = series.label(exporter.uuid);
-      // What an agent tells of is not shown twice.
+      // What somebody else tells of is not shown twice.
       if (!moment || uuid.empty() || uuids_.contains(plain_uuid(uuid))) continue;
       const auto host = host_at(std::string(series.label("instance")), exporter.exporter);
       name_foreign(fleet_.hosts[host], exporter, series);
       auto &last = fleet_.hosts[host].last;
       if (!last || *last < *moment) last = *moment;
-      const auto slot = index_.try_emplace(foreign_key(exporter, series), fleet_.gpus.size());
-      if (slot.second) fleet_.gpus.push_back(foreign_gpu(host, exporter, series));
-      if (const auto job = series.label("hpc_job"); !job.empty() && *moment == last) {
-        add_owner(fleet_.gpus[slot.first->second], {.job = short_text(job)});
+      const auto gpu = foreign_gpu(host, exporter, series);
+      note_foreign(known[foreign_key(exporter, series)], gpu, *moment, series.label("hpc_job"));
+      // DCGM tells of a GPU that is parted by its instances alone.
+      if (!gpu.parent.empty()) note_foreign(known[whole_key(gpu)], whole_of(gpu), *moment, {});
+    }
+    take_foreigners(known);
+  }
+
+  static void note_foreign(Foreign &one, const FleetGpu &gpu, WallTime moment, std::string_view job) {
+    if (one.gpu.uuid.empty()) one.gpu = gpu;
+    if (moment < one.last) return;
+    // A job that has ended has a series of its own, which ends before that of the next.
+    if (moment > one.last) one.jobs.clear();
+    if (!job.empty()) add_once(one.jobs, short_text(job));
+    one.last = moment;
+  }
+
+  static FleetGpu whole_of(const FleetGpu &instance) {
+    auto whole = instance;
+    whole.uuid = std::exchange(whole.parent, {});
+    whole.id = Text(instance.id.str().substr(0, instance.id.str().find(':')));
+    return whole;
+  }
+  std::string whole_key(const FleetGpu &instance) const {
+    const auto &host = fleet_.hosts[instance.host];
+    return key_of(host.instance, host.exporter == Exporter::gpulse ? instance.parent : instance.parent + "/");
+  }
+
+  // In the order of hosts and numbers. One that has fallen away while its host goes on is gone, unless another one has
+  // its place now.
+  void take_foreigners(Foreigners &known) {
+    std::vector<Foreigners::value_type *> order;
+    Index seats;
+    for (auto &each : known) {
+      auto &[gpu, last, jobs] = each.second;
+      order.push_back(&each);
+      uuids_[plain_uuid(gpu.parent.empty() ? gpu.uuid : gpu.parent)] = gpu.host;
+      if (*fleet_.hosts[gpu.host].last - last > kSilent + 3 * interval_) {
+        gpu.state = GpuState::gone;
+      } else {
+        for (const auto &job : jobs) add_owner(gpu, {.job = job});
+        seats.try_emplace(seat_of(gpu));
       }
+    }
+    std::ranges::stable_sort(order, {}, [](const auto *each) {
+      const auto &gpu = each->second.gpu;
+      return std::pair(gpu.host, parse_device_id(gpu.id.str()).value_or(DeviceId{}));
+    });
+    for (auto *each : order) {
+      auto &gpu = each->second.gpu;
+      if (gpu.state == GpuState::gone && (!gpu.parent.empty() || seats.contains(seat_of(gpu)))) continue;
+      index_[each->first] = fleet_.gpus.size();
+      fleet_.gpus.push_back(std::move(gpu));
     }
   }
 
@@ -343,8 +403,10 @@ class FleetMaker {
       const auto &reading = answers.exporter->readings[i];
       for (const auto &series : *answers.readings[i]) {
         const auto found = index_.find(foreign_key(*answers.exporter, series));
-        if (found == index_.end() || series.points.empty() || is_silent(fleet_.gpus[found->second])) continue;
-        set_reading(fleet_.gpus[found->second], reading.reading, series.points.back().value * reading.scale);
+        if (found == index_.end() || series.points.empty()) continue;
+        auto &gpu = fleet_.gpus[found->second];
+        if (gpu.state >= GpuState::silent) continue;
+        set_reading(gpu, reading.reading, series.points.back().value * reading.scale);
       }
     }
   }
@@ -354,11 +416,42 @@ class FleetMaker {
     for (std::size_t i = 0; i < fleet_.gpus.size(); ++i) {
       const auto &instance = fleet_.gpus[i];
       if (instance.parent.empty() || dropped_[i]) continue;
-      const auto found = index_.find(key_of(fleet_.hosts[instance.host].instance, instance.parent));
+      const auto found = index_.find(whole_key(instance));
       if (found == index_.end() || found->second == i) continue;
       auto &whole = fleet_.gpus[found->second];
       for (const auto &owner : instance.owners) add_owner(whole, owner);
       for (const auto &finding : instance.findings) add_once(whole.findings, finding);
+    }
+  }
+
+  // DCGM repeats on each instance what the board draws and how hot it is; each has its part of the memory.
+  void sum_up_foreign() {
+    struct Instances {
+      std::array<std::vector<double>, kFleetReadings> told{};
+      std::size_t count = 0;
+    };
+    std::map<std::size_t, Instances> wholes;
+    for (const auto &instance : fleet_.gpus) {
+      const bool is_foreign = fleet_.hosts[instance.host].exporter != Exporter::gpulse;
+      if (!is_foreign || instance.parent.empty() || instance.state >= GpuState::silent) continue;
+      auto &parts = wholes[index_.at(whole_key(instance))];
+      ++parts.count;
+      for (std::size_t i = 0; i < kFleetReadings; ++i) {
+        if (instance.readings[i]) parts.told[i].push_back(*instance.readings[i]);
+      }
+    }
+    for (const auto &[place, parts] : wholes) {
+      auto &readings = fleet_.gpus[place].readings;
+      for (const auto reading : {FleetReading::power, FleetReading::temperature}) {
+        const auto slot = static_cast<std::size_t>(reading);
+        if (!readings[slot] && !parts.told[slot].empty()) readings[slot] = std::ranges::max(parts.told[slot]);
+      }
+      for (const auto reading : {FleetReading::memory_used, FleetReading::memory_total}) {
+        const auto slot = static_cast<std::size_t>(reading);
+        const auto &told = parts.told[slot];
+        if (readings[slot] || told.size() < parts.count) continue;
+        readings[slot] = std::accumulate(told.begin(), told.end(), 0.0);
+      }
     }
   }
 
@@ -389,7 +482,7 @@ class FleetMaker {
     Index seen;
     std::size_t twice = 0;
     for (const auto &gpu : fleet_.gpus) {
-      if (gpu.state < GpuState::silent && ++seen[gpu.uuid] == 2) ++twice;
+      if (gpu.state < GpuState::silent && ++seen[plain_uuid(gpu.uuid)] == 2) ++twice;
     }
     if (twice == 0) return;
     fleet_.faults.push_back({.what = "GPUs",
@@ -402,7 +495,7 @@ class FleetMaker {
   Index hosts_{}, index_{};
   static constexpr std::size_t kTellsState = 1;
   Index present_{};  // agents of which anything is known now
-  Index uuids_{};    // that agents tell of
+  Index uuids_{};    // that are told of, as plain_uuid has them
   std::vector<bool> told_{}, dropped_{};
   bool knows_moments_ = false;
 };

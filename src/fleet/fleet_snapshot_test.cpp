@@ -243,6 +243,122 @@ TEST_F(TwoHosts, StandBesideHostsOfOtherExporters) {
   EXPECT_FALSE(gpu.held) << "nobody tells";
 }
 
+// What dcgm-exporter tells of its hosts: the moments of GPUs, and readings by their place in the exporter's list.
+class Dcgm : public Fleet {
+ protected:
+  Dcgm() { infos_.clear(); }
+  static std::vector<Label> labels(const char *uuid, const char *gpu, std::vector<Label> more = {}) {
+    more.insert(more.end(), {{"instance", "d1:9400"}, {"UUID", uuid}, {"gpu", gpu}, {"modelName", "A100"}});
+    return more;
+  }
+  void tell(const char *uuid, const char *gpu, double ago, std::vector<Label> more = {}) {
+    present_.push_back(one(labels(uuid, gpu, std::move(more)), kNow - ago));
+  }
+  void read(FleetReading reading, const char *uuid, const char *gpu, double value, std::vector<Label> more = {}) {
+    readings_[static_cast<std::size_t>(reading)].push_back(one(labels(uuid, gpu, std::move(more)), value));
+  }
+  FleetSnapshot look() {
+    ForeignAnswers answers{.exporter = &foreign_exporters()[0], .present = present_, .readings = {}};
+    for (const auto &each : readings_) answers.readings.push_back(&each);
+    return make(std::span(&answers, 1));
+  }
+
+  std::vector<EngineSeries> present_{};
+  std::array<std::vector<EngineSeries>, kFleetReadings> readings_{};
+};
+
+TEST_F(Dcgm, MakesOneGpuOfItsInstances) {
+  for (const auto *instance : {"3", "1", "2"}) {
+    const std::vector<Label> more{{"GPU_I_ID", instance}};
+    tell("GPU-d", "4", 40, more);
+    read(FleetReading::power, "GPU-d", "4", 300, more);
+    read(FleetReading::temperature, "GPU-d", "4", 61, more);
+    read(FleetReading::memory_used, "GPU-d", "4", 1024, more);
+    read(FleetReading::true_activity, "GPU-d", "4", 0.5, more);
+  }
+  readings_[static_cast<std::size_t>(FleetReading::memory_total)] = {
+      one(labels("GPU-d", "4", {{"GPU_I_ID", "1"}}), 20'000)};
+  const auto fleet = look();
+  ASSERT_THAT(fleet.gpus, SizeIs(4));
+  const auto &whole = fleet.gpus[0];
+  EXPECT_EQ(whole.uuid, "GPU-d");
+  EXPECT_EQ(whole.id, "4");
+  EXPECT_EQ(whole.name, "A100");
+  EXPECT_EQ(fleet.gpus[1].id, "4:1");
+  EXPECT_EQ(fleet.gpus[1].parent, "GPU-d");
+  EXPECT_DOUBLE_EQ(whole[FleetReading::power].value(), 300) << "the board's, on each instance";
+  EXPECT_DOUBLE_EQ(whole[FleetReading::temperature].value(), 61);
+  EXPECT_DOUBLE_EQ(whole[FleetReading::memory_used].value(), 3 * 1024.0 * (1 << 20));
+  EXPECT_FALSE(whole[FleetReading::memory_total]) << "of two of three it is not known";
+  EXPECT_FALSE(whole[FleetReading::true_activity]) << "each tells of its own part";
+}
+
+TEST_F(Dcgm, HasAJobOnTheInstancesAndOnTheGpu) {
+  tell("GPU-d", "0", 40, {{"GPU_I_ID", "1"}, {"hpc_job", "7"}});
+  tell("GPU-d", "0", 40, {{"GPU_I_ID", "2"}});
+  const auto fleet = look();
+  ASSERT_THAT(fleet.gpus, SizeIs(3));
+  EXPECT_THAT(fleet.gpus[0].owners, ElementsAre(FleetOwner{.job = "7"}));
+  EXPECT_THAT(fleet.gpus[2].owners, SizeIs(0));
+}
+
+TEST_F(Dcgm, IsNotHeldByAJobThatHasEnded) {
+  tell("GPU-d", "0", 2440, {{"hpc_job", "100"}});
+  tell("GPU-d", "0", 40, {{"hpc_job", "200"}});
+  tell("GPU-e", "1", 2440, {{"hpc_job", "100"}});
+  tell("GPU-e", "1", 40);
+  const auto fleet = look();
+  ASSERT_THAT(fleet.gpus, SizeIs(2));
+  EXPECT_THAT(fleet.gpus[0].owners, ElementsAre(FleetOwner{.job = "200"}));
+  EXPECT_THAT(fleet.gpus[1].owners, SizeIs(0));
+}
+
+TEST_F(Dcgm, HasLostAGpuThatFallsAwayWhileTheHostGoesOn) {
+  tell("GPU-d", "0", 40);
+  tell("GPU-e", "1", 640, {{"hpc_job", "100"}});
+  tell("GPU-f", "2", 100);
+  read(FleetReading::power, "GPU-e", "1", 300);
+  const auto fleet = look();
+  ASSERT_THAT(fleet.gpus, SizeIs(3));
+  EXPECT_EQ(fleet.gpus[0].state, GpuState::ok);
+  EXPECT_EQ(fleet.gpus[1].state, GpuState::gone);
+  EXPECT_THAT(fleet.gpus[1].owners, SizeIs(0));
+  EXPECT_FALSE(fleet.gpus[1][FleetReading::power]) << "an engine may go on with the last value";
+  EXPECT_EQ(fleet.gpus[2].state, GpuState::ok) << "a scrape may be late";
+}
+
+TEST_F(Dcgm, ForgetsAGpuAndInstancesThatOthersHaveReplaced) {
+  tell("GPU-old", "0", 640);
+  tell("GPU-d", "0", 40, {{"GPU_I_ID", "1"}});
+  tell("GPU-d", "0", 640, {{"GPU_I_ID", "9"}});
+  const auto fleet = look();
+  ASSERT_THAT(fleet.gpus, SizeIs(2));
+  EXPECT_EQ(fleet.gpus[0].uuid, "GPU-d");
+  EXPECT_EQ(fleet.gpus[1].id, "0:1");
+}
+
+TEST_F(Dcgm, IsEnoughWhereAnotherExporterTellsOfTheSameGpu) {
+  tell("GPU-D", "0", 40);
+  tell("GPU-M", "1", 40, {{"GPU_I_ID", "1"}});
+  const auto smi = [](const char *uuid) {
+    return one({{"instance", "d1:9835"}, {"uuid", uuid}, {"index", "0"}}, kNow - 40);
+  };
+  const std::vector<EngineSeries> others{smi("d"), smi("m"), smi("only-here")};
+  const std::array both{ForeignAnswers{.exporter = &foreign_exporters()[0], .present = present_, .readings = {}},
+                        ForeignAnswers{.exporter = &foreign_exporters()[1], .present = others, .readings = {}}};
+  const auto fleet = make(both);
+  ASSERT_THAT(fleet.gpus, SizeIs(4)) << "one of them an instance";
+  EXPECT_EQ(fleet.gpus[3].uuid, "only-here");
+  EXPECT_THAT(fleet.faults, SizeIs(0));
+}
+
+TEST_F(TwoHosts, SayThatOneIsKnownTwiceHoweverItIsWritten) {
+  infos_.push_back(info("n3", "a", "0"));
+  at(FleetPart::alive).push_back(alive("n3", 31));
+  at(FleetPart::state).push_back(state("n3", "a", "ok"));
+  EXPECT_THAT(make().faults, SizeIs(1));
+}
+
 TEST(Foreign, KnowsAUuidHoweverItIsWritten) {
   EXPECT_EQ(plain_uuid("GPU-2F3A"), "2f3a");
   EXPECT_EQ(plain_uuid("2f3a"), "2f3a");
