@@ -167,7 +167,7 @@ void finish(const FleetSnapshot &fleet, FleetGroup &group) {
     ++group.totals.hosts;
     if (!one.silent_for) continue;
     ++group.totals.silent_hosts;
-    worst.note(kBroken, group.hosts.size() == 1 ? fmt::format("silent {}", silent_words(*one.silent_for)) : "silent");
+    worst.note(kBroken, group.hosts.size() == 1 ? silent_words(one) : "silent");
   }
   Index users;
   for (const auto index : group.gpus) {
@@ -320,12 +320,13 @@ FleetView make_fleet_view(const FleetSnapshot &fleet, FleetQuestion question) {
   return view;
 }
 
-std::string silent_words(Seconds time) {
-  const auto seconds = static_cast<long>(std::max(0.0, time.count()));
+std::string silent_words(const FleetHost &host) {
+  if (host.is_since_unknown) return "silent, not known since when";
+  const auto seconds = static_cast<long>(std::max(0.0, host.silent_for.value_or(Seconds(0)).count()));
   constexpr long kMinute = 60, kHour = 3600, kDay = 86'400;
-  if (seconds < 2 * kMinute) return fmt::format("{} s", seconds);
-  if (seconds < 2 * kHour) return fmt::format("{} min", seconds / kMinute);
-  return seconds < kDay ? fmt::format("{} h", seconds / kHour) : std::string("over a day");
+  if (seconds < 2 * kMinute) return fmt::format("silent {} s", seconds);
+  if (seconds < 2 * kHour) return fmt::format("silent {} min", seconds / kMinute);
+  return seconds < kDay ? fmt::format("silent {} h", seconds / kHour) : std::string("silent over a day");
 }
 
 }  // namespace gpulse::fleet

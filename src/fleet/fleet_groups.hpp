@@ -87,7 +87,7 @@ struct FleetView {
 
 FleetView make_fleet_view(const FleetSnapshot &fleet, FleetQuestion question);
 
-// "4 min": how long a host has been silent.
-std::string silent_words(Seconds time);
+// "silent 4 min", of one that is.
+std::string silent_words(const FleetHost &host);
 
 }  // namespace gpulse::fleet

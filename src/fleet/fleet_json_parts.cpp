@@ -72,8 +72,9 @@ void write_host_members(JsonWriter &json, const FleetHost &host) {
   write_text(json, "cluster", host.cluster.str());
   json.member("exporter", word(host.exporter));
   write_text(json, "last_sample", host.last ? iso8601_utc(*host.last) : std::string());
+  json.member("silent", host.silent_for.has_value());
   json.key("silent_seconds");
-  host.silent_for ? json.value(std::round(host.silent_for->count())) : json.null();
+  host.silent_for && !host.is_since_unknown ? json.value(std::round(host.silent_for->count())) : json.null();
 }
 
 void write_owner_members(JsonWriter &json, const FleetOwner &owner) {

@@ -247,9 +247,10 @@ class FleetMaker {
       // One of another version, which does not tell when it took its samples.
       const auto present = present_.find(host.instance);
       if (!host.last && present != present_.end() && present->second == kTellsState) continue;
-      // Nobody knows since when.
-      const Seconds age = host.last ? Seconds(fleet_.at - *host.last) - latency : Seconds(24h);
-      if (age > kSilent + 3 * interval_) host.silent_for = age;
+      const auto limit = kSilent + 3 * interval_;
+      const Seconds age = host.last ? Seconds(fleet_.at - *host.last) - latency : limit;
+      host.is_since_unknown = !host.last;
+      if (age > limit || host.is_since_unknown) host.silent_for = age;
     }
   }
 

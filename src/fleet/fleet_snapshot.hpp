@@ -66,6 +66,7 @@ struct FleetHost {
   Exporter exporter = Exporter::gpulse;
   std::optional<WallTime> last{};       // its newest sample
   std::optional<Seconds> silent_for{};  // none: it is not
+  bool is_since_unknown = false;        // it is silent, for at least that time
 };
 
 struct FleetGpu {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "fleet/fleet_groups.hpp"
+#include "fleet/fleet_text.hpp"
 #include "fleet/foreign.hpp"
 
 namespace gpulse::fleet {
@@ -103,6 +105,21 @@ TEST_F(TwoHosts, AreSilentSinceTheirOwnLastSample) {
   EXPECT_FALSE(gpu[FleetReading::utilization]) << "an engine goes on with the last value for minutes";
   EXPECT_FALSE(gpu.held);
   EXPECT_EQ(why_unknown(fleet, gpu, FleetReading::power), "silent");
+}
+
+TEST_F(TwoHosts, MayBeSilentSinceNobodyKnowsWhen) {
+  at(FleetPart::alive) = {alive("n1:9837", 31)};
+  at(FleetPart::state) = {state("n1:9837", "GPU-a", "ok"), state("n1:9837", "GPU-b", "ok")};
+  const auto fleet = make();
+  const auto &host = fleet.hosts[1];
+  ASSERT_TRUE(host.silent_for);
+  EXPECT_TRUE(host.is_since_unknown);
+  EXPECT_FALSE(fleet.hosts[0].is_since_unknown);
+  EXPECT_EQ(silent_words(host), "silent, not known since when");
+  const auto view = make_fleet_view(fleet, {});
+  EXPECT_EQ(view.groups[0].worst, "silent, not known since when");
+  EXPECT_THAT(fleet_json(fleet, view), HasSubstr(R"("last_sample":null,"silent":true,"silent_seconds":null})"));
+  EXPECT_THAT(fleet_json(fleet, view), HasSubstr(R"("silent":false,"silent_seconds":null})"));
 }
 
 TEST_F(TwoHosts, AreAllSilentWhereNothingComesAnyMore) {

@@ -78,7 +78,8 @@ void host(view::SchemaWriter &schema) {
   schema.optional("cluster", "string");
   schema.plain("exporter", "string");
   schema.optional("last_sample", "string");
-  nullable(schema, "silent_seconds", "number", "null: it is not silent");
+  schema.described("silent", "boolean", "nothing comes from it any more");
+  nullable(schema, "silent_seconds", "number", "null: it is not silent, or nobody knows since when");
 }
 
 void about(view::SchemaWriter &schema) {
