@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "fleet/engine_gpus.hpp"
+
 namespace gpulse::fleet {
 
 namespace {
@@ -75,6 +77,8 @@ bool fits(const FleetSnapshot &fleet, const FleetGpu &gpu, const FleetFilter &fi
                                [&](const FleetRemark &remark) { return fits_value(insight::word(remark.id)); });
   }
   const auto by = static_cast<FleetBy>(std::ranges::find(kFleetBy, filter.word) - kFleetBy.begin());
+  const auto &host = fleet.hosts[gpu.host];
+  if (by == FleetBy::host && host.shares_instance && fits_value(host_of(host.instance))) return true;
   return std::ranges::any_of(names_of(fleet, gpu, by), fits_value);
 }
 

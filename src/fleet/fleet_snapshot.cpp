@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "fleet/engine_gpus.hpp"
@@ -33,10 +34,14 @@ std::optional<WallTime> moment_of(const EngineSeries &series) {
   return series.points.empty() ? std::nullopt : moment_at(series.points.back().value);
 }
 
-// A label may hold any byte, so that its length is part of the key.
-std::string key_of(std::string_view instance, std::string_view uuid) {
-  return fmt::format("{} {}{}", instance.size(), instance, uuid);
+// What tells hosts apart. A label may hold any byte, so that its length is part of the key.
+std::string host_key_of(std::string_view instance, std::string_view cluster) {
+  return fmt::format("{} {} {}{}", instance.size(), cluster.size(), instance, cluster);
 }
+std::string host_key_of(const EngineSeries &series) {
+  return host_key_of(series.label("instance"), series.label("cluster"));
+}
+std::string host_key_of(const FleetHost &host) { return host_key_of(host.instance, host.cluster_label); }
 
 GpuState state_of(std::string_view state) {
   if (state == word(DeviceState::lost)) return GpuState::lost;
@@ -55,9 +60,11 @@ class FleetMaker {
 
   FleetSnapshot make(const FleetAnswers &answers, std::span<const ForeignAnswers> foreign) {
     note_present(answers);
+    note_moved(answers);
     add_gpus(answers.infos, answers.knows_silent);
     add_moments(answers);
     for (const auto &exporter : foreign) add_foreign(exporter);
+    name_shared();
     dropped_.resize(fleet_.gpus.size());
     told_.resize(fleet_.gpus.size());
     judge_silence();
@@ -79,30 +86,71 @@ class FleetMaker {
   }
 
  private:
-  std::size_t host_at(const std::string &instance, Exporter exporter) {
-    const auto [found, is_new] = hosts_.try_emplace(instance, fleet_.hosts.size());
+  std::size_t host_at(std::string_view instance, std::string_view cluster, Exporter exporter) {
+    const auto [found, is_new] = hosts_.try_emplace(host_key_of(instance, cluster), fleet_.hosts.size());
     if (is_new) {
-      fleet_.hosts.push_back({.instance = instance, .name = short_text(host_of(instance)), .exporter = exporter});
+      fleet_.hosts.push_back({.instance = std::string(instance),
+                              .name = short_text(host_of(instance)),
+                              .cluster = short_text(cluster),
+                              .exporter = exporter,
+                              .cluster_label = std::string(cluster)});
     }
     return found->second;
+  }
+  std::size_t host_at(const EngineSeries &series, Exporter exporter) {
+    return host_at(series.label("instance"), series.label("cluster"), exporter);
+  }
+  std::string key_of(std::size_t host, std::string_view uuid) const {
+    return host_key_of(fleet_.hosts[host]) + '/' + std::string(uuid);
   }
 
   void note_present(const FleetAnswers &answers) {
     const auto take = [&](std::span<const EngineSeries> series, std::size_t rank) {
-      for (const auto &one : series) present_[std::string(one.label("instance"))] |= rank;
+      for (const auto &one : series) present_[host_key_of(one)] |= rank;
     };
     take(part_of(answers.parts, FleetPart::alive), 0);
     take(answers.last_alive, 0);
     take(part_of(answers.parts, FleetPart::state), kTellsState);
   }
 
+  // A host that was given a cluster, or another one, within the day is known by both. Its GPUs tell that it is the
+  // same.
+  void note_moved(const FleetAnswers &answers) {
+    std::map<std::string, WallTime> last;
+    const auto take = [&](std::span<const EngineSeries> series) {
+      for (const auto &one : series) {
+        auto &newest = last[host_key_of(one)];
+        newest = std::max(newest, moment_of(one).value_or(WallTime()));
+      }
+    };
+    take(part_of(answers.parts, FleetPart::alive));
+    take(answers.last_alive);
+    const auto gpu_key = [](const EngineSeries &info) {
+      return std::pair(std::string(info.label("instance")), std::string(info.label("uuid")));
+    };
+    const auto last_of = [&](const EngineSeries &info) {
+      const auto found = last.find(host_key_of(info));
+      return found == last.end() ? WallTime() : found->second;
+    };
+    std::map<std::pair<std::string, std::string>, WallTime> newest;
+    for (const auto &info : answers.infos) {
+      auto &known = newest[gpu_key(info)];
+      known = std::max(known, last_of(info));
+    }
+    for (const auto &info : answers.infos) {
+      if (newest[gpu_key(info)] - last_of(info) > silent_limit()) moved_.insert(host_key_of(info));
+    }
+  }
+  Seconds silent_limit() const { return kSilent + 3 * interval_; }
+
   // VictoriaMetrics tells of all hosts of a day, those that were not there yet too.
   void add_gpus(std::span<const EngineSeries> infos, bool only_present) {
-    for (auto &known : gpus_of(infos)) {
-      if (only_present && !present_.contains(known.instance)) continue;
-      const auto host = host_at(known.instance, Exporter::gpulse);
+    for (auto &known : gpus_of(infos, true)) {
+      const auto key = host_key_of(known.instance, known.cluster);
+      if (moved_.contains(key) || (only_present && !present_.contains(key))) continue;
+      const auto host = host_at(known.instance, known.cluster, Exporter::gpulse);
       uuids_[plain_uuid(known.uuid)] = host;
-      index_[key_of(known.instance, known.uuid)] = fleet_.gpus.size();
+      index_[key_of(host, known.uuid)] = fleet_.gpus.size();
       fleet_.gpus.push_back({.host = host,
                              .uuid = known.uuid,
                              .parent = known.parent,
@@ -110,23 +158,24 @@ class FleetMaker {
                              .name = short_text(known.name),
                              .vendor = short_text(known.vendor)});
     }
-    for (const auto &info : infos) {
-      const auto host = hosts_.find(info.label("instance"));
-      if (host != hosts_.end()) note_cluster(fleet_.hosts[host->second], info);
-    }
   }
 
-  static void note_cluster(FleetHost &host, const EngineSeries &series) {
-    if (host.cluster.empty()) host.cluster = short_text(series.label("cluster"));
+  // "east/n1" where another cluster has an n1 too.
+  void name_shared() {
+    Index counts;
+    for (const auto &host : fleet_.hosts) ++counts[host.instance];
+    for (auto &host : fleet_.hosts) {
+      host.shares_instance = counts[host.instance] > 1;
+      if (host.shares_instance && !host.cluster.empty()) host.name = fmt::format("{}/{}", host.cluster, host.name);
+    }
   }
 
   void add_moments(const FleetAnswers &answers) {
     const auto take = [&](std::span<const EngineSeries> series) {
       for (const auto &one : series) {
         const auto moment = moment_of(one);
-        if (!moment) continue;
-        auto &host = fleet_.hosts[host_at(std::string(one.label("instance")), Exporter::gpulse)];
-        note_cluster(host, one);
+        if (!moment || moved_.contains(host_key_of(one))) continue;
+        auto &host = fleet_.hosts[host_at(one, Exporter::gpulse)];
         if (!host.last || *host.last < *moment) host.last = *moment;
       }
     };
@@ -152,12 +201,12 @@ class FleetMaker {
       const auto uuid = series.label(exporter.uuid);
       // What somebody else tells of is not shown twice.
       if (!moment || uuid.empty() || uuids_.contains(plain_uuid(uuid))) continue;
-      const auto host = host_at(std::string(series.label("instance")), exporter.exporter);
+      const auto host = host_at(series, exporter.exporter);
       name_foreign(fleet_.hosts[host], exporter, series);
       auto &last = fleet_.hosts[host].last;
       if (!last || *last < *moment) last = *moment;
       const auto gpu = foreign_gpu(host, exporter, series);
-      note_foreign(known[foreign_key(exporter, series)], gpu, *moment, series.label("hpc_job"));
+      note_foreign(known[foreign_key(host, exporter, series)], gpu, *moment, series.label("hpc_job"));
       // DCGM tells of a GPU that is parted by its instances alone.
       if (!gpu.parent.empty()) note_foreign(known[whole_key(gpu)], whole_of(gpu), *moment, {});
     }
@@ -180,8 +229,8 @@ class FleetMaker {
     return whole;
   }
   std::string whole_key(const FleetGpu &instance) const {
-    const auto &host = fleet_.hosts[instance.host];
-    return key_of(host.instance, host.exporter == Exporter::gpulse ? instance.parent : instance.parent + "/");
+    const bool is_foreign = fleet_.hosts[instance.host].exporter != Exporter::gpulse;
+    return key_of(instance.host, is_foreign ? instance.parent + "/" : instance.parent);
   }
 
   // In the order of hosts and numbers. One that has fallen away while its host goes on is gone, unless another one has
@@ -193,7 +242,7 @@ class FleetMaker {
       auto &[gpu, last, jobs] = each.second;
       order.push_back(&each);
       uuids_[plain_uuid(gpu.parent.empty() ? gpu.uuid : gpu.parent)] = gpu.host;
-      if (*fleet_.hosts[gpu.host].last - last > kSilent + 3 * interval_) {
+      if (*fleet_.hosts[gpu.host].last - last > silent_limit()) {
         gpu.state = GpuState::gone;
       } else {
         for (const auto &job : jobs) add_owner(gpu, {.job = job});
@@ -217,7 +266,6 @@ class FleetMaker {
     std::string_view address = host.instance;
     if (address.ends_with(exporter.port)) address.remove_suffix(exporter.port.size());
     host.name = short_text(name.empty() ? address : name);
-    note_cluster(host, series);
   }
 
   static FleetGpu foreign_gpu(std::size_t host, const ForeignExporter &exporter, const EngineSeries &series) {
@@ -230,9 +278,8 @@ class FleetMaker {
             .vendor = "nvidia"};
   }
 
-  static std::string foreign_key(const ForeignExporter &exporter, const EngineSeries &series) {
-    return key_of(series.label("instance"),
-                  fmt::format("{}/{}", series.label(exporter.uuid), series.label("GPU_I_ID")));
+  std::string foreign_key(std::size_t host, const ForeignExporter &exporter, const EngineSeries &series) const {
+    return key_of(host, fmt::format("{}/{}", series.label(exporter.uuid), series.label("GPU_I_ID")));
   }
 
   // How far the newest sample of all hosts lies back is the way to the engine, not the hosts'; but no more than that.
@@ -245,9 +292,9 @@ class FleetMaker {
     for (auto &host : fleet_.hosts) {
       if (host.exporter == Exporter::gpulse && !knows_moments_) continue;
       // One of another version, which does not tell when it took its samples.
-      const auto present = present_.find(host.instance);
+      const auto present = present_.find(host_key_of(host));
       if (!host.last && present != present_.end() && present->second == kTellsState) continue;
-      const auto limit = kSilent + 3 * interval_;
+      const auto limit = silent_limit();
       const Seconds age = host.last ? Seconds(fleet_.at - *host.last) - latency : limit;
       host.is_since_unknown = !host.last;
       if (age > limit || host.is_since_unknown) host.silent_for = age;
@@ -255,7 +302,9 @@ class FleetMaker {
   }
 
   FleetGpu *find(const EngineSeries &series) {
-    const auto found = index_.find(key_of(series.label("instance"), series.label("uuid")));
+    const auto host = hosts_.find(host_key_of(series));
+    if (host == hosts_.end()) return nullptr;
+    const auto found = index_.find(key_of(host->second, series.label("uuid")));
     return found == index_.end() || is_silent(fleet_.gpus[found->second]) ? nullptr : &fleet_.gpus[found->second];
   }
   bool is_silent(const FleetGpu &gpu) const { return fleet_.hosts[gpu.host].silent_for.has_value(); }
@@ -278,7 +327,7 @@ class FleetMaker {
   }
 
   std::size_t place_of(const FleetGpu &gpu) const { return static_cast<std::size_t>(&gpu - fleet_.gpus.data()); }
-  std::string seat_of(const FleetGpu &gpu) const { return key_of(fleet_.hosts[gpu.host].instance, gpu.id.str()); }
+  std::string seat_of(const FleetGpu &gpu) const { return key_of(gpu.host, gpu.id.str()); }
 
   // A GPU of which nothing is told is gone, unless another one has its place now: instances are made and unmade every
   // day. One with readings and no state is told of by another version.
@@ -403,7 +452,9 @@ class FleetMaker {
       if (answers.readings[i] == nullptr) continue;
       const auto &reading = answers.exporter->readings[i];
       for (const auto &series : *answers.readings[i]) {
-        const auto found = index_.find(foreign_key(*answers.exporter, series));
+        const auto host = hosts_.find(host_key_of(series));
+        if (host == hosts_.end()) continue;
+        const auto found = index_.find(foreign_key(host->second, *answers.exporter, series));
         if (found == index_.end() || series.points.empty()) continue;
         auto &gpu = fleet_.gpus[found->second];
         if (gpu.state >= GpuState::silent) continue;
@@ -495,8 +546,9 @@ class FleetMaker {
   Seconds interval_;
   Index hosts_{}, index_{};
   static constexpr std::size_t kTellsState = 1;
-  Index present_{};  // agents of which anything is known now
-  Index uuids_{};    // that are told of, as plain_uuid has them
+  Index present_{};                             // agents of which anything is known now
+  std::set<std::string, std::less<>> moved_{};  // hosts that are known by another cluster now
+  Index uuids_{};                               // that are told of, as plain_uuid has them
   std::vector<bool> told_{}, dropped_{};
   bool knows_moments_ = false;
 };
@@ -529,14 +581,14 @@ FleetSnapshot make_fleet(const FleetAnswers &answers, std::span<const ForeignAns
 }
 
 std::vector<std::string> missing_hosts(const FleetAnswers &answers) {
-  Index missing;
-  for (const auto &info : answers.infos) missing.try_emplace(std::string(info.label("instance")));
   const auto *alive = answers.parts[static_cast<std::size_t>(FleetPart::alive)];
   if (alive == nullptr) return {};
-  for (const auto &series : *alive) missing.erase(std::string(series.label("instance")));
-  std::vector<std::string> names;
-  for (const auto &[name, none] : missing) names.push_back(name);
-  return names;
+  std::set<std::string> there, missing;
+  for (const auto &series : *alive) there.insert(host_key_of(series));
+  for (const auto &info : answers.infos) {
+    if (!there.contains(host_key_of(info))) missing.emplace(info.label("instance"));
+  }
+  return {missing.begin(), missing.end()};
 }
 
 }  // namespace gpulse::fleet

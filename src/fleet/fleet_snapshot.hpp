@@ -67,6 +67,9 @@ struct FleetHost {
   std::optional<WallTime> last{};       // its newest sample
   std::optional<Seconds> silent_for{};  // none: it is not
   bool is_since_unknown = false;        // it is silent, for at least that time
+  // Hosts of several clusters have this instance: the cluster stands in the name, and is needed to find its series.
+  bool shares_instance = false;
+  std::string cluster_label{};  // as it came
 };
 
 struct FleetGpu {
@@ -129,7 +132,7 @@ struct ForeignAnswers {
 FleetSnapshot make_fleet(const FleetAnswers &answers, std::span<const ForeignAnswers> foreign, WallTime at,
                          Seconds interval);
 
-// Hosts of the infos that have no sample now.
+// The instances of hosts of the infos that have no sample now.
 std::vector<std::string> missing_hosts(const FleetAnswers &answers);
 
 }  // namespace gpulse::fleet

@@ -8,8 +8,10 @@
 #include <limits>
 
 #include "fleet/fleet_groups.hpp"
+#include "fleet/fleet_page.hpp"
 #include "fleet/fleet_text.hpp"
 #include "fleet/foreign.hpp"
+#include "fleet/host_samples.hpp"
 
 namespace gpulse::fleet {
 namespace {
@@ -230,6 +232,81 @@ TEST_F(TwoHosts, AreBoundedInWhatTheySay) {
   EXPECT_LE(fleet.gpus[0].errors.size(), 16U);
 }
 
+// The same name in the clusters east and west, and none.
+class SharedName : public Fleet {
+ protected:
+  SharedName() {
+    infos_.clear();
+    for (const auto *cluster : {"east", "west", ""}) {
+      infos_.push_back(of(cluster, info("n1:9837", gpu(cluster).c_str(), "0")));
+      at(FleetPart::alive).push_back(of(cluster, alive("n1:9837", 31)));
+      at(FleetPart::state).push_back(of(cluster, state("n1:9837", gpu(cluster).c_str(), "ok")));
+    }
+  }
+  static std::string gpu(const std::string &cluster) { return "GPU-" + cluster; }
+  static EngineSeries of(const char *cluster, EngineSeries series) {
+    if (*cluster != '\0') series.labels.emplace_back("cluster", cluster);
+    return series;
+  }
+};
+
+TEST_F(SharedName, IsOfAHostInEachCluster) {
+  at(FleetPart::power) = {of("west", of_gpu("n1:9837", "GPU-west", 300))};
+  const auto fleet = make();
+  ASSERT_THAT(fleet.hosts, SizeIs(3));
+  EXPECT_EQ(fleet.hosts[0].name, "n1");
+  EXPECT_EQ(fleet.hosts[1].name, "east/n1");
+  EXPECT_EQ(fleet.hosts[2].name, "west/n1");
+  EXPECT_EQ(host_key(fleet.hosts[0]), "n1__");
+  EXPECT_EQ(host_key(fleet.hosts[2]), "n1__west");
+  EXPECT_EQ(find_host(fleet, "n1__west"), 2U);
+  ASSERT_THAT(fleet.gpus, SizeIs(3));
+  EXPECT_DOUBLE_EQ(fleet.gpus[2][FleetReading::power].value(), 300);
+  EXPECT_EQ(host_matchers(place_of(fleet.hosts[2])), R"({instance="n1:9837",cluster="west"})");
+  EXPECT_EQ(host_matchers(place_of(fleet.hosts[0])), R"({instance="n1:9837",cluster=""})");
+  const auto count = [&](const char *name) {
+    return make_fleet_view(fleet, {.filters = {{"host", name}}}).gpus.size();
+  };
+  EXPECT_EQ(count("east/n1"), 1U);
+  EXPECT_EQ(count("n1"), 3U);
+}
+
+TEST_F(SharedName, DoesNotHideThatOneIsSilent) {
+  at(FleetPart::alive).pop_back();
+  at(FleetPart::alive).pop_back();
+  last_alive_ = {of("west", alive("n1:9837", 631))};
+  knows_silent_ = true;
+  const auto fleet = make();
+  ASSERT_THAT(fleet.hosts, SizeIs(3)) << "the last has a state";
+  EXPECT_FALSE(fleet.hosts[1].silent_for);
+  EXPECT_TRUE(fleet.hosts[2].silent_for);
+  EXPECT_EQ(fleet.gpus[2].state, GpuState::silent);
+}
+
+TEST_F(SharedName, IsMissedInTheClusterThatLacksIt) {
+  at(FleetPart::alive).pop_back();
+  FleetAnswers answers{.infos = infos_, .parts = {}};
+  answers.parts[static_cast<std::size_t>(FleetPart::alive)] = &at(FleetPart::alive);
+  EXPECT_THAT(missing_hosts(answers), ElementsAre("n1:9837"));
+}
+
+TEST_F(TwoHosts, AreKnownByTheClusterThatTheyWereGivenLast) {
+  for (const auto index : {0U, 1U}) {
+    infos_.push_back(infos_[index]);
+    infos_.back().labels.emplace_back("cluster", "east");
+    at(FleetPart::state)[index].labels.emplace_back("cluster", "east");
+  }
+  last_alive_ = {alive("n1:9837", 700)};
+  at(FleetPart::alive)[0].labels.emplace_back("cluster", "east");
+  const auto fleet = make();
+  ASSERT_THAT(fleet.hosts, SizeIs(2));
+  EXPECT_EQ(fleet.hosts[0].name, "n1");
+  EXPECT_EQ(fleet.hosts[0].cluster, "east");
+  EXPECT_FALSE(fleet.hosts[0].silent_for);
+  EXPECT_THAT(fleet.gpus, SizeIs(3));
+  EXPECT_EQ(host_matchers(place_of(fleet.hosts[0])), R"({instance="n1:9837"})") << "its past is that of both";
+}
+
 TEST_F(TwoHosts, SayThatOneIsKnownTwice) {
   infos_.push_back(info("n3", "GPU-a", "0"));
   at(FleetPart::alive).push_back(alive("n3", 31));
@@ -384,19 +461,20 @@ TEST(Foreign, KnowsAUuidHoweverItIsWritten) {
 TEST(Foreign, AddsWhatTheWholeIsMadeOf) {
   const auto &dcgm = foreign_exporters()[0];
   EXPECT_EQ(reading_query(dcgm, dcgm.readings[3]),
-            "max by (instance,UUID,GPU_I_ID) (DCGM_FI_DEV_FB_USED) + max by (instance,UUID,GPU_I_ID) "
+            "max by (instance,cluster,UUID,GPU_I_ID) (DCGM_FI_DEV_FB_USED) + max by (instance,cluster,UUID,GPU_I_ID) "
             "(DCGM_FI_DEV_FB_FREE)");
 }
 
 TEST(FleetQueries, HaveTheNamesThatTheAgentsPublish) {
-  EXPECT_EQ(fleet_query(FleetPart::utilization), "max by (instance,uuid) (gpulse_gpu_utilization_ratio)");
-  EXPECT_EQ(fleet_query(FleetPart::true_activity), "max by (instance,uuid) (gpulse_sm_active_ratio)");
-  EXPECT_EQ(fleet_query(FleetPart::memory_total), "max by (instance,uuid) (gpulse_memory_total_bytes)");
-  EXPECT_EQ(fleet_query(FleetPart::temperature), "max by (instance,uuid) (gpulse_temperature_gpu_celsius)");
-  EXPECT_EQ(fleet_query(FleetPart::state), "max by (instance,uuid,state) (gpulse_gpu_state == 1)");
-  EXPECT_EQ(fleet_query(FleetPart::idle),
-            "max by (instance,uuid) (rate(gpulse_busy_seconds_total[15m])) < 0.02 and on (instance,uuid) "
-            "gpulse_gpu_owner_info offset 15m");
+  EXPECT_EQ(fleet_query(FleetPart::utilization), "max by (instance,cluster,uuid) (gpulse_gpu_utilization_ratio)");
+  EXPECT_EQ(fleet_query(FleetPart::true_activity), "max by (instance,cluster,uuid) (gpulse_sm_active_ratio)");
+  EXPECT_EQ(fleet_query(FleetPart::memory_total), "max by (instance,cluster,uuid) (gpulse_memory_total_bytes)");
+  EXPECT_EQ(fleet_query(FleetPart::temperature), "max by (instance,cluster,uuid) (gpulse_temperature_gpu_celsius)");
+  EXPECT_EQ(fleet_query(FleetPart::state), "max by (instance,cluster,uuid,state) (gpulse_gpu_state == 1)");
+  EXPECT_EQ(
+      fleet_query(FleetPart::idle),
+      "max by (instance,cluster,uuid) (rate(gpulse_busy_seconds_total[15m])) < 0.02 and on (instance,cluster,uuid) "
+      "gpulse_gpu_owner_info offset 15m");
   EXPECT_THAT(last_alive_query({"n1:9837", "a.b"}), HasSubstr(R"({instance=~"n1:9837|a\\.b"}[1d])"));
 }
 

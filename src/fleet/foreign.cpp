@@ -30,9 +30,8 @@ constexpr std::array kNvidiaSmi{
 };
 constexpr std::array kExporters{
     ForeignExporter{Exporter::dcgm, "DCGM_FI_DEV_GPU_TEMP", "UUID", "UUID,GPU_I_ID",
-                    ",gpu,modelName,Hostname,hostname,cluster,hpc_job", ":9400", kDcgm},
-    ForeignExporter{Exporter::nvidia_smi, "nvidia_smi_gpu_info", "uuid", "uuid", ",index,name,cluster", ":9835",
-                    kNvidiaSmi},
+                    ",gpu,modelName,Hostname,hostname,hpc_job", ":9400", kDcgm},
+    ForeignExporter{Exporter::nvidia_smi, "nvidia_smi_gpu_info", "uuid", "uuid", ",index,name", ":9835", kNvidiaSmi},
 };
 
 }  // namespace
@@ -55,14 +54,14 @@ ForeignNames foreign_names(const ForeignExporter &exporter, const EngineSeries &
 }
 
 std::string present_query(const ForeignExporter &exporter) {
-  return fmt::format("max by (instance,{}{}) (timestamp({}) or max_over_time(timestamp({})[1h:1m]))", exporter.labels,
-                     exporter.more, exporter.present, exporter.present);
+  return fmt::format("max by (instance,cluster,{}{}) (timestamp({}) or max_over_time(timestamp({})[1h:1m]))",
+                     exporter.labels, exporter.more, exporter.present, exporter.present);
 }
 
 std::string reading_query(const ForeignExporter &exporter, const ForeignReading &reading) {
-  auto value = fmt::format("max by (instance,{}) ({})", exporter.labels, reading.family);
+  auto value = fmt::format("max by (instance,cluster,{}) ({})", exporter.labels, reading.family);
   if (reading.plus.empty()) return value;
-  return fmt::format("{} + max by (instance,{}) ({})", value, exporter.labels, reading.plus);
+  return fmt::format("{} + max by (instance,cluster,{}) ({})", value, exporter.labels, reading.plus);
 }
 
 std::string plain_uuid(std::string_view uuid) {

@@ -125,6 +125,12 @@ std::optional<Found> find(const HostPlace &host, MetricId metric) {
 
 }  // namespace
 
+HostPlace place_of(const FleetHost &host) {
+  // Without need it is not asked for: a host may have been given a cluster since.
+  const auto cluster = host.shares_instance ? std::optional(host.cluster_label) : std::nullopt;
+  return {.instance = host.instance, .name = host.name, .exporter = host.exporter, .cluster = cluster};
+}
+
 HostAsker::HostAsker(EngineOptions options, HostPlace host) : engine_(std::move(options)), host_(std::move(host)) {}
 
 EngineResult<HostSample> HostAsker::sample(WallTime at, const std::stop_token &stop) {

@@ -21,7 +21,9 @@ struct HostPlace {
   std::string instance{};  // the label as it came
   Text name{};
   Exporter exporter = Exporter::gpulse;
+  std::optional<std::string> cluster{};  // the label as it came, empty: there is none; none: whichever
 };
+HostPlace place_of(const FleetHost &host);
 
 // A sample, and what its agent found to be wrong then. A finding has its title for a sentence: an engine keeps no
 // evidence.

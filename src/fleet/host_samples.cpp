@@ -349,7 +349,9 @@ class SampleMaker {
 }  // namespace
 
 std::string host_matchers(const HostPlace &host, std::string_view more) {
-  return fmt::format("{{instance={}{}}}", quoted(host.instance), more);
+  // A label that is not there fits the empty text.
+  const auto cluster = host.cluster ? ",cluster=" + quoted(*host.cluster) : std::string();
+  return fmt::format("{{instance={}{}{}}}", quoted(host.instance), cluster, more);
 }
 
 std::string sample_query(const HostPlace &host) {

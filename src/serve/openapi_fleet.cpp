@@ -184,6 +184,7 @@ void curves(view::SchemaWriter &schema) {
   schema.described("start_seconds", "integer", "Unix seconds of the first moment");
   schema.described("step_seconds", "integer", "from one moment to the next");
   schema.described("count", "integer", "moments, and so the length of every array");
+  schema.described("only_agents", "boolean", "true: hosts that only other exporters tell of are in no curve");
   array(schema, "series", "", [&] {
     schema.object([&] {
       schema.described("name", "string", "a key of the metrics table: its mean, of power the sum; held and gpus count");
