@@ -35,13 +35,17 @@ std::string_view folding_of(Fold fold) {
     case Fold::any:
       return "max_over_time";
     case Fold::counter:
-      return "increase";
+      return "rate";
     default:
       return "last_over_time";
   }
 }
 
 double seconds_of(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
+
+WallTime last_of(const HostCurves &curves) {
+  return curves.first + static_cast<std::int64_t>(curves.count - 1) * curves.step;
+}
 
 WallTime on_grid(WallTime time, std::chrono::seconds step) {
   const auto number = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch() / step;
@@ -168,17 +172,22 @@ EngineResult<std::vector<HostMoment>> HostAsker::moments(WallTime first, WallTim
   return all;
 }
 
-Seconds HostAsker::interval_at(WallTime at, const std::stop_token &stop) {
+// By how many samples ten minutes usually have in the span; at its end the host may be silent.
+Seconds HostAsker::interval_in(const HostCurves &curves, const std::stop_token &stop) {
   if (interval_) return *interval_;
   interval_ = kUsualInterval;
   const auto *family = host_.exporter == Exporter::dcgm ? "DCGM_FI_DEV_GPU_TEMP" : "nvidia_smi_gpu_info";
   const auto name = host_.exporter == Exporter::gpulse ? std::string(view::families::kTime) : std::string(family);
-  constexpr double kWindow = 600;
-  const auto answer =
-      engine_.instant(fmt::format("max(count_over_time({}{}[10m]))", name, host_matchers(host_)), at, stop);
+  constexpr auto kWindow = 600s, kLeastLook = 60s;
+  constexpr int kLooks = 50;
+  const auto span = static_cast<std::int64_t>(curves.count) * curves.step;
+  const auto query =
+      fmt::format("max(quantile_over_time(0.5, count_over_time({}{}[{}s])[{}s:{}s]))", name, host_matchers(host_),
+                  kWindow.count(), (span + kWindow).count(), std::max(kLeastLook, span / kLooks).count());
+  const auto answer = engine_.instant(query, last_of(curves), stop);
   if (answer && !answer->empty() && !answer->front().points.empty()) {
     const auto count = answer->front().points.front().value;
-    if (count > 1) interval_ = std::clamp<Seconds>(Seconds(kWindow / count), 1s, kLongestInterval);
+    if (count > 1) interval_ = std::clamp<Seconds>(Seconds(kWindow) / count, 1s, kLongestInterval);
   }
   return *interval_;
 }
@@ -186,16 +195,16 @@ Seconds HostAsker::interval_at(WallTime at, const std::stop_token &stop) {
 EngineResult<void> HostAsker::add_curves(HostCurves &curves, MetricId metric, const std::stop_token &stop) {
   const auto found = find(host_, metric);
   if (!found) return {};
-  const auto interval = interval_at(curves.first + static_cast<long>(curves.count - 1) * curves.step, stop);
-  // A value counts until the next one is due; one that did not come leaves a gap.
-  const auto window = std::max<Seconds>(curves.step, 1.5 * interval);
   const auto how = fold(describe(metric));
+  const auto interval = interval_in(curves, stop);
+  // A value counts until the next one is due; one that did not come leaves a gap. How fast a counter grows takes two.
+  const auto window = std::max<Seconds>(curves.step, (how == Fold::counter ? 2.5 : 1.5) * interval);
+  const auto scale = how == Fold::counter ? found->scale * Seconds(curves.step).count() : found->scale;
   const bool has_range = how == Fold::mean && Seconds(curves.step) > 1.5 * interval;
-  CurveTaker taker(curves, metric, found->scale);
-  const auto last = curves.first + static_cast<long>(curves.count - 1) * curves.step;
+  CurveTaker taker(curves, metric, scale);
   const auto ask = [&](std::string_view function, std::vector<double> HostCurve::*part) -> EngineResult<void> {
     const auto query = fmt::format("{}({}[{}s])", function, found->family, std::lround(std::ceil(window.count())));
-    const auto answer = engine_.range(query, curves.first, last, curves.step, stop);
+    const auto answer = engine_.range(query, curves.first, last_of(curves), curves.step, stop);
     if (!answer) return std::unexpected(answer.error());
     taker.take(*answer, found->uuid_label, part);
     return {};

@@ -68,7 +68,7 @@ class HostAsker {
                                   std::span<const MetricId> metrics, const std::stop_token &stop = {});
 
  private:
-  Seconds interval_at(WallTime at, const std::stop_token &stop);
+  Seconds interval_in(const HostCurves &curves, const std::stop_token &stop);
   EngineResult<void> add_curves(HostCurves &curves, MetricId metric, const std::stop_token &stop);
 
   Engine engine_;
