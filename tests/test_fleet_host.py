@@ -48,6 +48,17 @@ def agent_of(begin: int, host: str, cluster: str = "", end: int = SPAN, **more: 
         yield {"__name__": f"gpulse_{name}", **labels}, until(end, value)
 
 
+def parted_of(begin: int) -> Iterator[tuple[dict[str, str], Value]]:
+    """A GPU of two instances, both of which are held."""
+    yield from agent_of(begin, "parted")
+    place = {"instance": "parted:9837", "job": "gpulse"}
+    for part in ("1", "2"):
+        uuid = {"uuid": f"MIG-{part}", **place}
+        yield {"__name__": "gpulse_gpu_info", "gpu": f"0:{part}", "parent": "GPU-parted", **uuid}, flat(1)
+        yield {"__name__": "gpulse_gpu_state", "gpu": f"0:{part}", "state": "ok", **uuid}, flat(1)
+        yield {"__name__": "gpulse_gpu_owner_info", "user": "ann", **uuid}, flat(1)
+
+
 def dcgm_of() -> Iterator[tuple[dict[str, str], Value]]:
     """A GPU in seven parts, of which one has a new job; one that falls away."""
     place = {"instance": "old:9400", "Hostname": "old", "modelName": "NVIDIA A100"}
@@ -107,6 +118,7 @@ def fleet(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             *agent_of(begin, "cube", gpu_owner_info=since(SPAN // 2, 1)),
             *agent_of(begin, "twin", "east", power_draw_watts=flat(100)),
             *agent_of(begin, "twin", "west", power_draw_watts=flat(300), end=SPAN - 300),
+            *parted_of(begin),
             *dcgm_of(),
         ]
         write(engine, [Series(*one) for one in often], begin, SPAN, 15)
@@ -155,6 +167,11 @@ def test_where_nobody_holds_anything_the_curve_is_0(fleet: Fleet) -> None:
     held = fleet.curves("host=cube")["held"]
     half = SPAN // 2 // 15
     assert held[20 : half - 2] == [0] * (half - 22) and set(held[half + 2 : -20]) == {1}
+
+
+def test_instances_hold_their_gpu_once(fleet: Fleet) -> None:
+    assert set(fleet.curves("host=parted")["held"][20:-20]) == {1}
+    assert fleet.overview("--filter", "host=parted")["totals"]["held"] == 1
 
 
 def test_dcgm_tells_of_a_gpu_once(fleet: Fleet) -> None:

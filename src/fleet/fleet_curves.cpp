@@ -173,8 +173,9 @@ std::string held_query(const Condition &condition) {
   const auto owned = fmt::format("{}({}({}))", kOnGpu, kPerGpu, families::kOwner);
   const auto parts = fmt::format("max by (instance,cluster,uuid,parent) ({}{{parent!=\"\"{}}}){}{}", families::kInfo,
                                  condition.matchers, owned, joined(condition));
-  return fmt::format("(({}{}) or {}(label_replace({}, \"uuid\", \"$1\", \"parent\", \"(.+)\")))",
-                     per_gpu(families::kInfo, condition), owned, kPerGpu, parts);
+  return fmt::format(
+      "(({}{}) or {}(label_replace(max by (instance,cluster,parent) ({}), \"uuid\", \"$1\", \"parent\", \"(.+)\")))",
+      per_gpu(families::kInfo, condition), owned, kPerGpu, parts);
 }
 
 }  // namespace
