@@ -111,6 +111,12 @@ void add(FleetTotals &totals, const FleetGpu &gpu) {
   if (const auto heat = gpu[FleetReading::temperature]; heat) {
     totals.hottest = std::max(totals.hottest.value_or(*heat), *heat);
   }
+  const auto &untold = gpu.untold;
+  totals.state_known += untold.state ? 0U : 1U;
+  totals.findings_known += untold.findings ? 0U : 1U;
+  totals.errors_known += untold.errors ? 0U : 1U;
+  totals.idle_known += untold.idle || !gpu.held ? 0U : 1U;
+  totals.judged += untold.state || untold.findings || untold.errors ? 0U : 1U;
   totals.errors += gpu.errors.empty() ? 0U : 1U;
   totals.remarked += gpu.remarks.empty() ? 0U : 1U;
   if (gpu.findings.empty()) return;

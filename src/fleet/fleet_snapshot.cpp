@@ -67,6 +67,7 @@ class FleetMaker {
     name_shared();
     dropped_.resize(fleet_.gpus.size());
     told_.resize(fleet_.gpus.size());
+    has_state_.resize(fleet_.gpus.size());
     judge_silence();
     take_states(answers.parts);
     take_readings(answers.parts);
@@ -75,6 +76,7 @@ class FleetMaker {
     take_owners(answers.parts);
     take_owners_before(answers.parts);
     take_troubles(answers.parts);
+    note_untold(answers.parts);
     for (const auto &exporter : foreign) take_foreign(exporter);
     sum_up_foreign();
     fold_instances();
@@ -321,7 +323,7 @@ class FleetMaker {
     for (const auto &series : part_of(parts, FleetPart::state)) {
       auto *gpu = find(series);
       if (gpu == nullptr) continue;
-      told_[place_of(*gpu)] = true;
+      told_[place_of(*gpu)] = has_state_[place_of(*gpu)] = true;
       gpu->state = std::max(gpu->state, state_of(series.label("state")));
     }
   }
@@ -447,6 +449,19 @@ class FleetMaker {
     }
   }
 
+  void note_untold(const Parts &parts) {
+    const auto is_asked = [&](FleetPart part) { return parts[static_cast<std::size_t>(part)] != nullptr; };
+    for (std::size_t i = 0; i < fleet_.gpus.size(); ++i) {
+      auto &gpu = fleet_.gpus[i];
+      const bool has_agent = fleet_.hosts[gpu.host].exporter == Exporter::gpulse && !is_silent(gpu);
+      // Where nobody knows which hosts are silent, what is well may be old.
+      gpu.untold = {.state = gpu.state <= GpuState::asleep && !(has_agent && has_state_[i] && knows_moments_),
+                    .findings = !has_agent || !is_asked(FleetPart::findings),
+                    .errors = !has_agent || !is_asked(FleetPart::errors),
+                    .idle = !has_agent || !is_asked(FleetPart::idle) || !is_asked(FleetPart::owners)};
+    }
+  }
+
   void take_foreign(const ForeignAnswers &answers) {
     for (std::size_t i = 0; i < answers.readings.size(); ++i) {
       if (answers.readings[i] == nullptr) continue;
@@ -549,7 +564,7 @@ class FleetMaker {
   Index present_{};                             // agents of which anything is known now
   std::set<std::string, std::less<>> moved_{};  // hosts that are known by another cluster now
   Index uuids_{};                               // that are told of, as plain_uuid has them
-  std::vector<bool> told_{}, dropped_{};
+  std::vector<bool> told_{}, has_state_{}, dropped_{};
   bool knows_moments_ = false;
 };
 

@@ -72,6 +72,11 @@ struct FleetHost {
   std::string cluster_label{};  // as it came
 };
 
+// What nobody tells of a GPU: its host has another exporter, is silent, or the question failed.
+struct FleetUntold {
+  bool state = false, findings = false, errors = false, idle = false;
+};
+
 struct FleetGpu {
   std::size_t host = 0;
   std::string uuid{};    // the label as it came
@@ -84,6 +89,7 @@ struct FleetGpu {
   std::vector<FleetOwner> owners{};
   std::vector<FleetFinding> findings{};  // the worst first
   std::vector<std::uint32_t> errors{};   // the driver's, of the last quarter of an hour (XID)
+  FleetUntold untold{};
   std::array<std::optional<double>, kFleetSteady> steady{};
   bool is_settled = false;             // who holds it did so ten minutes ago
   std::vector<FleetRemark> remarks{};  // the worst first

@@ -6,8 +6,10 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "fleet/fleet_groups.hpp"
+#include "fleet/fleet_json_parts.hpp"
 #include "fleet/fleet_page.hpp"
 #include "fleet/fleet_text.hpp"
 #include "fleet/foreign.hpp"
@@ -198,6 +200,50 @@ TEST_F(TwoHosts, SayWhoHoldsThem) {
   EXPECT_FALSE(fleet.gpus[1].idle) << "nobody holds it";
 }
 
+TEST_F(TwoHosts, SayWhatIsNotKnownOfThem) {
+  const auto amounts = [](const FleetSnapshot &fleet) {
+    std::map<std::string_view, std::optional<double>> all;
+    for (const auto &[name, value] : amounts_of(make_fleet_view(fleet, {}).totals)) all[name] = value;
+    return all;
+  };
+  const auto text = [](const FleetSnapshot &fleet) { return render_fleet(fleet, make_fleet_view(fleet, {}), {}); };
+  EXPECT_THAT(text(make()), HasSubstr("nothing is wrong\n"));
+  auto known = amounts(make());
+  EXPECT_EQ(known["with_problems"], 0);
+  EXPECT_EQ(known["findings_known"], 3);
+  EXPECT_EQ(known["state_known"], 3);
+  lose(FleetPart::findings);
+  known = amounts(make());
+  EXPECT_EQ(known["with_problems"], std::nullopt);
+  EXPECT_EQ(known["with_notes"], std::nullopt);
+  EXPECT_EQ(known["with_driver_errors"], 0);
+  EXPECT_THAT(text(make()), HasSubstr("nobody tells whether anything is wrong"));
+  lose(FleetPart::errors);
+  lose(FleetPart::idle);
+  EXPECT_EQ(amounts(make())["with_driver_errors"], std::nullopt);
+  EXPECT_EQ(amounts(make())["held_but_idle"], std::nullopt);
+  at(FleetPart::state).pop_back();
+  at(FleetPart::power) = {of_gpu("n2:9837", "GPU-c", 200)};
+  EXPECT_EQ(amounts(make())["state_known"], 2) << "the third is of a version that tells no states";
+  lose(FleetPart::state);
+  EXPECT_EQ(amounts(make())["lost"], std::nullopt);
+}
+
+TEST_F(TwoHosts, MayBeSilentWhereTheEngineDidNotSay) {
+  lose(FleetPart::alive);
+  const auto fleet = make();
+  const auto text = render_fleet(fleet, make_fleet_view(fleet, {}), {});
+  EXPECT_THAT(text, HasSubstr("nobody tells whether anything is wrong"));
+}
+
+TEST_F(TwoHosts, BesideOneOfAnotherExporterAreThoseThatAreWell) {
+  const std::vector<EngineSeries> present{one({{"instance", "d1:9400"}, {"UUID", "GPU-d"}, {"gpu", "3"}}, kNow - 40)};
+  const ForeignAnswers answers{.exporter = &foreign_exporters()[0], .present = present, .readings = {}};
+  const auto fleet = make(std::span(&answers, 1));
+  const auto text = render_fleet(fleet, make_fleet_view(fleet, {}), {});
+  EXPECT_THAT(text, HasSubstr("nothing is wrong with 3 GPUs, of 1 it is not known"));
+}
+
 TEST_F(TwoHosts, KnowTheirTroublesTheWorstFirst) {
   at(FleetPart::findings) = {of_gpu("n1:9837", "GPU-a", 1, {{"finding", "idle"}, {"severity", "note"}}),
                              of_gpu("n1:9837", "GPU-a", 1, {{"finding", "of-tomorrow"}, {"severity", "problem"}})};
@@ -385,6 +431,17 @@ TEST_F(Dcgm, MakesOneGpuOfItsInstances) {
   EXPECT_DOUBLE_EQ(whole[FleetReading::memory_used].value(), 3 * 1024.0 * (1 << 20));
   EXPECT_FALSE(whole[FleetReading::memory_total]) << "of two of three it is not known";
   EXPECT_FALSE(whole[FleetReading::true_activity]) << "each tells of its own part";
+}
+
+TEST_F(Dcgm, DoesNotTellWhetherAnythingIsWrong) {
+  tell("GPU-d", "0", 40);
+  const auto fleet = look();
+  const auto view = make_fleet_view(fleet, {});
+  EXPECT_THAT(render_fleet(fleet, view, {}), HasSubstr("nobody tells whether anything is wrong"));
+  const auto json = fleet_json(fleet, view);
+  EXPECT_THAT(json, HasSubstr(R"("with_driver_errors":null,"with_problems":null,"with_notes":null,)"));
+  EXPECT_THAT(json, HasSubstr(R"("lost":null,"not_responding":null,"gone":null,"asleep":null,"silent":0)"));
+  EXPECT_THAT(json, HasSubstr(R"("state_known":0,"findings_known":0,"driver_errors_known":0)"));
 }
 
 TEST_F(Dcgm, HasAJobOnTheInstancesAndOnTheGpu) {

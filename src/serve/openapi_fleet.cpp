@@ -53,12 +53,14 @@ void lists(view::SchemaWriter &schema, std::string_view key, std::string_view ty
 
 // What docs/fleet.md has of them.
 void amounts(view::SchemaWriter &schema) {
-  for (const auto *const name :
-       {"silent_hosts", "held_known", "lost", "not_responding", "gone", "asleep", "silent", "with_driver_errors",
-        "with_problems", "with_notes", "with_remarks", "true_activity_known"}) {
+  for (const auto *const name : {"silent_hosts", "held_known", "silent", "with_remarks", "true_activity_known",
+                                 "state_known", "findings_known", "driver_errors_known"}) {
     schema.plain(name, "integer");
   }
-  for (const auto *const name : {"held", "held_but_idle"}) schema.optional(name, "integer");
+  for (const auto *const name : {"held", "held_but_idle", "lost", "not_responding", "gone", "asleep",
+                                 "with_driver_errors", "with_problems", "with_notes"}) {
+    schema.optional(name, "integer");
+  }
   for (const auto *const name : {"utilization_percent", "true_activity_percent", "memory_used_percent", "power_watts",
                                  "hottest_celsius", "wasted_gpus"}) {
     schema.optional(name, "number");
