@@ -197,10 +197,19 @@ class FleetMaker {
 
   void add_foreign(const ForeignAnswers &answers) {
     const auto &exporter = *answers.exporter;
+    // As agents, hosts may have been given a cluster.
+    std::map<std::pair<std::string_view, std::string_view>, std::pair<WallTime, std::string_view>> newest;
+    for (const auto &series : answers.present) {
+      const auto told = std::pair(moment_of(series).value_or(WallTime()), series.label("cluster"));
+      auto &best = newest[{series.label("instance"), series.label(exporter.uuid)}];
+      best = std::max(best, told);
+    }
     Foreigners known;
     for (const auto &series : answers.present) {
       const auto moment = moment_of(series);
       const auto uuid = series.label(exporter.uuid);
+      const auto &[last_told, cluster] = newest[{series.label("instance"), uuid}];
+      if (moment && cluster != series.label("cluster") && last_told - *moment > silent_limit()) continue;
       // What somebody else tells of is not shown twice.
       if (!moment || uuid.empty() || uuids_.contains(plain_uuid(uuid))) continue;
       const auto host = host_at(series, exporter.exporter);

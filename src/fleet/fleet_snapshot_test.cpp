@@ -478,6 +478,18 @@ TEST_F(Dcgm, HasLostAGpuThatFallsAwayWhileTheHostGoesOn) {
   EXPECT_EQ(fleet.gpus[2].state, GpuState::ok) << "a scrape may be late";
 }
 
+TEST_F(Dcgm, IsKnownByTheClusterThatItWasGivenLast) {
+  tell("GPU-d", "0", 640);
+  tell("GPU-e", "1", 640);
+  tell("GPU-d", "0", 40, {{"cluster", "east"}});
+  tell("GPU-e", "1", 40, {{"cluster", "east"}});
+  const auto fleet = look();
+  ASSERT_THAT(fleet.hosts, SizeIs(1));
+  EXPECT_EQ(fleet.hosts[0].cluster, "east");
+  EXPECT_FALSE(fleet.hosts[0].silent_for);
+  EXPECT_THAT(fleet.gpus, SizeIs(2));
+}
+
 TEST_F(Dcgm, ForgetsAGpuAndInstancesThatOthersHaveReplaced) {
   tell("GPU-old", "0", 640);
   tell("GPU-d", "0", 40, {{"GPU_I_ID", "1"}});
