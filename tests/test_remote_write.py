@@ -371,7 +371,7 @@ def test_a_wrong_token_is_said_once(place: Path) -> None:
             assert agent.writing()["problem"] == "status 401: no such token"
             assert "problem   status 401: no such token" in agent.run("agent", "status").out
             time.sleep(1.5)
-            assert len(receiver.seen) == 1 and agent.log.count("401") == 1
+            assert len(receiver.seen) == 1 and agent.log.count("status 401") == 1
 
 
 def test_a_gpu_that_goes_ends_its_series(place: Path, tmp_path: Path) -> None:

@@ -67,8 +67,10 @@ class Engine {
 
   // As people know it.
   Text place() const { return options_.url.authority(); }
-  // What the engine said of answers in which something is missing, the first time; empty: nothing.
+  // What the engine said of answers in which something is missing, the first time since it was forgotten; empty:
+  // nothing.
   const Text &warning() const { return warning_; }
+  void forget_warning() { warning_ = {}; }
 
  private:
   EngineResult<QueryAnswer> ask(std::string_view what, const http::Fields &parameters, bool in_body,

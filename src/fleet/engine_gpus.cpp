@@ -38,15 +38,16 @@ std::string_view usual_name(std::string_view instance) {
 
 Text host_of(std::string_view instance) { return usual_name(instance); }
 
-std::vector<EngineGpu> gpus_of(std::span<const EngineSeries> infos) {
+std::vector<EngineGpu> gpus_of(std::span<const EngineSeries> infos, bool in_each_cluster) {
   // After an update of the driver there are two of one.
-  std::map<std::pair<std::string, std::string>, EngineGpu> known;
+  std::map<std::tuple<std::string, std::string, std::string>, EngineGpu> known;
   for (const auto &info : infos) {
     const auto uuid = info.label("uuid");
     if (uuid.empty()) continue;
-    const std::string instance(info.label("instance"));
-    auto &gpu = known[{instance, std::string(uuid)}];
+    const std::string instance(info.label("instance")), cluster(info.label("cluster"));
+    auto &gpu = known[{instance, in_each_cluster ? cluster : std::string(), std::string(uuid)}];
     gpu.instance = instance;
+    gpu.cluster = cluster;
     gpu.uuid = uuid;
     gpu.host = host_of(instance);
     gpu.name = info.label("name");
@@ -59,7 +60,7 @@ std::vector<EngineGpu> gpus_of(std::span<const EngineSeries> infos) {
   gpus.reserve(known.size());
   for (auto &[key, gpu] : known) gpus.push_back(std::move(gpu));
   std::ranges::stable_sort(gpus, {}, [](const EngineGpu &gpu) {
-    return std::tuple(std::string_view(gpu.instance), gpu.id.value_or(DeviceId{}));
+    return std::tuple(std::string_view(gpu.instance), std::string_view(gpu.cluster), gpu.id.value_or(DeviceId{}));
   });
   return gpus;
 }

@@ -13,8 +13,8 @@
 namespace gpulse::fleet {
 
 struct EngineGpu {
-  std::string instance{}, uuid{};  // the labels as they came: what its series are found by
-  Text host{};                     // the instance as people call it
+  std::string instance{}, cluster{}, uuid{};  // the labels as they came: what its series are found by
+  Text host{};                                // the instance as people call it
   Text name{}, vendor{}, pci{};
   std::string parent{};  // the uuid of the GPU that it is an instance of
   std::optional<DeviceId> id{};
@@ -24,8 +24,9 @@ struct EngineGpu {
 std::string_view usual_name(std::string_view instance);
 Text host_of(std::string_view instance);
 
-// Each once, in the order of their instances and numbers. What has no uuid is left out.
-std::vector<EngineGpu> gpus_of(std::span<const EngineSeries> infos);
+// Each once, in the order of their instances and numbers. What has no uuid is left out. `in_each_cluster`: one that was
+// in two clusters is there twice.
+std::vector<EngineGpu> gpus_of(std::span<const EngineSeries> infos, bool in_each_cluster = false);
 
 EngineResult<std::vector<EngineGpu>> read_gpus(Engine &engine, WallTime from, WallTime to,
                                                const std::stop_token &stop = {});

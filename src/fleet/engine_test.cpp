@@ -7,54 +7,16 @@
 
 #include <thread>
 
-#include "http/server.hpp"
+#include "fleet/testing.hpp"
 
 namespace gpulse::fleet {
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using testing::FakeEngine;
 using ::testing::HasSubstr;
-
-constexpr const char *kNothing = R"({"status":"success","data":{"resultType":"matrix","result":[]}})";
-
-struct Said {
-  int status = 200;
-  std::string body = kNothing;
-  std::chrono::milliseconds pause{0};
-  http::Fields headers{};
-};
-
-class FakeEngine {
- public:
-  explicit FakeEngine(Said said = {})
-      : said_(std::move(said)),
-        server_({}, *http::listen_on(*http::parse_address("127.0.0.1:0")),
-                [this](const http::Request &request, const http::Answer &answer) {
-                  {
-                    const std::lock_guard lock(mutex_);
-                    asked_.push_back(request);
-                  }
-                  std::this_thread::sleep_for(said_.pause);
-                  answer({.status = said_.status,
-                          .body = std::make_shared<const std::string>(said_.body),
-                          .headers = said_.headers});
-                }) {}
-
-  Engine engine(const std::string &path = "", http::ClientOptions client = {}) const {
-    return Engine({.url = *parse_engine_url("http://" + server_.addresses().front() + path), .client = client});
-  }
-  std::vector<http::Request> asked() {
-    const std::lock_guard lock(mutex_);
-    return asked_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<http::Request> asked_;
-  Said said_;
-  http::Server server_;  // ends first
-};
+using testing::Said;
 
 EngineError error_of(Said said, http::ClientOptions client = {}) {
   FakeEngine fake(std::move(said));

@@ -19,6 +19,7 @@ using namespace std::chrono_literals;
 using Answer = std::vector<EngineSeries>;
 
 constexpr auto kInfosKept = 5min;
+constexpr auto kInfosTried = 1min;          // after a list that did not come
 constexpr auto kSlowKept = 60s;             // what changes slowly, for so long
 constexpr auto kOldest = 2min;              // an answer that stands in for a new one
 constexpr auto kKnownFor = 24h;             // a host that says nothing any more
@@ -45,21 +46,20 @@ class FleetAsker::Questions {
     stop_ = stop;
     faults_.clear();
     too_late_ = 0;
+    engine_.forget_warning();
     if (auto known = learn_gpus(); !known) return std::unexpected(std::move(known.error()));
     FleetAnswers answers{.infos = infos_};
     if (auto asked = ask_parts(answers); !asked) return std::unexpected(std::move(asked.error()));
     const auto silent = ask_silent(missing_hosts(answers));
-    if (!silent) return std::unexpected(silent.error());
     if (answers.parts[static_cast<std::size_t>(FleetPart::alive)] == nullptr) knows_silent_ = false;
-    answers.last_alive = *silent;
+    answers.last_alive = silent;
     answers.knows_silent = knows_silent_;
-    std::vector<ForeignAnswers> foreign;
-    if (auto asked = ask_foreign(foreign); !asked) return std::unexpected(std::move(asked.error()));
+    const auto foreign = ask_foreign();
     auto fleet = make_fleet(answers, foreign, at, interval_);
     fleet.place = place();
-    fleet.warning = engine_.warning().empty() ? beside_.warning() : engine_.warning();
+    fleet.warning = warning();
     for (auto &fault : faults_) fleet.faults.push_back(std::move(fault));
-    if (knows_more(answers)) infos_at_.reset();
+    if (knows_more(answers)) learn_due_ = at;
     return std::make_shared<const FleetSnapshot>(std::move(fleet));
   }
 
@@ -70,22 +70,46 @@ class FleetAsker::Questions {
     WallTime at{};
   };
 
-  // Which GPUs there were in the last day, and how often they are looked at.
+  // Answers that are kept have theirs kept too.
+  Text warning() const {
+    if (!engine_.warning().empty()) return engine_.warning();
+    return infos_warning_.empty() ? beside_.warning() : infos_warning_;
+  }
+
+  // Which GPUs there were in the last day, and how often they are looked at. A list that was known stands in for one
+  // that does not come.
   EngineResult<void> learn_gpus() {
-    if (infos_at_ && at_ >= *infos_at_ && at_ - *infos_at_ < kInfosKept) return {};
-    auto infos = engine_.series(view::families::kInfo, at_ - kKnownFor, at_, stop_);
-    if (!infos) return std::unexpected(std::move(infos.error()));
-    infos_ = std::move(*infos);
+    const bool is_known = infos_at_ && at_ >= *infos_at_ && at_ - *infos_at_ < kKnownFor;
+    if (!is_known || at_ >= learn_due_) {
+      auto infos = engine_.series(view::families::kInfo, at_ - kKnownFor, at_, stop_);
+      if (infos) {
+        take_infos(std::move(*infos));
+        return {};
+      }
+      if (!is_known || is_final(infos.error().fault)) return std::unexpected(std::move(infos.error()));
+      if (infos.error().fault == EngineFault::too_late) ++too_late_;
+      infos_trouble_ = infos.error().error.what;
+      learn_due_ = at_ + kInfosTried;
+    }
+    if (!infos_trouble_.empty()) {
+      faults_.push_back({.what = "list of GPUs", .why = infos_trouble_, .as_of = infos_at_});
+    }
+    return {};
+  }
+
+  void take_infos(Answer infos) {
+    infos_ = std::move(infos);
     infos_at_ = at_;
+    learn_due_ = at_ + kInfosKept;
+    infos_trouble_ = {};
+    infos_warning_ = engine_.warning();
     interval_ = kUsualInterval;
-    if (infos_.empty()) return {};
+    if (infos_.empty()) return;
     const auto answer = engine_.instant(interval_query(), at_, stop_);
-    if (!answer && is_final(answer.error().fault)) return std::unexpected(answer.error());
-    if (!answer || answer->empty() || answer->front().points.empty()) return {};
+    if (!answer || answer->empty() || answer->front().points.empty()) return;
     constexpr double kLongest = 600;
     const double seconds = answer->front().points.front().value;
     if (seconds > 0 && seconds < kLongest) interval_ = Seconds(seconds);
-    return {};
   }
 
   Kept &kept_of(const std::string &query) {
@@ -110,17 +134,19 @@ class FleetAsker::Questions {
       const bool is_new = kept.at != WallTime() && at_ >= kept.at && at_ - kept.at < kSlowKept;
       is_new ? void(answers.parts[i] = &kept.answer) : slow.push_back({part});
     }
+    if (!slow.empty()) beside_.forget_warning();
     std::jthread thread([&](const std::stop_token &stop) { ask_beside(slow, stop); });
     const std::stop_callback stops(stop_, [&] { thread.request_stop(); });
     for (std::size_t i = 0; i < kFleetParts; ++i) {
       const auto part = static_cast<FleetPart>(i);
       if (is_slow(part)) continue;
-      auto answer = answer_to(fleet_query(part), word(part), part);
+      auto answer = answer_to(part);
       if (!answer) return std::unexpected(std::move(answer.error()));
       answers.parts[i] = *answer;
     }
     thread.join();
-    return take_slow(slow, answers);
+    take_slow(slow, answers);
+    return {};
   }
 
   // On a thread of its own, which has nothing but its engine and these answers.
@@ -135,28 +161,34 @@ class FleetAsker::Questions {
     }
   }
 
-  // They serve one purpose, so that one fault speaks for all of them.
-  EngineResult<void> take_slow(std::vector<Slow> &slow, FleetAnswers &answers) {
+  // They serve one purpose, so that one fault speaks for all of them. All else has its answer by then.
+  void take_slow(std::vector<Slow> &slow, FleetAnswers &answers) {
     bool is_said = false;
     for (auto &[part, result] : slow) {
       auto &kept = kept_of(fleet_query(part));
       if (result && *result) {
         kept.answer = std::move(**result);
         kept.at = at_;
-      } else if (result && is_final(result->error().fault)) {
-        return std::unexpected(std::move(result->error()));
       } else if (result && !std::exchange(is_said, true)) {
         faults_.push_back({.what = "comparison of sisters", .why = result->error().error.what, .part = part});
       }
       const bool is_usable = kept.at != WallTime() && at_ >= kept.at && at_ - kept.at <= kOldest;
       if (is_usable) answers.parts[static_cast<std::size_t>(part)] = &kept.answer;
     }
-    return {};
   }
 
-  // Null: there is no answer, and none that is new enough to stand in for it.
-  EngineResult<const Answer *> answer_to(const std::string &query, std::string_view what,
-                                         std::optional<FleetPart> part = std::nullopt) {
+  // An error: nothing can be said without it. Null: there is no answer, and none that is new enough to stand in for it.
+  EngineResult<const Answer *> answer_to(FleetPart part) {
+    std::optional<EngineError> away;
+    const auto *answer = answer_if_any(fleet_query(part), word(part), part, &away);
+    if (away) return std::unexpected(std::move(*away));
+    return answer;
+  }
+
+  // `away`: becomes the error where it is the engine itself that fails.
+  const Answer *answer_if_any(const std::string &query, std::string_view what,
+                              std::optional<FleetPart> part = std::nullopt,
+                              std::optional<EngineError> *away = nullptr) {
     auto &kept = kept_of(query);
     if (too_late_ < kMostTooLate) {
       auto answer = engine_.instant(query, at_, stop_);
@@ -165,8 +197,8 @@ class FleetAsker::Questions {
         kept.at = at_;
         return &kept.answer;
       }
-      auto &error = answer.error();
-      if (is_final(error.fault)) return std::unexpected(std::move(error));
+      const auto &error = answer.error();
+      if (away != nullptr && is_final(error.fault)) *away = error;
       if (error.fault == EngineFault::too_late) ++too_late_;
       faults_.push_back({.what = what, .why = error.error.what, .part = part});
     } else {
@@ -178,7 +210,7 @@ class FleetAsker::Questions {
   }
 
   // As many as go into some queries; of others it is not known since when they are silent.
-  EngineResult<Answer> ask_silent(const std::vector<std::string> &missing) {
+  Answer ask_silent(const std::vector<std::string> &missing) {
     Answer all;
     knows_silent_ = false;
     bool is_whole = true;
@@ -188,7 +220,6 @@ class FleetAsker::Questions {
       const bool is_full = i == missing.size() || bytes + 2 * missing[i].size() > kMostNames;
       if (is_full && !group.empty()) {
         auto answer = engine_.instant(last_alive_query(group), at_, stop_);
-        if (!answer && is_final(answer.error().fault)) return std::unexpected(std::move(answer.error()));
         if (!answer) faults_.push_back({.what = "silent since", .why = answer.error().error.what});
         if (!answer) return all;
         for (auto &series : *answer) all.push_back(std::move(series));
@@ -208,19 +239,17 @@ class FleetAsker::Questions {
     return all;
   }
 
-  EngineResult<void> ask_foreign(std::vector<ForeignAnswers> &foreign) {
+  std::vector<ForeignAnswers> ask_foreign() {
+    std::vector<ForeignAnswers> foreign;
     for (const auto &exporter : foreign_exporters()) {
-      auto present = answer_to(present_query(exporter), word(exporter.exporter));
-      if (!present) return std::unexpected(std::move(present.error()));
-      if (*present == nullptr || (*present)->empty()) continue;
-      auto &answers = foreign.emplace_back(ForeignAnswers{.exporter = &exporter, .present = **present});
+      const auto *present = answer_if_any(present_query(exporter), word(exporter.exporter));
+      if (present == nullptr || present->empty()) continue;
+      auto &answers = foreign.emplace_back(ForeignAnswers{.exporter = &exporter, .present = *present});
       for (const auto &reading : exporter.readings) {
-        auto answer = answer_to(reading_query(exporter, reading), reading.family);
-        if (!answer) return std::unexpected(std::move(answer.error()));
-        answers.readings.push_back(*answer);
+        answers.readings.push_back(answer_if_any(reading_query(exporter, reading), reading.family));
       }
     }
-    return {};
+    return foreign;
   }
 
   // A GPU has come since the list was read.
@@ -239,6 +268,9 @@ class FleetAsker::Questions {
   std::stop_token stop_{};
   Answer infos_{};
   std::optional<WallTime> infos_at_{};
+  WallTime learn_due_{};  // the next list
+  Text infos_trouble_{};  // why that did not come
+  Text infos_warning_{};
   Seconds interval_ = kUsualInterval;
   std::vector<std::unique_ptr<Kept>> kept_{};
   std::vector<FleetFault> faults_{};

@@ -2,6 +2,7 @@
 #include "fleet/fleet_curves.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,8 @@ namespace {
 namespace families = view::families;
 
 // A GPU is a series, whoever scrapes it; an instance is of its GPU.
-constexpr std::string_view kPerGpu = "max by (instance,uuid) ";
+constexpr std::string_view kPerGpu = "max by (instance,cluster,uuid) ";
+constexpr std::string_view kOnGpu = " and on (instance,cluster,uuid) ";
 constexpr std::string_view kWhole = R"(gpu!~".*:.*")";
 
 constexpr std::optional<FleetReading> reading_of(FleetCurve curve) {
@@ -60,18 +62,56 @@ std::string labelled(std::string_view label, const std::string &values) {
   return fmt::format("{}=~{}", label, quoted("(?i:" + values + ")"));
 }
 
-// Of one word all values, any of which will do.
+using Values = std::vector<std::string>;  // of one word, any of which will do
+
+std::string any_of(const Values &values) { return fmt::format("{}", fmt::join(values, "|")); }
+
+// What every GPU has to fit.
 struct Condition {
   std::string matchers{};            // of every series
-  std::vector<std::string> joins{};  // series that the same GPU has to have
+  std::string hosts{};               // series that its host has to have
+  std::vector<std::string> joins{};  // series that it has to have itself
 };
 
-Result<void> add_condition(Condition &to, std::string_view word, const std::string &values) {
+// Where several clusters have such a host, it is called "east/n1".
+void add_hosts(Condition &to, const Values &values) {
+  const auto instances = [](const std::string &names) { return labelled("instance", "(" + names + ")(:9837)?"); };
+  Values plain, hosts;
+  for (const auto &value : values) {
+    const auto slash = value.find('/');
+    if (slash == std::string::npos) {
+      plain.push_back(value);
+      continue;
+    }
+    hosts.push_back(fmt::format("{}{{{},{}}}", families::kTime, labelled("cluster", value.substr(0, slash)),
+                                instances(value.substr(slash + 1))));
+  }
+  if (hosts.empty()) {
+    to.matchers += "," + instances(any_of(plain));
+    return;
+  }
+  if (!plain.empty()) hosts.push_back(fmt::format("{}{{{}}}", families::kTime, instances(any_of(plain))));
+  to.hosts = fmt::format(" and on (instance,cluster) ({})", fmt::join(hosts, " or "));
+}
+
+// A pod is what a cluster without batch jobs calls one, by its namespace and name.
+std::string owned_by_job(const std::string &values) {
+  const auto pods = fmt::format(
+      R"(max by (instance,cluster,uuid,gpu_namespace,gpu_pod) ({}{{batch_job="",gpu_pod!=""}}))", families::kOwner);
+  const auto names = fmt::format(R"(label_join({}, "pod", "/", "gpu_namespace", "gpu_pod"))", pods);
+  const auto fitting =
+      fmt::format(R"(label_replace({}, "fits", "yes", "pod", {}))", names, quoted("(?i:/?(" + values + "))"));
+  return fmt::format(R"(({0}({1}{{{2}}}) or {0}({3} and on (fits) label_replace(vector(1), "fits", "yes", "", ""))))",
+                     kPerGpu, families::kOwner, labelled("batch_job", values), fitting);
+}
+
+Result<void> add_condition(Condition &to, std::string_view word, const Values &all) {
+  const auto values = any_of(all);
   const auto join = [&](std::string_view family, std::string_view label, std::string_view more = "") {
     to.joins.push_back(fmt::format("({}({}{{{}}}{}))", kPerGpu, family, labelled(label, values), more));
   };
   if (word == "host") {
-    to.matchers += "," + labelled("instance", "(" + values + ")(:9837)?");
+    add_hosts(to, all);
   } else if (word == "cluster") {
     to.matchers += "," + labelled("cluster", values);
   } else if (word == "user") {
@@ -79,7 +119,7 @@ Result<void> add_condition(Condition &to, std::string_view word, const std::stri
   } else if (word == "account") {
     join(families::kOwner, "batch_account");
   } else if (word == "job") {
-    join(families::kOwner, "batch_job");
+    to.joins.push_back(owned_by_job(values));
   } else if (word == "model") {
     join(families::kInfo, "name");
   } else if (word == kFilterFinding) {
@@ -92,12 +132,11 @@ Result<void> add_condition(Condition &to, std::string_view word, const std::stri
 }
 
 Result<Condition> condition_of(std::span<const FleetFilter> filters) {
-  std::map<std::string_view, std::string> values;
+  std::map<std::string_view, Values> values;
   for (const auto &filter : filters) {
     auto one = expression(filter);
     if (!one) return std::unexpected(one.error());
-    auto &all = values[filter.word];
-    all += (all.empty() ? "" : "|") + *one;
+    values[filter.word].push_back(std::move(*one));
   }
   Condition condition;
   for (const auto &[word, all] : values) {
@@ -109,23 +148,34 @@ Result<Condition> condition_of(std::span<const FleetFilter> filters) {
 // An engine goes on for minutes with the last values of a host that is silent. As long as fleet_snapshot allows a host.
 std::string fresh_hosts() {
   constexpr int kSeconds = 60 + 3 * 15 + 90;
-  return fmt::format("(time() - max by (instance) ({}) < {})", families::kTime, kSeconds);
+  return fmt::format("(time() - max by (instance,cluster) ({}) < {})", families::kTime, kSeconds);
 }
 
-std::string per_gpu(std::string_view family, const Condition &condition, std::string_view also = kWhole) {
-  auto query = fmt::format("{}({}{{{}{}}})", kPerGpu, family, also, condition.matchers);
-  for (const auto &join : condition.joins) query += " and on (instance,uuid) " + join;
-  return query + " and on (instance) " + fresh_hosts();
+std::string joined(const Condition &condition) {
+  auto query = condition.hosts;
+  for (const auto &join : condition.joins) query.append(kOnGpu).append(join);
+  return query;
+}
+
+std::string per_gpu(std::string_view family, const Condition &condition) {
+  return fmt::format("{}({}{{{}{}}}){} and on (instance,cluster) {}", kPerGpu, family, kWhole, condition.matchers,
+                     joined(condition), fresh_hosts());
+}
+
+// Where none fits at a moment of which GPUs are told there are 0.
+std::string counted(const std::string &query, Condition condition) {
+  condition.joins.clear();
+  return fmt::format("count({}) or 0 * count({})", query, per_gpu(families::kInfo, condition));
 }
 
 // An instance that is held holds its GPU.
 std::string held_query(const Condition &condition) {
-  const auto owned = fmt::format(" and on (instance,uuid) ({}({}))", kPerGpu, families::kOwner);
-  auto parts =
-      fmt::format("max by (instance,uuid,parent) ({}{{parent!=\"\"{}}}){}", families::kInfo, condition.matchers, owned);
-  for (const auto &join : condition.joins) parts += " and on (instance,uuid) " + join;
-  return fmt::format("count(({}{}) or {}(label_replace({}, \"uuid\", \"$1\", \"parent\", \"(.+)\")))",
-                     per_gpu(families::kInfo, condition), owned, kPerGpu, parts);
+  const auto owned = fmt::format("{}({}({}))", kOnGpu, kPerGpu, families::kOwner);
+  const auto parts = fmt::format("max by (instance,cluster,uuid,parent) ({}{{parent!=\"\"{}}}){}{}", families::kInfo,
+                                 condition.matchers, owned, joined(condition));
+  return fmt::format(
+      "(({}{}) or {}(label_replace(max by (instance,cluster,parent) ({}), \"uuid\", \"$1\", \"parent\", \"(.+)\")))",
+      per_gpu(families::kInfo, condition), owned, kPerGpu, parts);
 }
 
 }  // namespace
@@ -138,8 +188,8 @@ std::string_view name(FleetCurve curve) {
 Result<std::string> curve_query(FleetCurve curve, std::span<const FleetFilter> filters) {
   const auto condition = condition_of(filters);
   if (!condition) return std::unexpected(condition.error());
-  if (curve == FleetCurve::held) return held_query(*condition);
-  if (curve == FleetCurve::gpus) return fmt::format("count({})", per_gpu(families::kInfo, *condition));
+  if (curve == FleetCurve::held) return counted(held_query(*condition), *condition);
+  if (curve == FleetCurve::gpus) return counted(per_gpu(families::kInfo, *condition), *condition);
   return fmt::format("{}({})", curve == FleetCurve::power ? "sum" : "avg",
                      per_gpu(prometheus_name(*metric_of(curve)), *condition));
 }
@@ -181,6 +231,8 @@ std::string fleet_curves_json(const CurveAxis &axis, std::span<const std::vector
               std::int64_t{std::chrono::floor<std::chrono::seconds>(axis.first).time_since_epoch().count()});
   json.member("step_seconds", std::int64_t{axis.step.count()});
   json.member("count", std::uint64_t{axis.count});
+  // Hosts that only other exporters tell of are in no curve.
+  json.member("only_agents", true);
   json.key("series");
   json.begin_array();
   for (std::size_t i = 0; i < curves.size() && i < kFleetCurves.size(); ++i) {

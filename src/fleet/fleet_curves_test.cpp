@@ -19,7 +19,7 @@ std::string query(FleetCurve curve, const std::vector<FleetFilter> &filters) {
 
 TEST(FleetCurves, OfAllAskForTheMeanOfWholeGpus) {
   const auto text = query(FleetCurve::true_activity, {});
-  EXPECT_THAT(text, HasSubstr("avg(max by (instance,uuid) (gpulse_sm_active_ratio{gpu!~\".*:.*\"})"));
+  EXPECT_THAT(text, HasSubstr("avg(max by (instance,cluster,uuid) (gpulse_sm_active_ratio{gpu!~\".*:.*\"})"));
   EXPECT_THAT(query(FleetCurve::power, {}), HasSubstr("sum(max by"));
   EXPECT_THAT(query(FleetCurve::gpus, {}), HasSubstr("count(max by"));
 }
@@ -29,8 +29,18 @@ TEST(FleetCurves, FiltersAreConditionsAtEachMoment) {
       query(FleetCurve::utilization, {{"host", "node*"}, {"host", "n.1"}, {"user", "ann"}, {"model", "*H100"}});
   EXPECT_THAT(text, HasSubstr(R"q(,instance=~"(?i:(node.*|n\\.1)(:9837)?)")q"));
   EXPECT_THAT(
-      text, HasSubstr(R"q(and on (instance,uuid) (max by (instance,uuid) (gpulse_gpu_owner_info{user=~"(?i:ann)"}))q"));
+      text,
+      HasSubstr(
+          R"q(and on (instance,cluster,uuid) (max by (instance,cluster,uuid) (gpulse_gpu_owner_info{user=~"(?i:ann)"}))q"));
   EXPECT_THAT(text, HasSubstr(R"q(gpulse_gpu_info{name=~"(?i:.*H100)"})q"));
+}
+
+TEST(FleetCurves, KnowHostsOfWhichSeveralClustersHaveOne) {
+  const auto text = query(FleetCurve::power, {{"host", "east/n1"}, {"host", "n2"}});
+  EXPECT_THAT(text,
+              HasSubstr(R"q(}) and on (instance,cluster) ()q"
+                        R"q(gpulse_sample_timestamp_seconds{cluster=~"(?i:east)",instance=~"(?i:(n1)(:9837)?)"} or )q"
+                        R"q(gpulse_sample_timestamp_seconds{instance=~"(?i:(n2)(:9837)?)"}))q"));
 }
 
 TEST(FleetCurves, AFilterCannotLeaveItsQuotes) {
@@ -71,7 +81,7 @@ TEST(FleetCurves, PutValuesWhereTheyBelong) {
   EXPECT_EQ(values[2], 25);
   EXPECT_TRUE(std::isnan(values[3]));
   EXPECT_EQ(fleet_curves_json(axis, std::vector<std::vector<double>>{values}),
-            R"({"schema":"gpulse-fleet-curves/1","start_seconds":1000,"step_seconds":10,"count":4,)"
+            R"({"schema":"gpulse-fleet-curves/1","start_seconds":1000,"step_seconds":10,"count":4,"only_agents":true,)"
             R"("series":[{"name":"sm_active_percent","unit":"%","value":[50,null,25,null]}]})");
 }
 

@@ -6,6 +6,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
+
+#include "fleet/engine_gpus.hpp"
 
 namespace gpulse::fleet {
 
@@ -73,6 +77,8 @@ bool fits(const FleetSnapshot &fleet, const FleetGpu &gpu, const FleetFilter &fi
                                [&](const FleetRemark &remark) { return fits_value(insight::word(remark.id)); });
   }
   const auto by = static_cast<FleetBy>(std::ranges::find(kFleetBy, filter.word) - kFleetBy.begin());
+  const auto &host = fleet.hosts[gpu.host];
+  if (by == FleetBy::host && host.shares_instance && fits_value(host_of(host.instance))) return true;
   return std::ranges::any_of(names_of(fleet, gpu, by), fits_value);
 }
 
@@ -105,6 +111,12 @@ void add(FleetTotals &totals, const FleetGpu &gpu) {
   if (const auto heat = gpu[FleetReading::temperature]; heat) {
     totals.hottest = std::max(totals.hottest.value_or(*heat), *heat);
   }
+  const auto &untold = gpu.untold;
+  totals.state_known += untold.state ? 0U : 1U;
+  totals.findings_known += untold.findings ? 0U : 1U;
+  totals.errors_known += untold.errors ? 0U : 1U;
+  totals.idle_known += untold.idle || !gpu.held ? 0U : 1U;
+  totals.judged += untold.state || untold.findings || untold.errors ? 0U : 1U;
   totals.errors += gpu.errors.empty() ? 0U : 1U;
   totals.remarked += gpu.remarks.empty() ? 0U : 1U;
   if (gpu.findings.empty()) return;
@@ -137,19 +149,21 @@ class Worst {
 // Of what is wrong; 0: nothing.
 constexpr int kNote = 1, kProblem = 2, kBroken = 3;
 
+int severity_of(insight::Weight weight) { return weight == insight::Weight::problem ? kProblem : kNote; }
+
 void judge(Worst &worst, const FleetGpu &gpu) {
   // Of a silent host the host is told.
   if (gpu.state == GpuState::silent) return;
-  if (gpu.state > GpuState::silent) worst.note(kBroken, std::string(word(gpu.state)));
-  for (const auto code : gpu.errors) worst.note(kProblem, fmt::format("XID {}", code));
+  // Each once: two limits of a GPU may be lower.
+  std::set<std::pair<int, std::string>> said;
+  if (gpu.state > GpuState::silent) said.emplace(kBroken, word(gpu.state));
+  for (const auto code : gpu.errors) said.emplace(kProblem, fmt::format("XID {}", code));
   for (const auto &found : gpu.findings) {
-    if (found.weight == insight::Weight::ok) continue;
-    worst.note(found.weight == insight::Weight::problem ? kProblem : kNote, found.id);
+    if (found.weight != insight::Weight::ok) said.emplace(severity_of(found.weight), found.id);
   }
-  for (const auto &remark : gpu.remarks) {
-    worst.note(remark.weight == insight::Weight::problem ? kProblem : kNote, std::string(insight::word(remark.id)));
-  }
-  if (gpu.idle) worst.note(kNote, "held but idle");
+  for (const auto &remark : gpu.remarks) said.emplace(severity_of(remark.weight), insight::word(remark.id));
+  if (gpu.idle) said.emplace(kNote, "held but idle");
+  for (const auto &[severity, words] : said) worst.note(severity, words);
 }
 
 void finish(const FleetSnapshot &fleet, FleetGroup &group) {
@@ -163,7 +177,7 @@ void finish(const FleetSnapshot &fleet, FleetGroup &group) {
     ++group.totals.hosts;
     if (!one.silent_for) continue;
     ++group.totals.silent_hosts;
-    worst.note(kBroken, group.hosts.size() == 1 ? fmt::format("silent {}", silent_words(*one.silent_for)) : "silent");
+    worst.note(kBroken, group.hosts.size() == 1 ? silent_words(one) : "silent");
   }
   Index users;
   for (const auto index : group.gpus) {
@@ -250,16 +264,15 @@ void sort_groups(FleetView &view) {
   view.groups = std::move(sorted);
 }
 
-// What belongs to the fleet after the filters; an instance adds nothing to its GPU, but stands for one that is not
-// told.
+// What belongs to the fleet after the filters; an instance adds nothing to its GPU, but the first of them stands for
+// one that is not among them.
 std::vector<std::size_t> whole_gpus(const FleetSnapshot &fleet, const std::vector<std::size_t> &chosen) {
-  const auto key = [](const FleetGpu &gpu, const std::string &uuid) { return fmt::format("{} {}", gpu.host, uuid); };
-  Index there;
-  for (const auto index : chosen) there[key(fleet.gpus[index], fleet.gpus[index].uuid)] = index;
+  std::set<std::pair<std::size_t, std::string_view>> there;
+  for (const auto index : chosen) there.emplace(fleet.gpus[index].host, fleet.gpus[index].uuid);
   std::vector<std::size_t> wholes;
   for (const auto index : chosen) {
     const auto &gpu = fleet.gpus[index];
-    if (gpu.parent.empty() || !there.contains(key(gpu, gpu.parent))) wholes.push_back(index);
+    if (gpu.parent.empty() || there.emplace(gpu.host, gpu.parent).second) wholes.push_back(index);
   }
   return wholes;
 }
@@ -317,12 +330,13 @@ FleetView make_fleet_view(const FleetSnapshot &fleet, FleetQuestion question) {
   return view;
 }
 
-std::string silent_words(Seconds time) {
-  const auto seconds = static_cast<long>(std::max(0.0, time.count()));
+std::string silent_words(const FleetHost &host) {
+  if (host.is_since_unknown) return "silent, not known since when";
+  const auto seconds = static_cast<long>(std::max(0.0, host.silent_for.value_or(Seconds(0)).count()));
   constexpr long kMinute = 60, kHour = 3600, kDay = 86'400;
-  if (seconds < 2 * kMinute) return fmt::format("{} s", seconds);
-  if (seconds < 2 * kHour) return fmt::format("{} min", seconds / kMinute);
-  return seconds < kDay ? fmt::format("{} h", seconds / kHour) : std::string("over a day");
+  if (seconds < 2 * kMinute) return fmt::format("silent {} s", seconds);
+  if (seconds < 2 * kHour) return fmt::format("silent {} min", seconds / kMinute);
+  return seconds < kDay ? fmt::format("silent {} h", seconds / kHour) : std::string("silent over a day");
 }
 
 }  // namespace gpulse::fleet

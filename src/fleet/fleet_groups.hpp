@@ -54,7 +54,9 @@ struct FleetTotals {
   std::optional<double> hottest{};
   std::size_t problems = 0, notes = 0, errors = 0;  // GPUs with such findings, or errors of the driver
   std::size_t remarked = 0;                         // GPUs that differ from their sisters
-  std::size_t bad() const;                          // GPUs and hosts that need somebody
+  // GPUs of which these are told, and of which all are.
+  std::size_t state_known = 0, findings_known = 0, errors_known = 0, idle_known = 0, judged = 0;
+  std::size_t bad() const;  // GPUs and hosts that need somebody
 };
 
 // `nobody`: GPUs that no process is on; `unknown`: nobody tells what they would be grouped by.
@@ -87,7 +89,7 @@ struct FleetView {
 
 FleetView make_fleet_view(const FleetSnapshot &fleet, FleetQuestion question);
 
-// "4 min": how long a host has been silent.
-std::string silent_words(Seconds time);
+// "silent 4 min", of one that is.
+std::string silent_words(const FleetHost &host);
 
 }  // namespace gpulse::fleet

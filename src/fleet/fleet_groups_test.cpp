@@ -101,6 +101,14 @@ TEST(FleetGroups, HaveTheWorstFirst) {
   EXPECT_EQ(view.totals.bad(), 2U) << "one GPU and one host";
 }
 
+TEST(FleetGroups, CountAGpuOnceForEachThingThatIsWrong) {
+  auto fleet = some_fleet();
+  const FleetRemark lower{.id = insight::RemarkId::lower_limit, .weight = insight::Weight::note};
+  fleet.gpus[0].remarks = {lower, lower};
+  const auto view = make_fleet_view(fleet, {});
+  EXPECT_EQ(view.groups[0].worst, "lower-limit") << "of its power and of its clock";
+}
+
 TEST(FleetGroups, AreOfTheGpusThatFit) {
   const auto fleet = some_fleet();
   const auto chosen = [&](std::vector<std::string> words) {
@@ -133,6 +141,17 @@ TEST(FleetGroups, CountAnInstanceWithItsGpu) {
   const auto view = make_fleet_view(fleet, {});
   EXPECT_EQ(view.totals.gpus, 5U);
   EXPECT_THAT(view.gpus, SizeIs(6));
+}
+
+TEST(FleetGroups, CountInstancesOfAGpuThatNobodyTellsAsOne) {
+  auto fleet = some_fleet();
+  for (const auto *uuid : {"x/1", "x/2", "x/3"}) {
+    fleet.gpus.push_back(gpu(0, uuid, 50));
+    fleet.gpus.back().parent = "x";
+  }
+  const auto view = make_fleet_view(fleet, {});
+  EXPECT_EQ(view.totals.gpus, 6U);
+  EXPECT_DOUBLE_EQ(view.totals.watts.sum, 600);
 }
 
 TEST(FleetText, SaysSinceWhenAHostIsSilent) {

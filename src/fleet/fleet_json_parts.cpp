@@ -16,21 +16,25 @@ std::string_view word(GroupKind kind) {
 
 std::vector<Amount> amounts_of(const FleetTotals &totals) {
   const auto count = [](std::size_t number) { return std::optional(static_cast<double>(number)); };
-  const auto state = [&](GpuState of) { return count(totals.states[static_cast<std::size_t>(of)]); };
+  // Where nobody tells it is not 0.
+  const auto told = [&](std::size_t number, std::size_t known) {
+    return known > 0 || totals.gpus == 0 ? count(number) : std::nullopt;
+  };
+  const auto state = [&](GpuState of) { return told(totals.states[static_cast<std::size_t>(of)], totals.state_known); };
   return {{"hosts", count(totals.hosts)},
           {"silent_hosts", count(totals.silent_hosts)},
           {"gpus", count(totals.gpus)},
           {"held", totals.held_known > 0 ? count(totals.held) : std::nullopt},
           {"held_known", count(totals.held_known)},
-          {"held_but_idle", totals.held_known > 0 ? count(totals.idle) : std::nullopt},
+          {"held_but_idle", totals.idle_known > 0 ? count(totals.idle) : std::nullopt},
           {"lost", state(GpuState::lost)},
           {"not_responding", state(GpuState::not_responding)},
           {"gone", state(GpuState::gone)},
           {"asleep", state(GpuState::asleep)},
-          {"silent", state(GpuState::silent)},
-          {"with_driver_errors", count(totals.errors)},
-          {"with_problems", count(totals.problems)},
-          {"with_notes", count(totals.notes)},
+          {"silent", count(totals.states[static_cast<std::size_t>(GpuState::silent)])},
+          {"with_driver_errors", told(totals.errors, totals.errors_known)},
+          {"with_problems", told(totals.problems, totals.findings_known)},
+          {"with_notes", told(totals.notes, totals.findings_known)},
           {"with_remarks", count(totals.remarked)},
           {"utilization_percent", totals.utilization.mean()},
           {"true_activity_percent", totals.true_activity.mean()},
@@ -38,7 +42,10 @@ std::vector<Amount> amounts_of(const FleetTotals &totals) {
           {"memory_used_percent", totals.memory_percent.mean()},
           {"power_watts", totals.watts.total()},
           {"hottest_celsius", totals.hottest},
-          {"wasted_gpus", totals.wasted.total()}};
+          {"wasted_gpus", totals.wasted.total()},
+          {"state_known", count(totals.state_known)},
+          {"findings_known", count(totals.findings_known)},
+          {"driver_errors_known", count(totals.errors_known)}};
 }
 
 void write_text(JsonWriter &json, std::string_view name, std::string_view text) {
@@ -72,8 +79,9 @@ void write_host_members(JsonWriter &json, const FleetHost &host) {
   write_text(json, "cluster", host.cluster.str());
   json.member("exporter", word(host.exporter));
   write_text(json, "last_sample", host.last ? iso8601_utc(*host.last) : std::string());
+  json.member("silent", host.silent_for.has_value());
   json.key("silent_seconds");
-  host.silent_for ? json.value(std::round(host.silent_for->count())) : json.null();
+  host.silent_for && !host.is_since_unknown ? json.value(std::round(host.silent_for->count())) : json.null();
 }
 
 void write_owner_members(JsonWriter &json, const FleetOwner &owner) {

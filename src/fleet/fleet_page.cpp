@@ -29,6 +29,25 @@ bool stays(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
 }
 
+std::string path_part(std::string_view text) {
+  std::string part;
+  for (const char c : text) {
+    if (stays(c) && !(part.empty() && c == '.')) {
+      part += c;
+    } else if (c == ':') {
+      part += '~';
+    } else {
+      part += fmt::format("_{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  return part;
+}
+
+// Of bounded length; `whole` tells long ones apart.
+std::string shorter(std::string key, std::string_view whole) {
+  return key.size() > kLongestKey ? fmt::format("{}~~{:016x}", key.substr(0, kLongestKey), hash_of(whole)) : key;
+}
+
 // Words that many rows repeat: each once, and where.
 template <class Word>
 class Words {
@@ -42,7 +61,9 @@ class Words {
 
  private:
   static std::string key_of(const Text &text) { return text.str(); }
-  static std::string key_of(const FleetFinding &one) { return one.id.str(); }
+  static std::string key_of(const FleetFinding &one) {
+    return fmt::format("{} {}", static_cast<int>(one.weight), one.id);
+  }
   static std::string key_of(const FleetOwner &one) {
     return fmt::format("{}\n{}\n{}\n{}", one.user, one.job, one.account, one.pod);
   }
@@ -213,32 +234,27 @@ std::string fleet_page_json(const FleetSnapshot &fleet, const FleetView &view, c
 
 std::string host_key(std::string_view instance) {
   const auto name = usual_name(instance);
-  std::string key;
-  for (const char c : name) {
-    const bool is_first = key.empty();
-    if (stays(c) && !(is_first && c == '.')) {
-      key += c;
-    } else if (c == ':') {
-      key += '~';
-    } else {
-      key += fmt::format("_{:02x}", static_cast<unsigned char>(c));
-    }
-  }
+  auto key = path_part(name);
   // Another one than that of the agent at the usual port.
   if (name == instance && !instance.contains(':')) key += '~';
-  if (key.size() > kLongestKey) key = fmt::format("{}~~{:016x}", key.substr(0, kLongestKey), hash_of(instance));
+  return shorter(std::move(key), instance);
+}
+
+std::string host_key(const FleetHost &host) {
+  auto key = host_key(host.instance);
+  // Nothing else has two of these.
+  if (host.shares_instance) key += "__" + shorter(path_part(host.cluster_label), host.cluster_label);
   return key;
 }
 
 std::optional<std::size_t> find_host(const FleetSnapshot &fleet, std::string_view key) {
-  const auto found =
-      std::ranges::find_if(fleet.hosts, [&](const auto &host) { return host_key(host.instance) == key; });
+  const auto found = std::ranges::find_if(fleet.hosts, [&](const auto &host) { return host_key(host) == key; });
   if (found == fleet.hosts.end()) return std::nullopt;
   return static_cast<std::size_t>(found - fleet.hosts.begin());
 }
 
 void write_page_host(JsonWriter &json, const FleetHost &host) {
-  json.member("key", host_key(host.instance));
+  json.member("key", host_key(host));
   write_host_members(json, host);
 }
 

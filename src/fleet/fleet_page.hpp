@@ -25,8 +25,9 @@ std::string fleet_page_json(const FleetSnapshot &fleet, const FleetView &view, c
 
 // What a host is called in an address: as it is called, where that has nothing but letters, digits, dots and dashes;
 // any other byte is _ and two hexadecimal digits, a colon is ~. The same instance always has the same one, and it is
-// safe as a part of a path.
+// safe as a part of a path. The cluster is behind it where several have such a host.
 std::string host_key(std::string_view instance);
+std::string host_key(const FleetHost &host);
 // The host of this key; none: there is no such.
 std::optional<std::size_t> find_host(const FleetSnapshot &fleet, std::string_view key);
 

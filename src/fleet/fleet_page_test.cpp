@@ -53,6 +53,15 @@ TEST(FleetPage, SaysWordsOnceAndWhere) {
       << "another version's is called as it is";
 }
 
+TEST(FleetPage, AFindingMayWeighMoreOnOneGpuThanOnAnother) {
+  auto fleet = some_fleet();
+  fleet.gpus[0].findings = {{.id = "input-cpu", .weight = insight::Weight::note}};
+  const auto shown = page(fleet);
+  EXPECT_THAT(shown, HasSubstr(R"("findings":[[0],[],[1,2],[]])"));
+  EXPECT_THAT(shown, HasSubstr(R"("findings":[{"id":"input-cpu","severity":"note",)"));
+  EXPECT_THAT(shown, HasSubstr(R"({"id":"input-cpu","severity":"problem",)"));
+}
+
 TEST(FleetPage, AReadingThatIsNotThereIsNull) {
   const auto shown = page(some_fleet());
   EXPECT_THAT(shown, HasSubstr(R"("sm_active_percent":[null,null,12.3,null])"));
@@ -70,7 +79,7 @@ TEST(FleetPage, RowsAreThoseThatFit) {
   const auto shown = page(some_fleet(), {.filters = {{"host", "old"}}});
   EXPECT_THAT(shown, HasSubstr(R"("gpus":{"host":[0],"id":["0"],"uuid":["GPU-s"])")) << "of the hosts that are listed";
   EXPECT_THAT(shown, HasSubstr(R"("hosts":[{"key":"old~9400","name":"old","instance":"old:9400","cluster":null,)"
-                               R"("exporter":"dcgm","last_sample":null,"silent_seconds":240}])"));
+                               R"("exporter":"dcgm","last_sample":null,"silent":true,"silent_seconds":240}])"));
   EXPECT_THAT(shown, HasSubstr(R"("gpus":[0],"hosts":[0]})"));
   EXPECT_THAT(shown, HasSubstr(R"("totals":{"hosts":1,"silent_hosts":1,"gpus":1,)"));
 }

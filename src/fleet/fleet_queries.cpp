@@ -19,9 +19,10 @@ constexpr std::array<std::string_view, kFleetParts> kWords{
     "utilization lately", "true activity lately", "power lately", "clock lately", "PCIe generation lately",
     "PCIe width lately", "power limit", "highest clock", "owners before"};
 
-// Two Prometheus that scrape the same agent are told apart by labels of their own, which do not matter here.
+// Two Prometheus that scrape the same agent are told apart by labels of their own, which do not matter here. Hosts of
+// two clusters may have one name.
 std::string per_gpu(std::string_view more, const std::string &value) {
-  return fmt::format("max by (instance,uuid{}) ({})", more, value);
+  return fmt::format("max by (instance,cluster,uuid{}) ({})", more, value);
 }
 
 // Where an owner is told of: what tells jobs apart, and nothing that changes within one.
@@ -31,7 +32,7 @@ std::string steady_query(FleetSteady steady) {
   const auto name = prometheus_name(describe(kSteadyMetrics[static_cast<std::size_t>(steady)]));
   switch (steady) {
     case FleetSteady::utilization:
-      return fmt::format("{} and on (instance,uuid) {} offset 10m",
+      return fmt::format("{} and on (instance,cluster,uuid) {} offset 10m",
                          per_gpu("", fmt::format("avg_over_time({}[10m])", name)), name);
     case FleetSteady::clock:
       return per_gpu("", fmt::format("quantile_over_time(0.5, {}[10m])", name));
@@ -66,7 +67,7 @@ std::string fleet_query(FleetPart part) {
       return per_gpu(",xid", fmt::format("time() - {} < 900", families::kXidTime));
     case FleetPart::idle: {
       const auto busy = prometheus_name(total_of(describe(kReadingMetrics[0])));
-      return fmt::format("{} < 0.02 and on (instance,uuid) {} offset 15m",
+      return fmt::format("{} < 0.02 and on (instance,cluster,uuid) {} offset 15m",
                          per_gpu("", fmt::format("rate({}[15m])", busy)), families::kOwner);
     }
     default:

@@ -43,16 +43,16 @@ class Values {
     const auto count = others();
     return count % 2 == 1 ? other(count / 2) : (other(count / 2 - 1) + other(count / 2)) / 2;
   }
-  double share_up_to(double value) const {
-    const auto count = std::ranges::upper_bound(sorted_, value) - sorted_.begin();
-    return static_cast<double>(count) / static_cast<double>(sorted_.size());
-  }
+  double share_up_to(double value) const { return share(std::ranges::upper_bound(sorted_, value) - sorted_.begin()); }
+  double share_from(double value) const { return share(sorted_.end() - std::ranges::lower_bound(sorted_, value)); }
 
  private:
   static double median_of(const std::vector<double> &sorted) {
     const auto half = sorted.size() / 2;
     return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
   }
+
+  double share(std::ptrdiff_t count) const { return static_cast<double>(count) / static_cast<double>(sorted_.size()); }
 
   std::vector<double> sorted_;
   double spread_ = 0;
@@ -168,6 +168,8 @@ class Comparison {
     }
     return some;
   }
+  static std::optional<double> clock_of(const FleetGpu &gpu) { return gpu[FleetSteady::clock]; }
+  static std::optional<double> power_of(const FleetGpu &gpu) { return gpu[FleetSteady::power]; }
   bool is_busy(const FleetGpu &gpu) const { return gpu[FleetSteady::utilization] >= limits_.busy_percent; }
   bool is_used(const FleetGpu &gpu) const { return gpu[FleetSteady::utilization] >= limits_.used_percent; }
   bool are_enough(const Members &members) const { return members.size() > limits_.sisters; }
@@ -190,25 +192,20 @@ class Comparison {
   }
 
   void compare_clocks(std::string_view model, const Members &members) {
-    const auto clock = [](const FleetGpu &gpu) { return gpu[FleetSteady::clock]; };
-    const auto power = [](const FleetGpu &gpu) { return gpu[FleetSteady::power]; };
-    const auto busy = those(members, [&](const FleetGpu &gpu) { return is_busy(gpu) && clock(gpu); });
+    const auto busy = those(members, [&](const FleetGpu &gpu) { return is_busy(gpu) && clock_of(gpu); });
     if (!are_enough(busy)) return;
-    const auto clocks = values_of(busy, clock);
-    const auto powers = values_of(those(busy, power), power);
+    const auto clocks = values_of(busy, clock_of);
+    const auto powers = values_of(those(busy, power_of), power_of);
     for (const auto index : busy) {
       auto &gpu = fleet_.gpus[index];
-      const double own = *clock(gpu), usual = clocks.median_beside(own), less = usual - own;
+      const double own = *clock_of(gpu), usual = clocks.median_beside(own), less = usual - own;
       if (less < limits_.clock_share * usual || less <= limits_.spreads * clocks.spread()) continue;
+      if (clocks.share_up_to(usual * (1 - limits_.clock_share)) > limits_.few_share) continue;
       Cause cause;
       add_finding(cause, gpu, FindingId::throttled_thermal, true);
       add_finding(cause, gpu, FindingId::throttled_hardware, true);
       const bool is_far = less >= limits_.far_clock_share * usual;
-      // One that works harder has a lower clock by right. Where nobody tells, it has to be clear without.
-      const bool is_excused = power(gpu) && powers.others() > 0
-                                  ? *power(gpu) > (1 + limits_.more_power_share) * powers.median_beside(*power(gpu))
-                                  : !is_far;
-      if (is_excused && !cause.is_hardware) continue;
+      if (!cause.is_hardware && is_excused(gpu, powers, is_far)) continue;
       add_finding(cause, gpu, FindingId::throttled_power, false);
       const bool is_bad = cause.is_hardware || is_far;
       gpu.remarks.push_back({.id = RemarkId::slower_clock,
@@ -220,6 +217,17 @@ class Comparison {
                              .text = sentence(RemarkId::slower_clock, amount(FleetSteady::clock, own),
                                               amount(FleetSteady::clock, usual), clocks.others(), model, cause)});
     }
+  }
+
+  // One that works harder has a lower clock by right. Where nobody tells its power, it has to be clear without.
+  bool is_excused(const FleetGpu &gpu, const Values &powers, bool is_far) const {
+    const auto own = power_of(gpu), limit = gpu[FleetSteady::power_limit];
+    if (!own || powers.others() == 0) return !is_far;
+    const double usual = powers.median_beside(*own);
+    if (*own > (1 + limits_.more_power_share) * usual) return true;
+    // Close to its limit nothing can draw much more than the others.
+    const double most = limit ? limits_.at_power_limit * *limit : 0;
+    return !is_far && limit && *own >= most && usual < most;
   }
 
   // Heat follows power: only those that draw about as much are compared.
@@ -250,6 +258,7 @@ class Comparison {
       auto &gpu = fleet_.gpus[index];
       const double heat = *gpu[FleetReading::temperature], usual = heats.median_beside(heat), more = heat - usual;
       if (more < limits_.hotter_celsius || more <= limits_.spreads * heats.spread()) continue;
+      if (heats.share_from(usual + limits_.hotter_celsius) > limits_.few_share) continue;
       Cause cause;
       add_finding(cause, gpu, FindingId::throttled_thermal, true);
       const bool is_bad = cause.is_hardware || more >= limits_.far_celsius || heat >= describe(metric).bad;
@@ -336,11 +345,13 @@ class Comparison {
     if (those(members, work).size() < members.size()) return false;
     const auto all = values_of(members, work);
     const auto apart = those(members, [&](const FleetGpu &gpu) { return is_apart(*work(gpu), all, what); });
+    if (apart.empty()) return true;
+    const auto hardware = hardware_of(members);
     const bool are_few = static_cast<double>(apart.size()) <= limits_.few_share * static_cast<double>(members.size());
     for (const auto index : apart) {
       auto &gpu = fleet_.gpus[index];
       const double own = *work(gpu), usual = all.median_beside(own);
-      const auto cause = cause_of(gpu, members, own >= usual);
+      const auto cause = cause_of(gpu, hardware, own >= usual);
       const bool is_lone = apart.size() == 1 && what != FleetSteady::power && own - usual >= limits_.job_far_percent;
       if (cause.words.empty() && (!are_few || job.starts_with("pods "))) continue;
       const bool is_straggler = !cause.words.empty() || is_lone;
@@ -373,26 +384,37 @@ class Comparison {
     return distance >= (what == FleetSteady::power ? kLeastWatts : one_host.imbalance_percent);
   }
 
+  // What the hardware of a job does, where it is told; links of those that are in use, for others sleep.
+  struct Hardware {
+    Values clocks, powers, speeds;
+  };
+  Hardware hardware_of(const Members &members) const {
+    const auto awake = those(members, [&](const FleetGpu &gpu) { return is_used(gpu) && link_speed(gpu); });
+    return {.clocks = values_of(those(members, clock_of), clock_of),
+            .powers = values_of(those(members, power_of), power_of),
+            .speeds = values_of(awake, link_speed)};
+  }
+
   // What is worse about its hardware than about that of the others.
-  Cause cause_of(const FleetGpu &gpu, const Members &members, bool works_more) const {
+  Cause cause_of(const FleetGpu &gpu, const Hardware &others, bool works_more) const {
     Cause cause;
-    const auto clock = [](const FleetGpu &one) { return one[FleetSteady::clock]; };
-    const auto told = those(members, clock);
     // A GPU that rests has a low clock because it rests.
-    if (clock(gpu) && told.size() > limits_.job_others && (works_more || is_busy(gpu))) {
-      const double usual = values_of(told, clock).median_beside(*clock(gpu));
-      if (*clock(gpu) <= (1 - limits_.clock_share) * usual) {
-        cause.add(fmt::format("its clock is {} against {}", amount(FleetSteady::clock, *clock(gpu)),
+    const auto clock = clock_of(gpu);
+    if (clock && others.clocks.others() >= limits_.job_others && (works_more || is_busy(gpu))) {
+      const double usual = others.clocks.median_beside(*clock);
+      const bool is_low = *clock <= (1 - limits_.clock_share) * usual;
+      const bool is_held_back = has(gpu, FindingId::throttled_thermal) || has(gpu, FindingId::throttled_hardware);
+      const bool is_far = *clock <= (1 - limits_.far_clock_share) * usual;
+      if (is_low && (is_held_back || !is_excused(gpu, others.powers, is_far))) {
+        cause.add(fmt::format("its clock is {} against {}", amount(FleetSteady::clock, *clock),
                               amount(FleetSteady::clock, usual)),
                   true);
       }
     }
-    const auto links = those(members, [](const FleetGpu &one) { return link_speed(one).has_value(); });
-    if (const auto own = link_speed(gpu); own && links.size() > limits_.job_others) {
-      const auto speeds = values_of(links, link_speed);
-      if (*own <= 0.75 * speeds.median_beside(*own)) {
-        cause.add(fmt::format("its PCIe link is only {}", link_words(gpu)), true);
-      }
+    const auto speed = link_speed(gpu);
+    if (speed && is_used(gpu) && others.speeds.others() >= limits_.job_others &&
+        *speed <= 0.75 * others.speeds.median_beside(*speed)) {
+      cause.add(fmt::format("its PCIe link is only {}", link_words(gpu)), true);
     }
     for (const auto id : {FindingId::throttled_thermal, FindingId::throttled_hardware, FindingId::health}) {
       add_finding(cause, gpu, id, true);

@@ -19,6 +19,7 @@ struct SisterLimits {
   // What matters
   double clock_share = 0.1, far_clock_share = 0.25;  // below the others
   double more_power_share = 0.05;                    // above the others explains a lower clock
+  double at_power_limit = 0.98;                      // of it, where the others are below, explains one that is not far
   double hotter_celsius = 10, far_celsius = 20;
   double limit_share = 0.1, far_limit_share = 0.3;  // below the others
   double far_link_share = 0.25;                     // of their speed

@@ -107,6 +107,37 @@ TEST_F(Sisters, ExcuseOneThatWorksHarder) {
   EXPECT_THAT(remark().text.str(), HasSubstr("; held back by its temperature"));
 }
 
+TEST_F(Sisters, ExcuseThoseAtTheirPowerLimit) {
+  for (auto &gpu : fleet_.gpus) {
+    steady(gpu, FleetSteady::power) = 680;
+    steady(gpu, FleetSteady::clock) = 1980;
+  }
+  for (std::size_t i = 0; i < 8; ++i) {
+    steady(fleet_.gpus[i], FleetSteady::power) = 700;
+    steady(fleet_.gpus[i], FleetSteady::clock) = 1700;
+  }
+  EXPECT_EQ(all_remarks(), 0U) << "nothing draws 5 % more than 680 W where 700 W is the limit";
+  steady(odd(), FleetSteady::clock) = 1400;
+  EXPECT_EQ(all_remarks(), 1U) << "20 W do not explain 29 %";
+  steady(odd(), FleetSteady::clock) = 1700;
+  steady(odd(), FleetSteady::power) = 680;
+  EXPECT_EQ(all_remarks(), 1U);
+}
+
+TEST_F(Sisters, OfWhichAThirdAreCooledOtherwiseAreMeantToBeSo) {
+  for (std::size_t i = 0; i < 8; ++i) reading(fleet_.gpus[i], FleetReading::temperature) = 81;
+  EXPECT_EQ(all_remarks(), 8U);
+  for (std::size_t i = 8; i < 12; ++i) reading(fleet_.gpus[i], FleetReading::temperature) = 81;
+  EXPECT_EQ(all_remarks(), 0U);
+}
+
+TEST_F(Sisters, OfWhichAThirdAreClockedLowerAreMeantToBeSo) {
+  for (std::size_t i = 0; i < 8; ++i) steady(fleet_.gpus[i], FleetSteady::clock) = 1200;
+  EXPECT_EQ(all_remarks(), 8U);
+  for (std::size_t i = 8; i < 12; ++i) steady(fleet_.gpus[i], FleetSteady::clock) = 1200;
+  EXPECT_EQ(all_remarks(), 0U);
+}
+
 TEST_F(Sisters, SayOfUnknownPowerOnlyWhatIsClearWithoutIt) {
   steady(odd(), FleetSteady::power).reset();
   steady(odd(), FleetSteady::clock) = 1500;
@@ -271,6 +302,35 @@ TEST_F(Job, DoesNotWaitForOneThatHasLessToDo) {
   EXPECT_EQ(remark().id, RemarkId::job_straggler);
 }
 
+TEST_F(Job, DoesNotWaitForStagesThatWorkHarderAtALowerClock) {
+  for (std::size_t i = 0; i < 32; ++i) {
+    const bool is_stage = i < 8;
+    steady(fleet_.gpus[i], FleetSteady::true_activity) = is_stage ? 80 : 40;
+    steady(fleet_.gpus[i], FleetSteady::power) = is_stage ? 690 : 450;
+    steady(fleet_.gpus[i], FleetSteady::clock) = is_stage ? 1560 : 1755;
+  }
+  fleet_.gpus.resize(32);
+  add_remarks(fleet_);
+  for (std::size_t i = 0; i < 8; ++i) {
+    for (const auto &said : fleet_.gpus[i].remarks) EXPECT_NE(said.weight, Weight::problem) << said.text;
+  }
+  odd().findings = {{.id = "throttled-thermal", .weight = Weight::problem}};
+  add_remarks(fleet_);
+  ASSERT_FALSE(odd().remarks.empty());
+  EXPECT_THAT(odd().remarks.back().text.str(), HasSubstr("its clock is 1560 MHz against 1755 MHz; held back by"));
+}
+
+TEST_F(Job, DoesNotWaitForALinkThatSleeps) {
+  for (std::size_t i = 1; i < 32; ++i) steady(fleet_.gpus[i], FleetSteady::true_activity) = 60;
+  steady(odd(), FleetSteady::true_activity) = 0;
+  steady(odd(), FleetSteady::utilization) = 0;
+  steady(odd(), FleetSteady::link_generation) = 1;
+  EXPECT_EQ(remark().id, RemarkId::job_differs) << "it does nothing";
+  steady(odd(), FleetSteady::utilization) = 20;
+  add_remarks(fleet_);
+  EXPECT_THAT(odd().remarks.back().text.str(), HasSubstr("its PCIe link is only generation 1 x16"));
+}
+
 TEST_F(Job, OfOneHostIsToldByItsAgent) {
   hold(8, 24, {});
   EXPECT_THAT(remarks(), IsEmpty());
@@ -310,6 +370,20 @@ TEST_F(Job, OfPodsIsOneWhereTheyAreNumbered) {
   EXPECT_THAT(remark().text.str(), HasSubstr("(31 others of pods lab/train-*); held back by its temperature"));
   for (std::size_t i = 0; i < 32; ++i) fleet_.gpus[i].owners = {{.pod = fmt::format("lab/web-x{}y", i)}};
   EXPECT_THAT(remarks(), IsEmpty());
+}
+
+TEST(ManySisters, OfOneJobAreComparedInAMoment) {
+  FleetSnapshot fleet;
+  for (std::size_t i = 0; i < 8000; ++i) {
+    if (i % 8 == 0) fleet.hosts.push_back({.instance = std::to_string(i), .name = "n"});
+    fleet.gpus.push_back(healthy(i / 8));
+    fleet.gpus.back().uuid = std::to_string(i);
+    fleet.gpus.back().owners = {{.job = "1"}};
+    if (i < 3600) steady(fleet.gpus.back(), FleetSteady::true_activity) = 90;
+  }
+  const auto begun = monotonic_now();
+  add_remarks(fleet);
+  EXPECT_LT(monotonic_now() - begun, std::chrono::seconds(2));
 }
 
 TEST(ManySisters, OfWhomNothingIsToBeSaidHaveNothingSaidOfThem) {

@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include "fleet/engine_gpus.hpp"
+#include "fleet/engine_values.hpp"
 #include "fleet/fleet_sisters.hpp"
 #include "fleet/foreign.hpp"
 #include "insight/catalogue.hpp"
@@ -21,32 +25,23 @@ using namespace std::chrono_literals;
 using Parts = std::array<const std::vector<EngineSeries> *, kFleetParts>;
 using Index = std::map<std::string, std::size_t, std::less<>>;
 
-constexpr std::size_t kMostText = 256;   // bytes of a name
 constexpr std::size_t kMostOwners = 16;  // of a GPU; an agent names at most nine
 constexpr std::size_t kMostErrors = 16;
 constexpr Seconds kLatency = 90s;  // a scrape may be a minute away, and an engine may keep the newest 30 seconds back
 constexpr Seconds kSilent = 60s;
 
-Text short_text(std::string_view text) {
-  return std::string(first_bytes(printable(text.substr(0, 4 * kMostText)), kMostText));
-}
-
-WallTime wall_time(double seconds) {
-  return WallTime(std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(seconds)));
-}
-
-// None where it is no number, or none that a clock shows.
 std::optional<WallTime> moment_of(const EngineSeries &series) {
-  constexpr double kLast = 9e9;
-  if (series.points.empty()) return std::nullopt;
-  const double value = series.points.back().value;
-  return value > 0 && value < kLast ? std::optional(wall_time(value)) : std::nullopt;
+  return series.points.empty() ? std::nullopt : moment_at(series.points.back().value);
 }
 
-// A label may hold any byte, so that its length is part of the key.
-std::string key_of(std::string_view instance, std::string_view uuid) {
-  return fmt::format("{} {}{}", instance.size(), instance, uuid);
+// What tells hosts apart. A label may hold any byte, so that its length is part of the key.
+std::string host_key_of(std::string_view instance, std::string_view cluster) {
+  return fmt::format("{} {} {}{}", instance.size(), cluster.size(), instance, cluster);
 }
+std::string host_key_of(const EngineSeries &series) {
+  return host_key_of(series.label("instance"), series.label("cluster"));
+}
+std::string host_key_of(const FleetHost &host) { return host_key_of(host.instance, host.cluster_label); }
 
 GpuState state_of(std::string_view state) {
   if (state == word(DeviceState::lost)) return GpuState::lost;
@@ -65,11 +60,14 @@ class FleetMaker {
 
   FleetSnapshot make(const FleetAnswers &answers, std::span<const ForeignAnswers> foreign) {
     note_present(answers);
+    note_moved(answers);
     add_gpus(answers.infos, answers.knows_silent);
     add_moments(answers);
     for (const auto &exporter : foreign) add_foreign(exporter);
+    name_shared();
     dropped_.resize(fleet_.gpus.size());
     told_.resize(fleet_.gpus.size());
+    has_state_.resize(fleet_.gpus.size());
     judge_silence();
     take_states(answers.parts);
     take_readings(answers.parts);
@@ -78,7 +76,9 @@ class FleetMaker {
     take_owners(answers.parts);
     take_owners_before(answers.parts);
     take_troubles(answers.parts);
+    note_untold(answers.parts);
     for (const auto &exporter : foreign) take_foreign(exporter);
+    sum_up_foreign();
     fold_instances();
     for (auto &gpu : fleet_.gpus) tidy(gpu);
     drop();
@@ -88,30 +88,71 @@ class FleetMaker {
   }
 
  private:
-  std::size_t host_at(const std::string &instance, Exporter exporter) {
-    const auto [found, is_new] = hosts_.try_emplace(instance, fleet_.hosts.size());
+  std::size_t host_at(std::string_view instance, std::string_view cluster, Exporter exporter) {
+    const auto [found, is_new] = hosts_.try_emplace(host_key_of(instance, cluster), fleet_.hosts.size());
     if (is_new) {
-      fleet_.hosts.push_back({.instance = instance, .name = short_text(host_of(instance)), .exporter = exporter});
+      fleet_.hosts.push_back({.instance = std::string(instance),
+                              .name = short_text(host_of(instance)),
+                              .cluster = short_text(cluster),
+                              .exporter = exporter,
+                              .cluster_label = std::string(cluster)});
     }
     return found->second;
+  }
+  std::size_t host_at(const EngineSeries &series, Exporter exporter) {
+    return host_at(series.label("instance"), series.label("cluster"), exporter);
+  }
+  std::string key_of(std::size_t host, std::string_view uuid) const {
+    return host_key_of(fleet_.hosts[host]) + '/' + std::string(uuid);
   }
 
   void note_present(const FleetAnswers &answers) {
     const auto take = [&](std::span<const EngineSeries> series, std::size_t rank) {
-      for (const auto &one : series) present_[std::string(one.label("instance"))] |= rank;
+      for (const auto &one : series) present_[host_key_of(one)] |= rank;
     };
     take(part_of(answers.parts, FleetPart::alive), 0);
     take(answers.last_alive, 0);
     take(part_of(answers.parts, FleetPart::state), kTellsState);
   }
 
+  // A host that was given a cluster, or another one, within the day is known by both. Its GPUs tell that it is the
+  // same.
+  void note_moved(const FleetAnswers &answers) {
+    std::map<std::string, WallTime> last;
+    const auto take = [&](std::span<const EngineSeries> series) {
+      for (const auto &one : series) {
+        auto &newest = last[host_key_of(one)];
+        newest = std::max(newest, moment_of(one).value_or(WallTime()));
+      }
+    };
+    take(part_of(answers.parts, FleetPart::alive));
+    take(answers.last_alive);
+    const auto gpu_key = [](const EngineSeries &info) {
+      return std::pair(std::string(info.label("instance")), std::string(info.label("uuid")));
+    };
+    const auto last_of = [&](const EngineSeries &info) {
+      const auto found = last.find(host_key_of(info));
+      return found == last.end() ? WallTime() : found->second;
+    };
+    std::map<std::pair<std::string, std::string>, WallTime> newest;
+    for (const auto &info : answers.infos) {
+      auto &known = newest[gpu_key(info)];
+      known = std::max(known, last_of(info));
+    }
+    for (const auto &info : answers.infos) {
+      if (newest[gpu_key(info)] - last_of(info) > silent_limit()) moved_.insert(host_key_of(info));
+    }
+  }
+  Seconds silent_limit() const { return kSilent + 3 * interval_; }
+
   // VictoriaMetrics tells of all hosts of a day, those that were not there yet too.
   void add_gpus(std::span<const EngineSeries> infos, bool only_present) {
-    for (auto &known : gpus_of(infos)) {
-      if (only_present && !present_.contains(known.instance)) continue;
-      const auto host = host_at(known.instance, Exporter::gpulse);
+    for (auto &known : gpus_of(infos, true)) {
+      const auto key = host_key_of(known.instance, known.cluster);
+      if (moved_.contains(key) || (only_present && !present_.contains(key))) continue;
+      const auto host = host_at(known.instance, known.cluster, Exporter::gpulse);
       uuids_[plain_uuid(known.uuid)] = host;
-      index_[key_of(known.instance, known.uuid)] = fleet_.gpus.size();
+      index_[key_of(host, known.uuid)] = fleet_.gpus.size();
       fleet_.gpus.push_back({.host = host,
                              .uuid = known.uuid,
                              .parent = known.parent,
@@ -119,23 +160,24 @@ class FleetMaker {
                              .name = short_text(known.name),
                              .vendor = short_text(known.vendor)});
     }
-    for (const auto &info : infos) {
-      const auto host = hosts_.find(info.label("instance"));
-      if (host != hosts_.end()) note_cluster(fleet_.hosts[host->second], info);
-    }
   }
 
-  static void note_cluster(FleetHost &host, const EngineSeries &series) {
-    if (host.cluster.empty()) host.cluster = short_text(series.label("cluster"));
+  // "east/n1" where another cluster has an n1 too.
+  void name_shared() {
+    Index counts;
+    for (const auto &host : fleet_.hosts) ++counts[host.instance];
+    for (auto &host : fleet_.hosts) {
+      host.shares_instance = counts[host.instance] > 1;
+      if (host.shares_instance && !host.cluster.empty()) host.name = fmt::format("{}/{}", host.cluster, host.name);
+    }
   }
 
   void add_moments(const FleetAnswers &answers) {
     const auto take = [&](std::span<const EngineSeries> series) {
       for (const auto &one : series) {
         const auto moment = moment_of(one);
-        if (!moment) continue;
-        auto &host = fleet_.hosts[host_at(std::string(one.label("instance")), Exporter::gpulse)];
-        note_cluster(host, one);
+        if (!moment || moved_.contains(host_key_of(one))) continue;
+        auto &host = fleet_.hosts[host_at(one, Exporter::gpulse)];
         if (!host.last || *host.last < *moment) host.last = *moment;
       }
     };
@@ -145,22 +187,88 @@ class FleetMaker {
     take(answers.last_alive);
   }
 
+  // What an exporter tells of a GPU, or of an instance, in all its series.
+  struct Foreign {
+    FleetGpu gpu{};
+    WallTime last{};
+    std::vector<Text> jobs{};  // at that time
+  };
+  using Foreigners = std::map<std::string, Foreign>;
+
   void add_foreign(const ForeignAnswers &answers) {
     const auto &exporter = *answers.exporter;
+    // As agents, hosts may have been given a cluster.
+    std::map<std::pair<std::string_view, std::string_view>, std::pair<WallTime, std::string_view>> newest;
+    for (const auto &series : answers.present) {
+      const auto told = std::pair(moment_of(series).value_or(WallTime()), series.label("cluster"));
+      auto &best = newest[{series.label("instance"), series.label(exporter.uuid)}];
+      best = std::max(best, told);
+    }
+    Foreigners known;
     for (const auto &series : answers.present) {
       const auto moment = moment_of(series);
       const auto uuid = series.label(exporter.uuid);
-      // What an agent tells of is not shown twice.
+      const auto &[last_told, cluster] = newest[{series.label("instance"), uuid}];
+      if (moment && cluster != series.label("cluster") && last_told - *moment > silent_limit()) continue;
+      // What somebody else tells of is not shown twice.
       if (!moment || uuid.empty() || uuids_.contains(plain_uuid(uuid))) continue;
-      const auto host = host_at(std::string(series.label("instance")), exporter.exporter);
+      const auto host = host_at(series, exporter.exporter);
       name_foreign(fleet_.hosts[host], exporter, series);
       auto &last = fleet_.hosts[host].last;
       if (!last || *last < *moment) last = *moment;
-      const auto slot = index_.try_emplace(foreign_key(exporter, series), fleet_.gpus.size());
-      if (slot.second) fleet_.gpus.push_back(foreign_gpu(host, exporter, series));
-      if (const auto job = series.label("hpc_job"); !job.empty() && *moment == last) {
-        add_owner(fleet_.gpus[slot.first->second], {.job = short_text(job)});
+      const auto gpu = foreign_gpu(host, exporter, series);
+      note_foreign(known[foreign_key(host, exporter, series)], gpu, *moment, series.label("hpc_job"));
+      // DCGM tells of a GPU that is parted by its instances alone.
+      if (!gpu.parent.empty()) note_foreign(known[whole_key(gpu)], whole_of(gpu), *moment, {});
+    }
+    take_foreigners(known);
+  }
+
+  static void note_foreign(Foreign &one, const FleetGpu &gpu, WallTime moment, std::string_view job) {
+    if (one.gpu.uuid.empty()) one.gpu = gpu;
+    if (moment < one.last) return;
+    // A job that has ended has a series of its own, which ends before that of the next.
+    if (moment > one.last) one.jobs.clear();
+    if (!job.empty()) add_once(one.jobs, short_text(job));
+    one.last = moment;
+  }
+
+  static FleetGpu whole_of(const FleetGpu &instance) {
+    auto whole = instance;
+    whole.uuid = std::exchange(whole.parent, {});
+    whole.id = Text(instance.id.str().substr(0, instance.id.str().find(':')));
+    return whole;
+  }
+  std::string whole_key(const FleetGpu &instance) const {
+    const bool is_foreign = fleet_.hosts[instance.host].exporter != Exporter::gpulse;
+    return key_of(instance.host, is_foreign ? instance.parent + "/" : instance.parent);
+  }
+
+  // In the order of hosts and numbers. One that has fallen away while its host goes on is gone, unless another one has
+  // its place now.
+  void take_foreigners(Foreigners &known) {
+    std::vector<Foreigners::value_type *> order;
+    Index seats;
+    for (auto &each : known) {
+      auto &[gpu, last, jobs] = each.second;
+      order.push_back(&each);
+      uuids_[plain_uuid(gpu.parent.empty() ? gpu.uuid : gpu.parent)] = gpu.host;
+      if (*fleet_.hosts[gpu.host].last - last > silent_limit()) {
+        gpu.state = GpuState::gone;
+      } else {
+        for (const auto &job : jobs) add_owner(gpu, {.job = job});
+        seats.try_emplace(seat_of(gpu));
       }
+    }
+    std::ranges::stable_sort(order, {}, [](const auto *each) {
+      const auto &gpu = each->second.gpu;
+      return std::pair(gpu.host, parse_device_id(gpu.id.str()).value_or(DeviceId{}));
+    });
+    for (auto *each : order) {
+      auto &gpu = each->second.gpu;
+      if (gpu.state == GpuState::gone && (!gpu.parent.empty() || seats.contains(seat_of(gpu)))) continue;
+      index_[each->first] = fleet_.gpus.size();
+      fleet_.gpus.push_back(std::move(gpu));
     }
   }
 
@@ -169,7 +277,6 @@ class FleetMaker {
     std::string_view address = host.instance;
     if (address.ends_with(exporter.port)) address.remove_suffix(exporter.port.size());
     host.name = short_text(name.empty() ? address : name);
-    note_cluster(host, series);
   }
 
   static FleetGpu foreign_gpu(std::size_t host, const ForeignExporter &exporter, const EngineSeries &series) {
@@ -182,9 +289,8 @@ class FleetMaker {
             .vendor = "nvidia"};
   }
 
-  static std::string foreign_key(const ForeignExporter &exporter, const EngineSeries &series) {
-    return key_of(series.label("instance"),
-                  fmt::format("{}/{}", series.label(exporter.uuid), series.label("GPU_I_ID")));
+  std::string foreign_key(std::size_t host, const ForeignExporter &exporter, const EngineSeries &series) const {
+    return key_of(host, fmt::format("{}/{}", series.label(exporter.uuid), series.label("GPU_I_ID")));
   }
 
   // How far the newest sample of all hosts lies back is the way to the engine, not the hosts'; but no more than that.
@@ -197,16 +303,19 @@ class FleetMaker {
     for (auto &host : fleet_.hosts) {
       if (host.exporter == Exporter::gpulse && !knows_moments_) continue;
       // One of another version, which does not tell when it took its samples.
-      const auto present = present_.find(host.instance);
+      const auto present = present_.find(host_key_of(host));
       if (!host.last && present != present_.end() && present->second == kTellsState) continue;
-      // Nobody knows since when.
-      const Seconds age = host.last ? Seconds(fleet_.at - *host.last) - latency : Seconds(24h);
-      if (age > kSilent + 3 * interval_) host.silent_for = age;
+      const auto limit = silent_limit();
+      const Seconds age = host.last ? Seconds(fleet_.at - *host.last) - latency : limit;
+      host.is_since_unknown = !host.last;
+      if (age > limit || host.is_since_unknown) host.silent_for = age;
     }
   }
 
   FleetGpu *find(const EngineSeries &series) {
-    const auto found = index_.find(key_of(series.label("instance"), series.label("uuid")));
+    const auto host = hosts_.find(host_key_of(series));
+    if (host == hosts_.end()) return nullptr;
+    const auto found = index_.find(key_of(host->second, series.label("uuid")));
     return found == index_.end() || is_silent(fleet_.gpus[found->second]) ? nullptr : &fleet_.gpus[found->second];
   }
   bool is_silent(const FleetGpu &gpu) const { return fleet_.hosts[gpu.host].silent_for.has_value(); }
@@ -223,13 +332,13 @@ class FleetMaker {
     for (const auto &series : part_of(parts, FleetPart::state)) {
       auto *gpu = find(series);
       if (gpu == nullptr) continue;
-      told_[place_of(*gpu)] = true;
+      told_[place_of(*gpu)] = has_state_[place_of(*gpu)] = true;
       gpu->state = std::max(gpu->state, state_of(series.label("state")));
     }
   }
 
   std::size_t place_of(const FleetGpu &gpu) const { return static_cast<std::size_t>(&gpu - fleet_.gpus.data()); }
-  std::string seat_of(const FleetGpu &gpu) const { return key_of(fleet_.hosts[gpu.host].instance, gpu.id.str()); }
+  std::string seat_of(const FleetGpu &gpu) const { return key_of(gpu.host, gpu.id.str()); }
 
   // A GPU of which nothing is told is gone, unless another one has its place now: instances are made and unmade every
   // day. One with readings and no state is told of by another version.
@@ -349,14 +458,31 @@ class FleetMaker {
     }
   }
 
+  void note_untold(const Parts &parts) {
+    const auto is_asked = [&](FleetPart part) { return parts[static_cast<std::size_t>(part)] != nullptr; };
+    for (std::size_t i = 0; i < fleet_.gpus.size(); ++i) {
+      auto &gpu = fleet_.gpus[i];
+      const bool has_agent = fleet_.hosts[gpu.host].exporter == Exporter::gpulse && !is_silent(gpu);
+      // Where nobody knows which hosts are silent, what is well may be old.
+      gpu.untold = {.state = gpu.state <= GpuState::asleep && !(has_agent && has_state_[i] && knows_moments_),
+                    .findings = !has_agent || !is_asked(FleetPart::findings),
+                    .errors = !has_agent || !is_asked(FleetPart::errors),
+                    .idle = !has_agent || !is_asked(FleetPart::idle) || !is_asked(FleetPart::owners)};
+    }
+  }
+
   void take_foreign(const ForeignAnswers &answers) {
     for (std::size_t i = 0; i < answers.readings.size(); ++i) {
       if (answers.readings[i] == nullptr) continue;
       const auto &reading = answers.exporter->readings[i];
       for (const auto &series : *answers.readings[i]) {
-        const auto found = index_.find(foreign_key(*answers.exporter, series));
-        if (found == index_.end() || series.points.empty() || is_silent(fleet_.gpus[found->second])) continue;
-        set_reading(fleet_.gpus[found->second], reading.reading, series.points.back().value * reading.scale);
+        const auto host = hosts_.find(host_key_of(series));
+        if (host == hosts_.end()) continue;
+        const auto found = index_.find(foreign_key(host->second, *answers.exporter, series));
+        if (found == index_.end() || series.points.empty()) continue;
+        auto &gpu = fleet_.gpus[found->second];
+        if (gpu.state >= GpuState::silent) continue;
+        set_reading(gpu, reading.reading, series.points.back().value * reading.scale);
       }
     }
   }
@@ -366,11 +492,42 @@ class FleetMaker {
     for (std::size_t i = 0; i < fleet_.gpus.size(); ++i) {
       const auto &instance = fleet_.gpus[i];
       if (instance.parent.empty() || dropped_[i]) continue;
-      const auto found = index_.find(key_of(fleet_.hosts[instance.host].instance, instance.parent));
+      const auto found = index_.find(whole_key(instance));
       if (found == index_.end() || found->second == i) continue;
       auto &whole = fleet_.gpus[found->second];
       for (const auto &owner : instance.owners) add_owner(whole, owner);
       for (const auto &finding : instance.findings) add_once(whole.findings, finding);
+    }
+  }
+
+  // DCGM repeats on each instance what the board draws and how hot it is; each has its part of the memory.
+  void sum_up_foreign() {
+    struct Instances {
+      std::array<std::vector<double>, kFleetReadings> told{};
+      std::size_t count = 0;
+    };
+    std::map<std::size_t, Instances> wholes;
+    for (const auto &instance : fleet_.gpus) {
+      const bool is_foreign = fleet_.hosts[instance.host].exporter != Exporter::gpulse;
+      if (!is_foreign || instance.parent.empty() || instance.state >= GpuState::silent) continue;
+      auto &parts = wholes[index_.at(whole_key(instance))];
+      ++parts.count;
+      for (std::size_t i = 0; i < kFleetReadings; ++i) {
+        if (instance.readings[i]) parts.told[i].push_back(*instance.readings[i]);
+      }
+    }
+    for (const auto &[place, parts] : wholes) {
+      auto &readings = fleet_.gpus[place].readings;
+      for (const auto reading : {FleetReading::power, FleetReading::temperature}) {
+        const auto slot = static_cast<std::size_t>(reading);
+        if (!readings[slot] && !parts.told[slot].empty()) readings[slot] = std::ranges::max(parts.told[slot]);
+      }
+      for (const auto reading : {FleetReading::memory_used, FleetReading::memory_total}) {
+        const auto slot = static_cast<std::size_t>(reading);
+        const auto &told = parts.told[slot];
+        if (readings[slot] || told.size() < parts.count) continue;
+        readings[slot] = std::accumulate(told.begin(), told.end(), 0.0);
+      }
     }
   }
 
@@ -401,7 +558,7 @@ class FleetMaker {
     Index seen;
     std::size_t twice = 0;
     for (const auto &gpu : fleet_.gpus) {
-      if (gpu.state < GpuState::silent && ++seen[gpu.uuid] == 2) ++twice;
+      if (gpu.state < GpuState::silent && ++seen[plain_uuid(gpu.uuid)] == 2) ++twice;
     }
     if (twice == 0) return;
     fleet_.faults.push_back({.what = "GPUs",
@@ -413,9 +570,10 @@ class FleetMaker {
   Seconds interval_;
   Index hosts_{}, index_{};
   static constexpr std::size_t kTellsState = 1;
-  Index present_{};  // agents of which anything is known now
-  Index uuids_{};    // that agents tell of
-  std::vector<bool> told_{}, dropped_{};
+  Index present_{};                             // agents of which anything is known now
+  std::set<std::string, std::less<>> moved_{};  // hosts that are known by another cluster now
+  Index uuids_{};                               // that are told of, as plain_uuid has them
+  std::vector<bool> told_{}, has_state_{}, dropped_{};
   bool knows_moments_ = false;
 };
 
@@ -447,14 +605,14 @@ FleetSnapshot make_fleet(const FleetAnswers &answers, std::span<const ForeignAns
 }
 
 std::vector<std::string> missing_hosts(const FleetAnswers &answers) {
-  Index missing;
-  for (const auto &info : answers.infos) missing.try_emplace(std::string(info.label("instance")));
   const auto *alive = answers.parts[static_cast<std::size_t>(FleetPart::alive)];
   if (alive == nullptr) return {};
-  for (const auto &series : *alive) missing.erase(std::string(series.label("instance")));
-  std::vector<std::string> names;
-  for (const auto &[name, none] : missing) names.push_back(name);
-  return names;
+  std::set<std::string> there, missing;
+  for (const auto &series : *alive) there.insert(host_key_of(series));
+  for (const auto &info : answers.infos) {
+    if (!there.contains(host_key_of(info))) missing.emplace(info.label("instance"));
+  }
+  return {missing.begin(), missing.end()};
 }
 
 }  // namespace gpulse::fleet

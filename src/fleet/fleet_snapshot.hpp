@@ -66,6 +66,15 @@ struct FleetHost {
   Exporter exporter = Exporter::gpulse;
   std::optional<WallTime> last{};       // its newest sample
   std::optional<Seconds> silent_for{};  // none: it is not
+  bool is_since_unknown = false;        // it is silent, for at least that time
+  // Hosts of several clusters have this instance: the cluster stands in the name, and is needed to find its series.
+  bool shares_instance = false;
+  std::string cluster_label{};  // as it came
+};
+
+// What nobody tells of a GPU: its host has another exporter, is silent, or the question failed.
+struct FleetUntold {
+  bool state = false, findings = false, errors = false, idle = false;
 };
 
 struct FleetGpu {
@@ -80,6 +89,7 @@ struct FleetGpu {
   std::vector<FleetOwner> owners{};
   std::vector<FleetFinding> findings{};  // the worst first
   std::vector<std::uint32_t> errors{};   // the driver's, of the last quarter of an hour (XID)
+  FleetUntold untold{};
   std::array<std::optional<double>, kFleetSteady> steady{};
   bool is_settled = false;             // who holds it did so ten minutes ago
   std::vector<FleetRemark> remarks{};  // the worst first
@@ -128,7 +138,7 @@ struct ForeignAnswers {
 FleetSnapshot make_fleet(const FleetAnswers &answers, std::span<const ForeignAnswers> foreign, WallTime at,
                          Seconds interval);
 
-// Hosts of the infos that have no sample now.
+// The instances of hosts of the infos that have no sample now.
 std::vector<std::string> missing_hosts(const FleetAnswers &answers);
 
 }  // namespace gpulse::fleet

@@ -6,8 +6,14 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
+#include "fleet/fleet_groups.hpp"
+#include "fleet/fleet_json_parts.hpp"
+#include "fleet/fleet_page.hpp"
+#include "fleet/fleet_text.hpp"
 #include "fleet/foreign.hpp"
+#include "fleet/host_samples.hpp"
 
 namespace gpulse::fleet {
 namespace {
@@ -105,6 +111,21 @@ TEST_F(TwoHosts, AreSilentSinceTheirOwnLastSample) {
   EXPECT_EQ(why_unknown(fleet, gpu, FleetReading::power), "silent");
 }
 
+TEST_F(TwoHosts, MayBeSilentSinceNobodyKnowsWhen) {
+  at(FleetPart::alive) = {alive("n1:9837", 31)};
+  at(FleetPart::state) = {state("n1:9837", "GPU-a", "ok"), state("n1:9837", "GPU-b", "ok")};
+  const auto fleet = make();
+  const auto &host = fleet.hosts[1];
+  ASSERT_TRUE(host.silent_for);
+  EXPECT_TRUE(host.is_since_unknown);
+  EXPECT_FALSE(fleet.hosts[0].is_since_unknown);
+  EXPECT_EQ(silent_words(host), "silent, not known since when");
+  const auto view = make_fleet_view(fleet, {});
+  EXPECT_EQ(view.groups[0].worst, "silent, not known since when");
+  EXPECT_THAT(fleet_json(fleet, view), HasSubstr(R"("last_sample":null,"silent":true,"silent_seconds":null})"));
+  EXPECT_THAT(fleet_json(fleet, view), HasSubstr(R"("silent":false,"silent_seconds":null})"));
+}
+
 TEST_F(TwoHosts, AreAllSilentWhereNothingComesAnyMore) {
   at(FleetPart::alive) = {alive("n1:9837", 600), alive("n2:9837", 600)};
   for (const auto &host : make().hosts) {
@@ -179,6 +200,50 @@ TEST_F(TwoHosts, SayWhoHoldsThem) {
   EXPECT_FALSE(fleet.gpus[1].idle) << "nobody holds it";
 }
 
+TEST_F(TwoHosts, SayWhatIsNotKnownOfThem) {
+  const auto amounts = [](const FleetSnapshot &fleet) {
+    std::map<std::string_view, std::optional<double>> all;
+    for (const auto &[name, value] : amounts_of(make_fleet_view(fleet, {}).totals)) all[name] = value;
+    return all;
+  };
+  const auto text = [](const FleetSnapshot &fleet) { return render_fleet(fleet, make_fleet_view(fleet, {}), {}); };
+  EXPECT_THAT(text(make()), HasSubstr("nothing is wrong\n"));
+  auto known = amounts(make());
+  EXPECT_EQ(known["with_problems"], 0);
+  EXPECT_EQ(known["findings_known"], 3);
+  EXPECT_EQ(known["state_known"], 3);
+  lose(FleetPart::findings);
+  known = amounts(make());
+  EXPECT_EQ(known["with_problems"], std::nullopt);
+  EXPECT_EQ(known["with_notes"], std::nullopt);
+  EXPECT_EQ(known["with_driver_errors"], 0);
+  EXPECT_THAT(text(make()), HasSubstr("nobody tells whether anything is wrong"));
+  lose(FleetPart::errors);
+  lose(FleetPart::idle);
+  EXPECT_EQ(amounts(make())["with_driver_errors"], std::nullopt);
+  EXPECT_EQ(amounts(make())["held_but_idle"], std::nullopt);
+  at(FleetPart::state).pop_back();
+  at(FleetPart::power) = {of_gpu("n2:9837", "GPU-c", 200)};
+  EXPECT_EQ(amounts(make())["state_known"], 2) << "the third is of a version that tells no states";
+  lose(FleetPart::state);
+  EXPECT_EQ(amounts(make())["lost"], std::nullopt);
+}
+
+TEST_F(TwoHosts, MayBeSilentWhereTheEngineDidNotSay) {
+  lose(FleetPart::alive);
+  const auto fleet = make();
+  const auto text = render_fleet(fleet, make_fleet_view(fleet, {}), {});
+  EXPECT_THAT(text, HasSubstr("nobody tells whether anything is wrong"));
+}
+
+TEST_F(TwoHosts, BesideOneOfAnotherExporterAreThoseThatAreWell) {
+  const std::vector<EngineSeries> present{one({{"instance", "d1:9400"}, {"UUID", "GPU-d"}, {"gpu", "3"}}, kNow - 40)};
+  const ForeignAnswers answers{.exporter = &foreign_exporters()[0], .present = present, .readings = {}};
+  const auto fleet = make(std::span(&answers, 1));
+  const auto text = render_fleet(fleet, make_fleet_view(fleet, {}), {});
+  EXPECT_THAT(text, HasSubstr("nothing is wrong with 3 GPUs, of 1 it is not known"));
+}
+
 TEST_F(TwoHosts, KnowTheirTroublesTheWorstFirst) {
   at(FleetPart::findings) = {of_gpu("n1:9837", "GPU-a", 1, {{"finding", "idle"}, {"severity", "note"}}),
                              of_gpu("n1:9837", "GPU-a", 1, {{"finding", "of-tomorrow"}, {"severity", "problem"}})};
@@ -213,6 +278,81 @@ TEST_F(TwoHosts, AreBoundedInWhatTheySay) {
   EXPECT_LE(fleet.gpus[0].errors.size(), 16U);
 }
 
+// The same name in the clusters east and west, and none.
+class SharedName : public Fleet {
+ protected:
+  SharedName() {
+    infos_.clear();
+    for (const auto *cluster : {"east", "west", ""}) {
+      infos_.push_back(of(cluster, info("n1:9837", gpu(cluster).c_str(), "0")));
+      at(FleetPart::alive).push_back(of(cluster, alive("n1:9837", 31)));
+      at(FleetPart::state).push_back(of(cluster, state("n1:9837", gpu(cluster).c_str(), "ok")));
+    }
+  }
+  static std::string gpu(const std::string &cluster) { return "GPU-" + cluster; }
+  static EngineSeries of(const char *cluster, EngineSeries series) {
+    if (*cluster != '\0') series.labels.emplace_back("cluster", cluster);
+    return series;
+  }
+};
+
+TEST_F(SharedName, IsOfAHostInEachCluster) {
+  at(FleetPart::power) = {of("west", of_gpu("n1:9837", "GPU-west", 300))};
+  const auto fleet = make();
+  ASSERT_THAT(fleet.hosts, SizeIs(3));
+  EXPECT_EQ(fleet.hosts[0].name, "n1");
+  EXPECT_EQ(fleet.hosts[1].name, "east/n1");
+  EXPECT_EQ(fleet.hosts[2].name, "west/n1");
+  EXPECT_EQ(host_key(fleet.hosts[0]), "n1__");
+  EXPECT_EQ(host_key(fleet.hosts[2]), "n1__west");
+  EXPECT_EQ(find_host(fleet, "n1__west"), 2U);
+  ASSERT_THAT(fleet.gpus, SizeIs(3));
+  EXPECT_DOUBLE_EQ(fleet.gpus[2][FleetReading::power].value(), 300);
+  EXPECT_EQ(host_matchers(place_of(fleet.hosts[2])), R"({instance="n1:9837",cluster="west"})");
+  EXPECT_EQ(host_matchers(place_of(fleet.hosts[0])), R"({instance="n1:9837",cluster=""})");
+  const auto count = [&](const char *name) {
+    return make_fleet_view(fleet, {.filters = {{"host", name}}}).gpus.size();
+  };
+  EXPECT_EQ(count("east/n1"), 1U);
+  EXPECT_EQ(count("n1"), 3U);
+}
+
+TEST_F(SharedName, DoesNotHideThatOneIsSilent) {
+  at(FleetPart::alive).pop_back();
+  at(FleetPart::alive).pop_back();
+  last_alive_ = {of("west", alive("n1:9837", 631))};
+  knows_silent_ = true;
+  const auto fleet = make();
+  ASSERT_THAT(fleet.hosts, SizeIs(3)) << "the last has a state";
+  EXPECT_FALSE(fleet.hosts[1].silent_for);
+  EXPECT_TRUE(fleet.hosts[2].silent_for);
+  EXPECT_EQ(fleet.gpus[2].state, GpuState::silent);
+}
+
+TEST_F(SharedName, IsMissedInTheClusterThatLacksIt) {
+  at(FleetPart::alive).pop_back();
+  FleetAnswers answers{.infos = infos_, .parts = {}};
+  answers.parts[static_cast<std::size_t>(FleetPart::alive)] = &at(FleetPart::alive);
+  EXPECT_THAT(missing_hosts(answers), ElementsAre("n1:9837"));
+}
+
+TEST_F(TwoHosts, AreKnownByTheClusterThatTheyWereGivenLast) {
+  for (const auto index : {0U, 1U}) {
+    infos_.push_back(infos_[index]);
+    infos_.back().labels.emplace_back("cluster", "east");
+    at(FleetPart::state)[index].labels.emplace_back("cluster", "east");
+  }
+  last_alive_ = {alive("n1:9837", 700)};
+  at(FleetPart::alive)[0].labels.emplace_back("cluster", "east");
+  const auto fleet = make();
+  ASSERT_THAT(fleet.hosts, SizeIs(2));
+  EXPECT_EQ(fleet.hosts[0].name, "n1");
+  EXPECT_EQ(fleet.hosts[0].cluster, "east");
+  EXPECT_FALSE(fleet.hosts[0].silent_for);
+  EXPECT_THAT(fleet.gpus, SizeIs(3));
+  EXPECT_EQ(host_matchers(place_of(fleet.hosts[0])), R"({instance="n1:9837"})") << "its past is that of both";
+}
+
 TEST_F(TwoHosts, SayThatOneIsKnownTwice) {
   infos_.push_back(info("n3", "GPU-a", "0"));
   at(FleetPart::alive).push_back(alive("n3", 31));
@@ -243,6 +383,145 @@ TEST_F(TwoHosts, StandBesideHostsOfOtherExporters) {
   EXPECT_FALSE(gpu.held) << "nobody tells";
 }
 
+// What dcgm-exporter tells of its hosts: the moments of GPUs, and readings by their place in the exporter's list.
+class Dcgm : public Fleet {
+ protected:
+  Dcgm() { infos_.clear(); }
+  static std::vector<Label> labels(const char *uuid, const char *gpu, std::vector<Label> more = {}) {
+    more.insert(more.end(), {{"instance", "d1:9400"}, {"UUID", uuid}, {"gpu", gpu}, {"modelName", "A100"}});
+    return more;
+  }
+  void tell(const char *uuid, const char *gpu, double ago, std::vector<Label> more = {}) {
+    present_.push_back(one(labels(uuid, gpu, std::move(more)), kNow - ago));
+  }
+  void read(FleetReading reading, const char *uuid, const char *gpu, double value, std::vector<Label> more = {}) {
+    readings_[static_cast<std::size_t>(reading)].push_back(one(labels(uuid, gpu, std::move(more)), value));
+  }
+  FleetSnapshot look() {
+    ForeignAnswers answers{.exporter = &foreign_exporters()[0], .present = present_, .readings = {}};
+    for (const auto &each : readings_) answers.readings.push_back(&each);
+    return make(std::span(&answers, 1));
+  }
+
+  std::vector<EngineSeries> present_{};
+  std::array<std::vector<EngineSeries>, kFleetReadings> readings_{};
+};
+
+TEST_F(Dcgm, MakesOneGpuOfItsInstances) {
+  for (const auto *instance : {"3", "1", "2"}) {
+    const std::vector<Label> more{{"GPU_I_ID", instance}};
+    tell("GPU-d", "4", 40, more);
+    read(FleetReading::power, "GPU-d", "4", 300, more);
+    read(FleetReading::temperature, "GPU-d", "4", 61, more);
+    read(FleetReading::memory_used, "GPU-d", "4", 1024, more);
+    read(FleetReading::true_activity, "GPU-d", "4", 0.5, more);
+  }
+  readings_[static_cast<std::size_t>(FleetReading::memory_total)] = {
+      one(labels("GPU-d", "4", {{"GPU_I_ID", "1"}}), 20'000)};
+  const auto fleet = look();
+  ASSERT_THAT(fleet.gpus, SizeIs(4));
+  const auto &whole = fleet.gpus[0];
+  EXPECT_EQ(whole.uuid, "GPU-d");
+  EXPECT_EQ(whole.id, "4");
+  EXPECT_EQ(whole.name, "A100");
+  EXPECT_EQ(fleet.gpus[1].id, "4:1");
+  EXPECT_EQ(fleet.gpus[1].parent, "GPU-d");
+  EXPECT_DOUBLE_EQ(whole[FleetReading::power].value(), 300) << "the board's, on each instance";
+  EXPECT_DOUBLE_EQ(whole[FleetReading::temperature].value(), 61);
+  EXPECT_DOUBLE_EQ(whole[FleetReading::memory_used].value(), 3 * 1024.0 * (1 << 20));
+  EXPECT_FALSE(whole[FleetReading::memory_total]) << "of two of three it is not known";
+  EXPECT_FALSE(whole[FleetReading::true_activity]) << "each tells of its own part";
+}
+
+TEST_F(Dcgm, DoesNotTellWhetherAnythingIsWrong) {
+  tell("GPU-d", "0", 40);
+  const auto fleet = look();
+  const auto view = make_fleet_view(fleet, {});
+  EXPECT_THAT(render_fleet(fleet, view, {}), HasSubstr("nobody tells whether anything is wrong"));
+  const auto json = fleet_json(fleet, view);
+  EXPECT_THAT(json, HasSubstr(R"("with_driver_errors":null,"with_problems":null,"with_notes":null,)"));
+  EXPECT_THAT(json, HasSubstr(R"("lost":null,"not_responding":null,"gone":null,"asleep":null,"silent":0)"));
+  EXPECT_THAT(json, HasSubstr(R"("state_known":0,"findings_known":0,"driver_errors_known":0)"));
+}
+
+TEST_F(Dcgm, HasAJobOnTheInstancesAndOnTheGpu) {
+  tell("GPU-d", "0", 40, {{"GPU_I_ID", "1"}, {"hpc_job", "7"}});
+  tell("GPU-d", "0", 40, {{"GPU_I_ID", "2"}});
+  const auto fleet = look();
+  ASSERT_THAT(fleet.gpus, SizeIs(3));
+  EXPECT_THAT(fleet.gpus[0].owners, ElementsAre(FleetOwner{.job = "7"}));
+  EXPECT_THAT(fleet.gpus[2].owners, SizeIs(0));
+}
+
+TEST_F(Dcgm, IsNotHeldByAJobThatHasEnded) {
+  tell("GPU-d", "0", 2440, {{"hpc_job", "100"}});
+  tell("GPU-d", "0", 40, {{"hpc_job", "200"}});
+  tell("GPU-e", "1", 2440, {{"hpc_job", "100"}});
+  tell("GPU-e", "1", 40);
+  const auto fleet = look();
+  ASSERT_THAT(fleet.gpus, SizeIs(2));
+  EXPECT_THAT(fleet.gpus[0].owners, ElementsAre(FleetOwner{.job = "200"}));
+  EXPECT_THAT(fleet.gpus[1].owners, SizeIs(0));
+}
+
+TEST_F(Dcgm, HasLostAGpuThatFallsAwayWhileTheHostGoesOn) {
+  tell("GPU-d", "0", 40);
+  tell("GPU-e", "1", 640, {{"hpc_job", "100"}});
+  tell("GPU-f", "2", 100);
+  read(FleetReading::power, "GPU-e", "1", 300);
+  const auto fleet = look();
+  ASSERT_THAT(fleet.gpus, SizeIs(3));
+  EXPECT_EQ(fleet.gpus[0].state, GpuState::ok);
+  EXPECT_EQ(fleet.gpus[1].state, GpuState::gone);
+  EXPECT_THAT(fleet.gpus[1].owners, SizeIs(0));
+  EXPECT_FALSE(fleet.gpus[1][FleetReading::power]) << "an engine may go on with the last value";
+  EXPECT_EQ(fleet.gpus[2].state, GpuState::ok) << "a scrape may be late";
+}
+
+TEST_F(Dcgm, IsKnownByTheClusterThatItWasGivenLast) {
+  tell("GPU-d", "0", 640);
+  tell("GPU-e", "1", 640);
+  tell("GPU-d", "0", 40, {{"cluster", "east"}});
+  tell("GPU-e", "1", 40, {{"cluster", "east"}});
+  const auto fleet = look();
+  ASSERT_THAT(fleet.hosts, SizeIs(1));
+  EXPECT_EQ(fleet.hosts[0].cluster, "east");
+  EXPECT_FALSE(fleet.hosts[0].silent_for);
+  EXPECT_THAT(fleet.gpus, SizeIs(2));
+}
+
+TEST_F(Dcgm, ForgetsAGpuAndInstancesThatOthersHaveReplaced) {
+  tell("GPU-old", "0", 640);
+  tell("GPU-d", "0", 40, {{"GPU_I_ID", "1"}});
+  tell("GPU-d", "0", 640, {{"GPU_I_ID", "9"}});
+  const auto fleet = look();
+  ASSERT_THAT(fleet.gpus, SizeIs(2));
+  EXPECT_EQ(fleet.gpus[0].uuid, "GPU-d");
+  EXPECT_EQ(fleet.gpus[1].id, "0:1");
+}
+
+TEST_F(Dcgm, IsEnoughWhereAnotherExporterTellsOfTheSameGpu) {
+  tell("GPU-D", "0", 40);
+  tell("GPU-M", "1", 40, {{"GPU_I_ID", "1"}});
+  const auto smi = [](const char *uuid) {
+    return one({{"instance", "d1:9835"}, {"uuid", uuid}, {"index", "0"}}, kNow - 40);
+  };
+  const std::vector<EngineSeries> others{smi("d"), smi("m"), smi("only-here")};
+  const std::array both{ForeignAnswers{.exporter = &foreign_exporters()[0], .present = present_, .readings = {}},
+                        ForeignAnswers{.exporter = &foreign_exporters()[1], .present = others, .readings = {}}};
+  const auto fleet = make(both);
+  ASSERT_THAT(fleet.gpus, SizeIs(4)) << "one of them an instance";
+  EXPECT_EQ(fleet.gpus[3].uuid, "only-here");
+  EXPECT_THAT(fleet.faults, SizeIs(0));
+}
+
+TEST_F(TwoHosts, SayThatOneIsKnownTwiceHoweverItIsWritten) {
+  infos_.push_back(info("n3", "a", "0"));
+  at(FleetPart::alive).push_back(alive("n3", 31));
+  at(FleetPart::state).push_back(state("n3", "a", "ok"));
+  EXPECT_THAT(make().faults, SizeIs(1));
+}
+
 TEST(Foreign, KnowsAUuidHoweverItIsWritten) {
   EXPECT_EQ(plain_uuid("GPU-2F3A"), "2f3a");
   EXPECT_EQ(plain_uuid("2f3a"), "2f3a");
@@ -251,19 +530,20 @@ TEST(Foreign, KnowsAUuidHoweverItIsWritten) {
 TEST(Foreign, AddsWhatTheWholeIsMadeOf) {
   const auto &dcgm = foreign_exporters()[0];
   EXPECT_EQ(reading_query(dcgm, dcgm.readings[3]),
-            "max by (instance,UUID,GPU_I_ID) (DCGM_FI_DEV_FB_USED) + max by (instance,UUID,GPU_I_ID) "
+            "max by (instance,cluster,UUID,GPU_I_ID) (DCGM_FI_DEV_FB_USED) + max by (instance,cluster,UUID,GPU_I_ID) "
             "(DCGM_FI_DEV_FB_FREE)");
 }
 
 TEST(FleetQueries, HaveTheNamesThatTheAgentsPublish) {
-  EXPECT_EQ(fleet_query(FleetPart::utilization), "max by (instance,uuid) (gpulse_gpu_utilization_ratio)");
-  EXPECT_EQ(fleet_query(FleetPart::true_activity), "max by (instance,uuid) (gpulse_sm_active_ratio)");
-  EXPECT_EQ(fleet_query(FleetPart::memory_total), "max by (instance,uuid) (gpulse_memory_total_bytes)");
-  EXPECT_EQ(fleet_query(FleetPart::temperature), "max by (instance,uuid) (gpulse_temperature_gpu_celsius)");
-  EXPECT_EQ(fleet_query(FleetPart::state), "max by (instance,uuid,state) (gpulse_gpu_state == 1)");
-  EXPECT_EQ(fleet_query(FleetPart::idle),
-            "max by (instance,uuid) (rate(gpulse_busy_seconds_total[15m])) < 0.02 and on (instance,uuid) "
-            "gpulse_gpu_owner_info offset 15m");
+  EXPECT_EQ(fleet_query(FleetPart::utilization), "max by (instance,cluster,uuid) (gpulse_gpu_utilization_ratio)");
+  EXPECT_EQ(fleet_query(FleetPart::true_activity), "max by (instance,cluster,uuid) (gpulse_sm_active_ratio)");
+  EXPECT_EQ(fleet_query(FleetPart::memory_total), "max by (instance,cluster,uuid) (gpulse_memory_total_bytes)");
+  EXPECT_EQ(fleet_query(FleetPart::temperature), "max by (instance,cluster,uuid) (gpulse_temperature_gpu_celsius)");
+  EXPECT_EQ(fleet_query(FleetPart::state), "max by (instance,cluster,uuid,state) (gpulse_gpu_state == 1)");
+  EXPECT_EQ(
+      fleet_query(FleetPart::idle),
+      "max by (instance,cluster,uuid) (rate(gpulse_busy_seconds_total[15m])) < 0.02 and on (instance,cluster,uuid) "
+      "gpulse_gpu_owner_info offset 15m");
   EXPECT_THAT(last_alive_query({"n1:9837", "a.b"}), HasSubstr(R"({instance=~"n1:9837|a\\.b"}[1d])"));
 }
 

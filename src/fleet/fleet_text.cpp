@@ -233,7 +233,17 @@ Lines total_lines(const FleetTotals &totals, const Style &style) {
   if (activity) {
     pieces.count(totals.gpus - totals.true_activity.count, "of unknown true activity", Colour::dim);
   }
-  if (is_well && totals.gpus > 0) pieces.say("nothing is wrong", Colour::good);
+  if (is_well && totals.gpus > 0) {
+    const auto unknown = totals.gpus - totals.judged;
+    if (unknown == 0) {
+      pieces.say("nothing is wrong", Colour::good);
+    } else if (totals.judged == 0) {
+      pieces.say("nobody tells whether anything is wrong");
+    } else {
+      pieces.say(
+          fmt::format("nothing is wrong with {}, of {} it is not known", counted(totals.judged, "GPU"), unknown));
+    }
+  }
   pieces.end();
   return pieces.take();
 }

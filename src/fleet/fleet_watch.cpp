@@ -43,20 +43,17 @@ void FleetWatch::set_interval(std::chrono::nanoseconds interval) {
 
 void FleetWatch::run(const std::stop_token &stop) {
   std::optional<std::uint64_t> asked;  // the turn that the last question belonged to
-  auto begun = monotonic_now();
+  auto begun = monotonic_now(), ended = begun;
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     // Of a moment in the past one answer is enough; one that did not come is asked for again.
-    const auto is_due = [&] {
-      if (asked != turn_) return true;
-      const bool is_settled = news_.at && news_.fleet != nullptr && news_.trouble.empty();
-      return !is_settled && monotonic_now() >= begun + interval_;
-    };
-    if (!is_due()) {
-      const bool is_settled = news_.at && news_.fleet != nullptr && news_.trouble.empty();
+    const bool is_settled = news_.at && news_.fleet != nullptr && news_.trouble.empty();
+    const auto due = next_turn(begun, interval_, ended);
+    const bool is_due = asked != turn_ || (!is_settled && monotonic_now() >= due);
+    if (!is_due) {
       const auto turn = turn_;
       const auto interval = interval_;
-      const auto until = is_settled ? Monotonic::clock::now() + std::chrono::hours(24) : begun + interval_;
+      const auto until = is_settled ? monotonic_now() + std::chrono::hours(24) : due;
       wake_.wait_until(lock, stop, until, [&] { return turn_ != turn || interval_ != interval; });
       continue;
     }
@@ -69,6 +66,7 @@ void FleetWatch::run(const std::stop_token &stop) {
     lock.unlock();
     if (options_.changed) options_.changed();
     ask(question_.get_token(), moment, *asked);
+    ended = monotonic_now();
     lock.lock();
   }
 }
@@ -79,7 +77,9 @@ void FleetWatch::ask(const std::stop_token &stop, std::optional<WallTime> moment
     const std::lock_guard lock(mutex_);
     if (turn != turn_ || stop.stop_requested()) return;
     news_.is_asking = false;
-    news_.trouble = fleet ? Text() : fleet.error().error.what;
+    const auto error = fleet ? Error{} : std::move(fleet.error().error);
+    news_.trouble = error.what;
+    news_.hint = error.remedy;
     if (fleet) news_.fleet = std::move(*fleet);
   }
   if (options_.changed) options_.changed();

@@ -18,6 +18,7 @@ namespace gpulse::fleet {
 struct FleetNews {
   FleetPtr fleet{};              // the newest answer; null: there has been none for this moment yet
   Text trouble{};                // why there is nothing newer; empty: all is well
+  Text hint{};                   // what to do about that
   std::optional<WallTime> at{};  // the moment of the past that is asked for; none: now
   bool is_asking = false;
   Monotonic asking_since{};  // while it is asked

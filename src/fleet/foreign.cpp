@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "fleet/engine_values.hpp"
 
 namespace gpulse::fleet {
 
@@ -29,9 +30,8 @@ constexpr std::array kNvidiaSmi{
 };
 constexpr std::array kExporters{
     ForeignExporter{Exporter::dcgm, "DCGM_FI_DEV_GPU_TEMP", "UUID", "UUID,GPU_I_ID",
-                    ",gpu,modelName,Hostname,hostname,cluster,hpc_job", ":9400", kDcgm},
-    ForeignExporter{Exporter::nvidia_smi, "nvidia_smi_gpu_info", "uuid", "uuid", ",index,name,cluster", ":9835",
-                    kNvidiaSmi},
+                    ",gpu,modelName,Hostname,hostname,hpc_job", ":9400", kDcgm},
+    ForeignExporter{Exporter::nvidia_smi, "nvidia_smi_gpu_info", "uuid", "uuid", ",index,name", ":9835", kNvidiaSmi},
 };
 
 }  // namespace
@@ -39,31 +39,29 @@ constexpr std::array kExporters{
 std::span<const ForeignExporter> foreign_exporters() { return kExporters; }
 
 ForeignNames foreign_names(const ForeignExporter &exporter, const EngineSeries &series) {
-  constexpr std::size_t kMostText = 256;
-  const auto shorter = [](std::string_view text) { return Text(first_bytes(printable(text), kMostText)); };
   const auto either = [&](std::string_view one, std::string_view other) {
     return series.label(series.label(one).empty() ? other : one);
   };
   const auto number = either("gpu", "index"), instance = series.label("GPU_I_ID");
   ForeignNames names{.uuid = std::string(series.label(exporter.uuid)),
-                     .id = shorter(number.empty() ? "?" : number),
-                     .name = shorter(either("modelName", "name"))};
+                     .id = short_text(number.empty() ? "?" : number),
+                     .name = short_text(either("modelName", "name"))};
   if (instance.empty()) return names;
   names.parent = names.uuid;
-  names.uuid += fmt::format("/{}", shorter(instance));
-  names.id = fmt::format("{}:{}", names.id, shorter(instance));
+  names.uuid += fmt::format("/{}", short_text(instance));
+  names.id = fmt::format("{}:{}", names.id, short_text(instance));
   return names;
 }
 
 std::string present_query(const ForeignExporter &exporter) {
-  return fmt::format("max by (instance,{}{}) (timestamp({}) or max_over_time(timestamp({})[1h:1m]))", exporter.labels,
-                     exporter.more, exporter.present, exporter.present);
+  return fmt::format("max by (instance,cluster,{}{}) (timestamp({}) or max_over_time(timestamp({})[1h:1m]))",
+                     exporter.labels, exporter.more, exporter.present, exporter.present);
 }
 
 std::string reading_query(const ForeignExporter &exporter, const ForeignReading &reading) {
-  auto value = fmt::format("max by (instance,{}) ({})", exporter.labels, reading.family);
+  auto value = fmt::format("max by (instance,cluster,{}) ({})", exporter.labels, reading.family);
   if (reading.plus.empty()) return value;
-  return fmt::format("{} + max by (instance,{}) ({})", value, exporter.labels, reading.plus);
+  return fmt::format("{} + max by (instance,cluster,{}) ({})", value, exporter.labels, reading.plus);
 }
 
 std::string plain_uuid(std::string_view uuid) {

@@ -23,7 +23,7 @@ struct ForeignExporter {
   Exporter exporter;
   std::string_view present;  // a series that each GPU has
   std::string_view uuid;     // the label that has it
-  std::string_view labels;   // that tell GPUs apart in all of its series, after the instance
+  std::string_view labels;   // that tell GPUs of a host apart in all of its series
   std::string_view more;     // that are of use on `present`
   std::string_view port;     // where it usually listens
   std::span<const ForeignReading> readings;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "fleet/engine_values.hpp"
 #include "fleet/foreign.hpp"
 #include "fleet/host_samples.hpp"
 #include "model/plausible.hpp"
@@ -22,6 +23,7 @@ using namespace std::chrono_literals;
 constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 constexpr Seconds kUsualInterval = 15s;
 constexpr Seconds kLongestInterval = 5min;
+constexpr std::size_t kMostDevices = 1024;
 constexpr std::size_t kMostSteps = 11'000;  // Prometheus gives no more at once
 
 // How the values of a step become one, in PromQL.
@@ -33,13 +35,17 @@ std::string_view folding_of(Fold fold) {
     case Fold::any:
       return "max_over_time";
     case Fold::counter:
-      return "increase";
+      return "rate";
     default:
       return "last_over_time";
   }
 }
 
 double seconds_of(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
+
+WallTime last_of(const HostCurves &curves) {
+  return curves.first + static_cast<std::int64_t>(curves.count - 1) * curves.step;
+}
 
 WallTime on_grid(WallTime time, std::chrono::seconds step) {
   const auto number = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch() / step;
@@ -52,14 +58,7 @@ std::optional<std::size_t> step_of(const HostCurves &curves, double time) {
   return static_cast<std::size_t>(std::lround(place));
 }
 
-// A bit of a set, or 0 for everything else.
-std::uint64_t bit_of(MetricId metric, const EngineSeries &series) {
-  const auto &words = describe(metric).words;
-  const auto found = std::ranges::find(words, series.label("state"));
-  return found == words.end() ? 0 : std::uint64_t{1} << static_cast<unsigned>(found - words.begin());
-}
-
-// Takes the answer to a query for one metric apart by device; `part` is what it fills.
+// Takes the answers to the queries for one metric apart by device; `part` is what one fills.
 class CurveTaker {
  public:
   CurveTaker(HostCurves &curves, MetricId metric, double scale) : curves_(curves), metric_(metric), scale_(scale) {}
@@ -68,14 +67,17 @@ class CurveTaker {
             std::vector<double> HostCurve::*part) {
     const bool is_set = brief(metric_).kind == Kind::set;
     for (const auto &series : answer) {
-      auto &values = curve_of(std::string(series.label(uuid_label))).*part;
+      auto *curve = curve_of(std::string(series.label(uuid_label)));
+      if (curve == nullptr) continue;
+      auto &values = curve->*part;
       values.resize(curves_.count, kGap);
+      const auto bit = is_set ? bit_of(metric_, series.label("state")) : std::nullopt;
       for (const auto &point : series.points) {
         const auto step = step_of(curves_, point.time);
         if (!step || !std::isfinite(point.value)) continue;
         if (is_set) {
           const auto bits = std::isnan(values[*step]) ? 0 : static_cast<std::uint64_t>(values[*step]);
-          values[*step] = static_cast<double>(bits | (point.value > 0 ? bit_of(metric_, series) : 0));
+          values[*step] = static_cast<double>(bits | (point.value > 0 && bit ? std::uint64_t{1} << *bit : 0));
         } else if (const auto good = plausible(metric_, point.value * scale_)) {
           values[*step] = good.value();
         }
@@ -84,17 +86,20 @@ class CurveTaker {
   }
 
  private:
-  HostCurve &curve_of(const std::string &uuid) {
-    for (auto &curve : curves_.curves) {
-      if (curve.metric == metric_ && curve.uuid == uuid) return curve;
+  // Null: no host has so many devices.
+  HostCurve *curve_of(const std::string &uuid) {
+    if (places_.size() >= kMostDevices && !places_.contains(uuid)) return nullptr;
+    const auto [place, is_new] = places_.try_emplace(uuid, curves_.curves.size());
+    if (is_new) {
+      curves_.curves.push_back({.metric = metric_, .uuid = uuid, .mean = std::vector<double>(curves_.count, kGap)});
     }
-    return curves_.curves.emplace_back(
-        HostCurve{.metric = metric_, .uuid = uuid, .mean = std::vector<double>(curves_.count, kGap)});
+    return &curves_.curves[place->second];
   }
 
   HostCurves &curves_;
   MetricId metric_;
   double scale_;
+  std::map<std::string, std::size_t> places_{};
 };
 
 // Where a metric of the table is found, and how its values become ours.
@@ -123,6 +128,12 @@ std::optional<Found> find(const HostPlace &host, MetricId metric) {
 }
 
 }  // namespace
+
+HostPlace place_of(const FleetHost &host) {
+  // Without need it is not asked for: a host may have been given a cluster since.
+  const auto cluster = host.shares_instance ? std::optional(host.cluster_label) : std::nullopt;
+  return {.instance = host.instance, .name = host.name, .exporter = host.exporter, .cluster = cluster};
+}
 
 HostAsker::HostAsker(EngineOptions options, HostPlace host) : engine_(std::move(options)), host_(std::move(host)) {}
 
@@ -161,17 +172,22 @@ EngineResult<std::vector<HostMoment>> HostAsker::moments(WallTime first, WallTim
   return all;
 }
 
-Seconds HostAsker::interval_at(WallTime at, const std::stop_token &stop) {
+// By how many samples ten minutes usually have in the span; at its end the host may be silent.
+Seconds HostAsker::interval_in(const HostCurves &curves, const std::stop_token &stop) {
   if (interval_) return *interval_;
   interval_ = kUsualInterval;
   const auto *family = host_.exporter == Exporter::dcgm ? "DCGM_FI_DEV_GPU_TEMP" : "nvidia_smi_gpu_info";
   const auto name = host_.exporter == Exporter::gpulse ? std::string(view::families::kTime) : std::string(family);
-  constexpr double kWindow = 600;
-  const auto answer =
-      engine_.instant(fmt::format("max(count_over_time({}{}[10m]))", name, host_matchers(host_)), at, stop);
+  constexpr auto kWindow = 600s, kLeastLook = 60s;
+  constexpr int kLooks = 50;
+  const auto span = static_cast<std::int64_t>(curves.count) * curves.step;
+  const auto query =
+      fmt::format("max(quantile_over_time(0.5, count_over_time({}{}[{}s])[{}s:{}s]))", name, host_matchers(host_),
+                  kWindow.count(), (span + kWindow).count(), std::max(kLeastLook, span / kLooks).count());
+  const auto answer = engine_.instant(query, last_of(curves), stop);
   if (answer && !answer->empty() && !answer->front().points.empty()) {
     const auto count = answer->front().points.front().value;
-    if (count > 1) interval_ = std::clamp<Seconds>(Seconds(kWindow / count), 1s, kLongestInterval);
+    if (count > 1) interval_ = std::clamp<Seconds>(Seconds(kWindow) / count, 1s, kLongestInterval);
   }
   return *interval_;
 }
@@ -179,16 +195,16 @@ Seconds HostAsker::interval_at(WallTime at, const std::stop_token &stop) {
 EngineResult<void> HostAsker::add_curves(HostCurves &curves, MetricId metric, const std::stop_token &stop) {
   const auto found = find(host_, metric);
   if (!found) return {};
-  const auto interval = interval_at(curves.first + static_cast<long>(curves.count - 1) * curves.step, stop);
-  // A value counts until the next one is due; one that did not come leaves a gap.
-  const auto window = std::max<Seconds>(curves.step, 1.5 * interval);
   const auto how = fold(describe(metric));
+  const auto interval = interval_in(curves, stop);
+  // A value counts until the next one is due; one that did not come leaves a gap. How fast a counter grows takes two.
+  const auto window = std::max<Seconds>(curves.step, (how == Fold::counter ? 2.5 : 1.5) * interval);
+  const auto scale = how == Fold::counter ? found->scale * Seconds(curves.step).count() : found->scale;
   const bool has_range = how == Fold::mean && Seconds(curves.step) > 1.5 * interval;
-  CurveTaker taker(curves, metric, found->scale);
-  const auto last = curves.first + static_cast<long>(curves.count - 1) * curves.step;
+  CurveTaker taker(curves, metric, scale);
   const auto ask = [&](std::string_view function, std::vector<double> HostCurve::*part) -> EngineResult<void> {
     const auto query = fmt::format("{}({}[{}s])", function, found->family, std::lround(std::ceil(window.count())));
-    const auto answer = engine_.range(query, curves.first, last, curves.step, stop);
+    const auto answer = engine_.range(query, curves.first, last_of(curves), curves.step, stop);
     if (!answer) return std::unexpected(answer.error());
     taker.take(*answer, found->uuid_label, part);
     return {};

@@ -21,19 +21,15 @@ struct HostPlace {
   std::string instance{};  // the label as it came
   Text name{};
   Exporter exporter = Exporter::gpulse;
+  std::optional<std::string> cluster{};  // the label as it came, empty: there is none; none: whichever
 };
-
-struct HostOwner {
-  std::string uuid{};
-  FleetOwner owner{};
-};
+HostPlace place_of(const FleetHost &host);
 
 // A sample, and what its agent found to be wrong then. A finding has its title for a sentence: an engine keeps no
 // evidence.
 struct HostSample {
   SnapshotPtr snapshot{};  // its time is that of the host's own clock; null: the engine has nothing of then
   std::vector<insight::Finding> findings{};
-  std::vector<HostOwner> owners{};  // who held the devices
 };
 
 // A sample that there is: the step at which it is the newest, and when the host took it.
@@ -72,7 +68,7 @@ class HostAsker {
                                   std::span<const MetricId> metrics, const std::stop_token &stop = {});
 
  private:
-  Seconds interval_at(WallTime at, const std::stop_token &stop);
+  Seconds interval_in(const HostCurves &curves, const std::stop_token &stop);
   EngineResult<void> add_curves(HostCurves &curves, MetricId metric, const std::stop_token &stop);
 
   Engine engine_;

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "fleet/engine_values.hpp"
 #include "fleet/host_samples.hpp"
 #include "view/families.hpp"
 
@@ -18,8 +19,6 @@ namespace {
 namespace families = view::families;
 
 constexpr std::size_t kMostEvents = 10'000;
-
-WallTime time_at(double seconds) { return WallTime(std::chrono::seconds(std::llround(seconds))); }
 
 }  // namespace
 
@@ -56,17 +55,22 @@ std::string findings_query(const HostPlace &host) {
 std::vector<FindingStretch> finding_stretches(std::span<const EngineSeries> answer, WallTime first, WallTime last,
                                               std::chrono::seconds step) {
   std::vector<FindingStretch> stretches;
-  const auto gap = Seconds(step).count() * 1.5;
+  const auto gap = 1.5 * Seconds(step);
   for (const auto &series : answer) {
     const Text id(series.label("finding")), uuid(series.label("uuid"));
-    for (std::size_t i = 0; i < series.points.size() && stretches.size() < kMostEvents; ++i) {
-      const auto time = series.points[i].time;
-      const bool goes_on = i > 0 && time - series.points[i - 1].time < gap;
-      if (!goes_on) stretches.push_back({.id = id, .uuid = uuid, .begin = time_at(time)});
+    std::optional<WallTime> before;
+    for (const auto &point : series.points) {
+      if (stretches.size() >= kMostEvents) break;
+      const auto exact = moment_at(point.time);
+      if (!exact) continue;
+      const WallTime time = std::chrono::round<std::chrono::seconds>(*exact);
+      const bool goes_on = before && time - *before < gap;
+      if (!goes_on) stretches.push_back({.id = id, .uuid = uuid, .begin = time});
       auto &stretch = stretches.back();
-      if (!goes_on && *stretch.begin <= first) stretch.begin.reset();
-      const auto after = time_at(time) + step;
+      if (!goes_on && time <= first) stretch.begin.reset();
+      const auto after = time + step;
       stretch.end = after > last ? std::nullopt : std::optional<WallTime>(after);
+      before = time;
     }
   }
   std::ranges::stable_sort(stretches, {}, [](const FindingStretch &one) { return one.begin.value_or(WallTime()); });

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace gpulse::fleet {
 namespace {
 
@@ -43,6 +45,15 @@ TEST(HostFindings, LastFromTheirFirstStepToTheFirstWithoutThem) {
   EXPECT_EQ(stretches[1].end, at(130));
   EXPECT_EQ(stretches[2].begin, at(150));
   EXPECT_FALSE(stretches[2].end);
+}
+
+TEST(HostFindings, AtNoMomentThatAClockShowsAreNone) {
+  const std::vector<EngineSeries> answer{series({{"uuid", "GPU-a"}, {"finding", "input-cpu"}},
+                                                {{1e300, 1}, {-1e300, 1}, {NAN, 1}, {110, 1}, {INFINITY, 1}})};
+  const auto stretches = finding_stretches(answer, at(100), at(150), 10s);
+  ASSERT_EQ(stretches.size(), 1U);
+  EXPECT_EQ(stretches[0].begin, at(110));
+  EXPECT_EQ(stretches[0].end, at(120));
 }
 
 }  // namespace

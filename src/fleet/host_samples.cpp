@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "fleet/engine_gpus.hpp"
+#include "fleet/engine_values.hpp"
 #include "fleet/foreign.hpp"
 #include "insight/catalogue.hpp"
 #include "model/plausible.hpp"
@@ -23,12 +24,9 @@ namespace families = view::families;
 constexpr std::size_t kMostDevices = 1024;
 constexpr std::size_t kMostProcesses = 4096;
 constexpr std::size_t kMostEvents = 256;
-constexpr std::size_t kMostText = 256;
 constexpr std::string_view kName = "__name__";
-constexpr std::string_view kBitWord = "bit ";
 
-constexpr std::array kNamed{families::kInfo, families::kState, families::kOwner, families::kFinding,
-                            families::kXidTime};
+constexpr std::array kNamed{families::kInfo, families::kState, families::kFinding, families::kXidTime};
 
 struct Family {
   MetricId id;
@@ -56,37 +54,16 @@ const ForeignExporter *foreign_of(Exporter exporter) {
   return nullptr;
 }
 
-Text short_text(std::string_view text) {
-  return std::string(first_bytes(printable(text.substr(0, 4 * kMostText)), kMostText));
-}
-
-std::optional<WallTime> moment(double seconds) {
-  constexpr double kLast = 9e9;
-  if (!(seconds > 0) || seconds > kLast) return std::nullopt;
-  return WallTime(std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(seconds)));
-}
-
-// The bit that a word of a set stands for; none: no word of this version.
-std::optional<unsigned> bit_of(MetricId id, std::string_view word) {
-  const auto &words = describe(id).words;
-  const auto found = std::ranges::find(words, word);
-  if (found != words.end()) return static_cast<unsigned>(found - words.begin());
-  constexpr unsigned kMostBits = 52;
-  if (!word.starts_with(kBitWord)) return std::nullopt;
-  const auto bit = parse_integer<unsigned>(word.substr(kBitWord.size()));
-  return bit && *bit < kMostBits ? bit : std::nullopt;
-}
-
 // One sample while it is put together.
 struct Draft {
   WallTime step{};
   Snapshot snapshot{};
   std::vector<insight::Finding> findings{};
-  std::vector<HostOwner> owners{};
+  std::map<std::pair<std::string, std::string>, std::size_t> places{};  // of findings, by device and text
   std::vector<Event> events{};
   std::map<std::string, std::size_t, std::less<>> devices{};
   std::map<std::string, std::size_t, std::less<>> processes{};
-  std::map<std::pair<std::string, std::uint16_t>, double> halves{};  // of sums of which the other part has not come yet
+  std::map<std::pair<std::string, std::string_view>, double> parts{};  // of sums, by device and family
 
   Device *device(std::string_view uuid) {
     const auto found = devices.find(uuid);
@@ -124,7 +101,7 @@ class SampleMaker {
   void each(const EngineSeries &series, Visit visit) {
     auto draft = drafts_.begin();
     for (const auto &point : series.points) {
-      const auto step = moment(point.time);
+      const auto step = moment_at(point.time);
       while (draft != drafts_.end() && step && draft->step < *step) ++draft;
       if (draft == drafts_.end()) return;
       if (draft->step == step && std::isfinite(point.value)) visit(*draft, point.value);
@@ -189,7 +166,6 @@ class SampleMaker {
   void take(const EngineSeries &series) {
     const auto name = series.label(kName);
     if (name == families::kState) return take_state(series);
-    if (name == families::kOwner) return take_owner(series);
     if (name == families::kFinding) return take_finding(series);
     if (name == families::kXidTime) return take_error(series);
     const auto found = metric_families().find(name);
@@ -234,17 +210,6 @@ class SampleMaker {
     });
   }
 
-  void take_owner(const EngineSeries &series) {
-    const HostOwner owner{.uuid = std::string(series.label("uuid")),
-                          .owner = {.user = short_text(series.label("user")),
-                                    .job = short_text(series.label("batch_job")),
-                                    .account = short_text(series.label("batch_account")),
-                                    .pod = short_text(series.label("gpu_pod"))}};
-    each(series, [&](Draft &draft, double) {
-      if (draft.owners.size() < kMostProcesses) draft.owners.push_back(owner);
-    });
-  }
-
   void take_finding(const EngineSeries &series) {
     const auto id = insight::finding_named(series.label("finding"));
     insight::Finding finding{.id = id.value_or(insight::FindingId::unknown), .confidence = 1};
@@ -253,12 +218,20 @@ class SampleMaker {
     // One of another version goes by its own name.
     finding.text = id ? std::string(insight::describe(*id).title) : short_text(series.label("finding")).str();
     if (finding.text.empty()) return;
+    const std::string uuid(series.label("uuid"));
     each(series, [&](Draft &draft, double value) {
       if (value != 1 || draft.findings.size() >= insight::kFindingIds * kMostDevices) return;
       auto one = finding;
       one.since = one.until = draft.snapshot.time;
-      if (const auto *device = draft.device(series.label("uuid"))) one.devices.push_back(device->id);
-      draft.findings.push_back(std::move(one));
+      if (const auto *device = draft.device(uuid)) one.devices.push_back(device->id);
+      const auto [known, is_new] = draft.places.try_emplace({uuid, one.text}, draft.findings.size());
+      if (is_new) {
+        draft.findings.push_back(std::move(one));
+      } else {
+        // Two scrapers of one agent may have read it at moments with different severities.
+        auto &weight = draft.findings[known->second].weight;
+        weight = std::max(weight, one.weight);
+      }
     });
   }
 
@@ -266,10 +239,15 @@ class SampleMaker {
     const auto code = parse_integer<std::uint32_t>(series.label("xid"));
     if (!code) return;
     each(series, [&](Draft &draft, double value) {
-      const auto time = moment(value);
+      const auto time = moment_at(value);
       if (!time || *time > draft.snapshot.time || draft.events.size() >= kMostEvents) return;
+      const auto device = short_text(series.label("uuid"));
+      const bool is_known = std::ranges::any_of(draft.events, [&](const Event &other) {
+        return other.time == *time && other.code == *code && other.device == device;
+      });
+      if (is_known) return;
       draft.events.push_back({.time = *time,
-                              .device = short_text(series.label("uuid")),
+                              .device = device,
                               .kind = EventKind::xid,
                               .code = *code,
                               .text = fmt::format("driver error XID {}", *code)});
@@ -320,7 +298,8 @@ class SampleMaker {
     const auto name = series.label(kName);
     const auto uuid = foreign_names(*foreign_, series).uuid;
     for (const auto &reading : foreign_->readings) {
-      if (reading.family != name && reading.plus != name) continue;
+      const bool is_more = reading.plus == name;
+      if (reading.family != name && !is_more) continue;
       const auto id = kReadingMetrics[static_cast<std::size_t>(reading.reading)];
       each(series, [&](Draft &draft, double value) {
         auto *device = draft.device(uuid);
@@ -329,8 +308,11 @@ class SampleMaker {
           device->row[id] = value * reading.scale;
           return;
         }
-        const auto [half, is_first] = draft.halves.try_emplace({uuid, id.index}, value);
-        if (!is_first) device->row[id] = (half->second + value) * reading.scale;
+        // A GPU that goes from one job to the next has two series for a while.
+        const auto part = draft.parts.try_emplace({uuid, is_more ? reading.plus : reading.family}, value).first;
+        part->second = std::max(part->second, value);
+        const auto other = draft.parts.find(std::pair(uuid, is_more ? reading.family : reading.plus));
+        if (other != draft.parts.end()) device->row[id] = (part->second + other->second) * reading.scale;
       });
     }
   }
@@ -356,9 +338,7 @@ class SampleMaker {
     std::ranges::stable_sort(snapshot.devices, {}, &Device::id);
     std::ranges::stable_sort(draft.events, {}, &Event::time);
     if (!draft.events.empty()) snapshot.events = std::move(draft.events);
-    return {.snapshot = std::make_shared<const Snapshot>(std::move(snapshot)),
-            .findings = std::move(draft.findings),
-            .owners = std::move(draft.owners)};
+    return {.snapshot = std::make_shared<const Snapshot>(std::move(snapshot)), .findings = std::move(draft.findings)};
   }
 
   const HostPlace &host_;
@@ -369,7 +349,9 @@ class SampleMaker {
 }  // namespace
 
 std::string host_matchers(const HostPlace &host, std::string_view more) {
-  return fmt::format("{{instance={}{}}}", quoted(host.instance), more);
+  // A label that is not there fits the empty text.
+  const auto cluster = host.cluster ? ",cluster=" + quoted(*host.cluster) : std::string();
+  return fmt::format("{{instance={}{}{}}}", quoted(host.instance), cluster, more);
 }
 
 std::string sample_query(const HostPlace &host) {
@@ -398,7 +380,7 @@ std::vector<HostMoment> host_moments(std::span<const EngineSeries> times) {
   std::vector<HostMoment> moments;
   if (times.empty()) return moments;
   for (const auto &point : times.front().points) {
-    const auto step = moment(point.time), taken = moment(point.value);
+    const auto step = moment_at(point.time), taken = moment_at(point.value);
     // Where there is nothing new an engine goes on with the last value.
     if (step && taken && (moments.empty() || *taken > moments.back().taken)) moments.push_back({*step, *taken});
   }

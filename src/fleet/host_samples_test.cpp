@@ -108,13 +108,12 @@ TEST(HostSamples, WhatCannotBeIsNotBelieved) {
   EXPECT_FALSE(power(device));
 }
 
-TEST(HostSamples, FindingsErrorsAndOwnersComeAlong) {
+TEST(HostSamples, FindingsAndErrorsComeAlong) {
   const std::vector all{
       info("GPU-a", "0"),
       now("gpulse_finding", {{"uuid", "GPU-a"}, {"finding", "input-cpu"}, {"severity", "problem"}}, 1),
       now("gpulse_finding", {{"uuid", "GPU-a"}, {"finding", "of-tomorrow\x1b[31m"}, {"severity", "note"}}, 1),
-      now("gpulse_xid_last_timestamp_seconds", {{"uuid", "GPU-a"}, {"xid", "79"}}, kNow - 60),
-      now("gpulse_gpu_owner_info", {{"uuid", "GPU-a"}, {"user", "ann"}, {"batch_job", "12"}}, 1)};
+      now("gpulse_xid_last_timestamp_seconds", {{"uuid", "GPU-a"}, {"xid", "79"}}, kNow - 60)};
   const auto samples = host_samples(all, taken(kNow), kHost);
   ASSERT_THAT(samples, SizeIs(1));
   ASSERT_THAT(samples[0].findings, SizeIs(2));
@@ -124,8 +123,34 @@ TEST(HostSamples, FindingsErrorsAndOwnersComeAlong) {
   ASSERT_THAT(samples[0].snapshot->events, SizeIs(1));
   EXPECT_EQ(samples[0].snapshot->events[0].code, 79);
   EXPECT_EQ(samples[0].snapshot->events[0].time, at(kNow - 60));
-  ASSERT_THAT(samples[0].owners, SizeIs(1));
-  EXPECT_EQ(samples[0].owners[0].owner.user.str(), "ann");
+}
+
+TEST(HostSamples, OfTwoScrapersAreToldOnce) {
+  std::vector<EngineSeries> all{info("GPU-a", "0")};
+  for (const auto *replica : {"a", "b"}) {
+    all.push_back(now("gpulse_finding",
+                      {{"uuid", "GPU-a"}, {"finding", "input-cpu"}, {"severity", "note"}, {"replica", replica}}, 1));
+    all.push_back(
+        now("gpulse_xid_last_timestamp_seconds", {{"uuid", "GPU-a"}, {"xid", "79"}, {"replica", replica}}, kNow - 60));
+  }
+  all.push_back(now("gpulse_finding", {{"uuid", "GPU-a"}, {"finding", "input-cpu"}, {"severity", "problem"}}, 1));
+  all.push_back(now("gpulse_finding", {{"finding", "input-cpu"}, {"severity", "note"}}, 1));
+  all.push_back(now("gpulse_xid_last_timestamp_seconds", {{"uuid", "GPU-a"}, {"xid", "79"}}, kNow - 50));
+  const auto samples = host_samples(all, taken(kNow), kHost);
+  ASSERT_THAT(samples.at(0).findings, SizeIs(2)) << "of the GPU and of the machine";
+  EXPECT_EQ(samples[0].findings[0].weight, insight::Weight::problem);
+  EXPECT_THAT(samples[0].snapshot->events, SizeIs(2)) << "ten seconds apart";
+}
+
+TEST(HostSamples, OfAGpuThatChangesItsJobTheSumIsOfBothParts) {
+  const auto of = [](const char *name, const char *job, double value) {
+    return now(name, {{"UUID", "GPU-a"}, {"gpu", "0"}, {"hpc_job", job}}, value);
+  };
+  const std::vector all{of("DCGM_FI_DEV_FB_FREE", "1", 3000), of("DCGM_FI_DEV_FB_FREE", "2", 3000),
+                        of("DCGM_FI_DEV_FB_USED", "2", 1000)};
+  const auto samples = host_samples(all, taken(kNow), kForeign);
+  constexpr double kMiB = 1 << 20;
+  EXPECT_DOUBLE_EQ(by_role(samples.at(0).snapshot->devices.at(0).row, Role::memory_total).value(), 4000 * kMiB);
 }
 
 TEST(HostSamples, ProcessesAreThereWhereTheirSeriesAre) {

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "fleet/host_past.hpp"
+#include "fleet/host_samples.hpp"
 #include "insight/catalogue.hpp"
 #include "model/select.hpp"
 #include "serve/api_history.hpp"
@@ -58,9 +59,8 @@ struct Subject {
 
   std::string key(std::string_view what, const history::Span &span, std::chrono::seconds step,
                   const std::vector<std::string> &devices) const {
-    return fmt::format("{} {}:{} {} {} {} {}", what, host.instance.size(), host.instance,
-                       seconds_of(span.from) / step.count(), seconds_of(span.to) / step.count(), step.count(),
-                       fmt::join(devices, ","));
+    return fmt::format("{} {} {} {} {} {}", what, fleet::host_matchers(host), seconds_of(span.from) / step.count(),
+                       seconds_of(span.to) / step.count(), step.count(), fmt::join(devices, ","));
   }
 };
 

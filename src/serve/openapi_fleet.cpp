@@ -53,12 +53,14 @@ void lists(view::SchemaWriter &schema, std::string_view key, std::string_view ty
 
 // What docs/fleet.md has of them.
 void amounts(view::SchemaWriter &schema) {
-  for (const auto *const name :
-       {"silent_hosts", "held_known", "lost", "not_responding", "gone", "asleep", "silent", "with_driver_errors",
-        "with_problems", "with_notes", "with_remarks", "true_activity_known"}) {
+  for (const auto *const name : {"silent_hosts", "held_known", "silent", "with_remarks", "true_activity_known",
+                                 "state_known", "findings_known", "driver_errors_known"}) {
     schema.plain(name, "integer");
   }
-  for (const auto *const name : {"held", "held_but_idle"}) schema.optional(name, "integer");
+  for (const auto *const name : {"held", "held_but_idle", "lost", "not_responding", "gone", "asleep",
+                                 "with_driver_errors", "with_problems", "with_notes"}) {
+    schema.optional(name, "integer");
+  }
   for (const auto *const name : {"utilization_percent", "true_activity_percent", "memory_used_percent", "power_watts",
                                  "hottest_celsius", "wasted_gpus"}) {
     schema.optional(name, "number");
@@ -78,7 +80,8 @@ void host(view::SchemaWriter &schema) {
   schema.optional("cluster", "string");
   schema.plain("exporter", "string");
   schema.optional("last_sample", "string");
-  nullable(schema, "silent_seconds", "number", "null: it is not silent");
+  schema.described("silent", "boolean", "nothing comes from it any more");
+  nullable(schema, "silent_seconds", "number", "null: it is not silent, or nobody knows since when");
 }
 
 void about(view::SchemaWriter &schema) {
@@ -183,6 +186,7 @@ void curves(view::SchemaWriter &schema) {
   schema.described("start_seconds", "integer", "Unix seconds of the first moment");
   schema.described("step_seconds", "integer", "from one moment to the next");
   schema.described("count", "integer", "moments, and so the length of every array");
+  schema.described("only_agents", "boolean", "true: hosts that only other exporters tell of are in no curve");
   array(schema, "series", "", [&] {
     schema.object([&] {
       schema.described("name", "string", "a key of the metrics table: its mean, of power the sum; held and gpus count");

@@ -30,10 +30,6 @@ fleet::EngineOptions in_short(fleet::EngineOptions engine) {
   return engine;
 }
 
-fleet::HostPlace place_of(const fleet::FleetHost &host) {
-  return {.instance = host.instance, .name = host.name, .exporter = host.exporter};
-}
-
 std::chrono::seconds whole_seconds(std::chrono::nanoseconds time) {
   return std::max(std::chrono::ceil<std::chrono::seconds>(time), std::chrono::seconds(1));
 }
@@ -54,7 +50,7 @@ WatchedHost::WatchedHost(WatchedHostOptions options, SharedAsks<http::Response> 
     : options_(std::move(options)),
       api_(board_, {.version = options_.version},
            engine_past({.engine = options_.engine,
-                        .host = place_of(options_.host),
+                        .host = fleet::place_of(options_.host),
                         .least_step = whole_seconds(options_.interval),
                         .patience = options_.patience},
                        board_, asks, timer)),
@@ -110,7 +106,7 @@ void WatchedHost::handle_now(const http::Request &request, bool sees_commands, c
 }
 
 void WatchedHost::run(const std::stop_token &stop) {
-  fleet::HostAsker asker(in_short(options_.engine), place_of(options_.host));
+  fleet::HostAsker asker(in_short(options_.engine), fleet::place_of(options_.host));
   auto due = monotonic_now();
   do {
     ask(asker, stop);

@@ -52,15 +52,29 @@ class Rules {
       "# A fleet summed up from the metrics of gpulse serve; printed by: gpulse rules --format recording\ngroups:\n";
 };
 
-std::string each_gpu(std::string_view family) { return fmt::format("max by ({}) ({})", kGpu, family); }
+// A reading of each; an instance is a part of its GPU.
+std::string each_gpu(std::string_view family, std::string_view condition = {}) {
+  return fmt::format(R"(max by ({}) ({}{{gpu!~".*:.*"{}}}))", kGpu, family, condition);
+}
+
+// What is told of a GPU or of one of its instances, once for the GPU; `labels`: that are kept, each with a comma.
+std::string whole_gpus(std::string_view told, std::string_view labels = {}) {
+  const auto parts = fmt::format(R"(max by ({}, parent) ({}{{parent!=""}}))", kGpu, families::kInfo);
+  const auto each = fmt::format("max by ({}{}) ({})", kGpu, labels, told);
+  return fmt::format(
+      R"q(max by ({0}{1}) ({2} unless on ({0}) {3} or )q"
+      R"q(label_replace(max by (cluster, instance, parent{1}) ({2} * on ({0}) group_left (parent) {3}), )q"
+      R"q("uuid", "$1", "parent", "(.+)")))q",
+      kGpu, labels, each, parts);
+}
 
 void add_level(Rules &rules, const Level &level) {
   rules.group(fmt::format("gpulse-{}", level.name));
   rules.add(level, families::kGpus, "sum", fmt::format("max by (cluster, instance) ({})", families::kGpus));
-  rules.add(level, "gpulse_gpus_held", "count", each_gpu(families::kOwner));
+  rules.add(level, "gpulse_gpus_held", "count", whole_gpus(families::kOwner));
   rules.add(level, "gpulse_gpus_lost", "count",
-            each_gpu(fmt::format("{}{{state=~\"lost|not responding\"}} == 1", families::kState)));
-  rules.add(level, "gpulse_gpus_with_findings", "count", each_gpu(families::kFinding));
+            each_gpu(families::kState, R"(,state=~"lost|not responding")") + " == 1");
+  rules.add(level, "gpulse_gpus_with_findings", "count", whole_gpus(families::kFinding));
   for (const auto role : kRoles) {
     const auto id = find_role(Scope::device, role);
     if (!id) continue;
@@ -74,7 +88,7 @@ void add_holders(Rules &rules, std::string_view label) {
   const auto labels = fmt::format("cluster, {}", label);
   const Level level{label, labels};
   rules.group(fmt::format("gpulse-{}", label));
-  const auto owners = fmt::format("max by ({}, {}) ({}{{{}!=\"\"}})", kGpu, label, families::kOwner, label);
+  const auto owners = whole_gpus(fmt::format("{}{{{}!=\"\"}}", families::kOwner, label), fmt::format(", {}", label));
   rules.add(level, "gpulse_gpus_held", "count", owners);
   for (const auto role : {Role::utilization, Role::true_activity, Role::power}) {
     const auto id = find_role(Scope::device, role);
