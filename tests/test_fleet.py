@@ -370,7 +370,7 @@ def test_watching_ends_at_once() -> None:
 @pytest.mark.parametrize(
     "words, why",
     [
-        ([], "which engine to ask is not said"),
+        ([], "no engine was given"),
         (["--url", "http://p:9090", "--by", "colour"], "--by"),
         (["--url", "http://p:9090", "--filter", "colour=red"], '"colour=red" is no filter'),
         (["--url", "http://p:9090", "--at", "soon"], '"soon" is not a time'),

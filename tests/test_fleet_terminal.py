@@ -195,6 +195,8 @@ def test_a_silent_host_is_marked_as_old_and_what_its_agent_found_is_shown(tmp_pa
         assert "LIVE" in view.lines[0]
         view.press("D")
         view.wait_text("What is wrong")
+        view.wait_text("try  ")
+        assert "% sure" not in view.text
         view.press("Esc", "q")
         view.wait_for(lambda: "alpha" in names(view))
         view.press("q")

@@ -125,7 +125,7 @@ std::optional<Error> first_trouble(const fleet::FleetWatch &watch, Bell &bell) {
   while (true) {
     const auto news = watch.news();
     if (news.fleet != nullptr || !news.trouble.empty()) {
-      return news.fleet != nullptr ? std::nullopt : std::optional(Error{news.trouble.str()});
+      return news.fleet != nullptr ? std::nullopt : std::optional(Error{news.trouble.str(), news.hint.str()});
     }
     bell.wait();
   }

@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 8> kNotOfAHost{"--replay",  "--demo",   "
 fleet::HostFeedOptions feed_options_of(const Options &options, const fleet::EngineOptions &engine,
                                        const fleet::FleetHost &host, std::chrono::nanoseconds span) {
   fleet::HostFeedOptions how{.engine = engine,
-                             .host = {host.instance, host.name, host.exporter},
+                             .host = fleet::place_of(host),
                              .interval = step_for(span),
                              .last = host.silent_for ? host.last : std::nullopt,
                              .patience = std::make_shared<feed::Patience>()};
@@ -71,7 +71,8 @@ std::string lower_name(const fleet::FleetHost &host) { return lower(host.name.st
 Result<fleet::FleetHost> find_host(const fleet::FleetSnapshot &fleet, const std::string &wanted) {
   const fleet::FleetHost *found = nullptr;
   for (const auto &host : fleet.hosts) {
-    const bool fits = host.instance == wanted || lower_name(host) == lower(wanted);
+    const bool is_label = host.instance == wanted && !host.shares_instance;
+    const bool fits = is_label || lower_name(host) == lower(wanted);
     if (fits && (found == nullptr || host.exporter < found->exporter)) found = &host;
   }
   if (found != nullptr) return *found;

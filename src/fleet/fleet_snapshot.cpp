@@ -110,7 +110,7 @@ class FleetMaker {
     const auto take = [&](std::span<const EngineSeries> series, std::size_t rank) {
       for (const auto &one : series) present_[host_key_of(one)] |= rank;
     };
-    take(part_of(answers.parts, FleetPart::alive), 0);
+    take(part_of(answers.parts, FleetPart::alive), kIsAlive);
     take(answers.last_alive, 0);
     take(part_of(answers.parts, FleetPart::state), kTellsState);
   }
@@ -303,12 +303,15 @@ class FleetMaker {
     for (auto &host : fleet_.hosts) {
       if (host.exporter == Exporter::gpulse && !knows_moments_) continue;
       // One of another version, which does not tell when it took its samples.
-      const auto present = present_.find(host_key_of(host));
-      if (!host.last && present != present_.end() && present->second == kTellsState) continue;
+      const auto found = present_.find(host_key_of(host));
+      const auto present = found == present_.end() ? 0U : found->second;
+      if (!host.last && present == kTellsState) continue;
       const auto limit = silent_limit();
       const Seconds age = host.last ? Seconds(fleet_.at - *host.last) - latency : limit;
       host.is_since_unknown = !host.last;
-      if (age > limit || host.is_since_unknown) host.silent_for = age;
+      // Prometheus drops what it cannot scrape at once: the host is away, not its GPUs.
+      const bool is_away = host.exporter == Exporter::gpulse && (present & kIsAlive) == 0;
+      if (age > limit || host.is_since_unknown || is_away) host.silent_for = std::max(age, Seconds(0));
     }
   }
 
@@ -569,7 +572,7 @@ class FleetMaker {
   FleetSnapshot fleet_{};
   Seconds interval_;
   Index hosts_{}, index_{};
-  static constexpr std::size_t kTellsState = 1;
+  static constexpr std::size_t kTellsState = 1, kIsAlive = 2;
   Index present_{};                             // agents of which anything is known now
   std::set<std::string, std::less<>> moved_{};  // hosts that are known by another cluster now
   Index uuids_{};                               // that are told of, as plain_uuid has them

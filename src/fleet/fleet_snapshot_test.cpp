@@ -111,6 +111,19 @@ TEST_F(TwoHosts, AreSilentSinceTheirOwnLastSample) {
   EXPECT_EQ(why_unknown(fleet, gpu, FleetReading::power), "silent");
 }
 
+TEST_F(TwoHosts, AreSilentAtOnceWhereTheEngineHasNothingOfThemAnyMore) {
+  // Prometheus could not scrape it twenty seconds ago, and ended all its series.
+  at(FleetPart::alive) = {alive("n1:9837", 2)};
+  last_alive_ = {alive("n2:9837", 20)};
+  std::erase_if(at(FleetPart::state), [](const EngineSeries &series) { return series.label("instance") == "n2:9837"; });
+  const auto fleet = make();
+  ASSERT_THAT(fleet.hosts, SizeIs(2));
+  EXPECT_FALSE(fleet.hosts[0].silent_for);
+  ASSERT_TRUE(fleet.hosts[1].silent_for);
+  EXPECT_NEAR(fleet.hosts[1].silent_for->count(), 18, 0.01);
+  EXPECT_EQ(fleet.gpus[2].state, GpuState::silent) << "not gone: nobody says so";
+}
+
 TEST_F(TwoHosts, MayBeSilentSinceNobodyKnowsWhen) {
   at(FleetPart::alive) = {alive("n1:9837", 31)};
   at(FleetPart::state) = {state("n1:9837", "GPU-a", "ok"), state("n1:9837", "GPU-b", "ok")};

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include "insight/catalogue.hpp"
 #include "view/cell.hpp"
 
 namespace gpulse::fleet {
@@ -61,8 +62,21 @@ void go_on(std::vector<insight::Finding> &now, const std::vector<insight::Findin
   }
 }
 
+// How sure the agent was, and what it saw, stayed there; what to try is known here too.
+void complete(std::vector<insight::Finding> &findings) {
+  for (auto &finding : findings) {
+    finding.confidence = 0;
+    finding.until = finding.since;
+    const auto fix = insight::describe(finding.id).fix.all();
+    finding.advice.assign(fix.begin(), fix.end());
+  }
+}
+
 void go_on(std::vector<HostSample> &samples) {
-  for (std::size_t i = 1; i < samples.size(); ++i) go_on(samples[i].findings, samples[i - 1].findings);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (i > 0) go_on(samples[i].findings, samples[i - 1].findings);
+    complete(samples[i].findings);
+  }
 }
 
 class HostFeed final : public feed::Feed {
@@ -161,6 +175,7 @@ class HostFeed final : public feed::Feed {
   SnapshotPtr hand_out(HostSample sample) {
     const std::lock_guard lock(mutex_);
     go_on(sample.findings, findings_);
+    complete(sample.findings);
     findings_ = std::move(sample.findings);
     return std::move(sample.snapshot);
   }

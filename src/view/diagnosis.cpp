@@ -64,6 +64,12 @@ std::string who(const Finding &finding) {
   return words;
 }
 
+// Empty where who told of it did not say.
+std::string sure_words(const Finding &finding) {
+  if (!(finding.confidence > 0)) return {};
+  return fmt::format("{:.0f} % sure{}", finding.confidence * 100, finding.estimated ? ", estimated" : "");
+}
+
 }  // namespace
 
 std::string fact_words(const insight::Fact &fact) {
@@ -175,8 +181,7 @@ std::string render_finding(const Finding &finding, const Style &style) {
   }
   lines.add({{fmt::format("{}: {}", insight::word(finding.weight), kind.title), finding_colour(finding)},
              {fmt::format("  {}  ", who(finding)), Colour::bold},
-             {fmt::format("{:.0f} % sure{}", finding.confidence * 100, finding.estimated ? ", estimated" : ""),
-              Colour::dim}});
+             {sure_words(finding), Colour::dim}});
   lines.fact("", finding.text + '.');
   if (const auto cost = cost_words(finding); !cost.empty()) lines.fact("costs", cost);
   std::vector<std::string> facts;
