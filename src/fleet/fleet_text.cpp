@@ -301,16 +301,22 @@ Lines remark_lines(const FleetSnapshot &fleet, const FleetView &view, const Styl
 
 // "… 812 others, all well"; "… 12 above and 800 below, 3 of them need a look"
 std::string rest_line(const FleetView &view, const FleetLines &seen, const Style &style) {
-  std::size_t unwell = 0;
+  std::size_t unwell = 0, unknown = 0;
   for (std::size_t i = 0; i < view.groups.size(); ++i) {
-    const bool is_seen = i >= seen.first && i < seen.first + seen.groups;
-    unwell += !is_seen && view.groups[i].severity > 0 ? 1U : 0U;
+    if (i >= seen.first && i < seen.first + seen.groups) continue;
+    const auto &group = view.groups[i];
+    if (group.severity > 0) {
+      ++unwell;
+    } else if (group.totals.judged < group.totals.gpus) {
+      ++unknown;
+    }
   }
   const auto count = view.groups.size() - seen.groups;
   const auto where = seen.first == 0 ? fmt::format("{} other{}", count, count == 1 ? "" : "s")
                                      : fmt::format("{} above and {} below", seen.first, count - seen.first);
-  const auto words = unwell == 0 ? std::string("all well")
-                                 : fmt::format("{} of them {} a look", unwell, unwell == 1 ? "needs" : "need");
+  const auto words = unwell > 0    ? fmt::format("{} of them {} a look", unwell, unwell == 1 ? "needs" : "need")
+                     : unknown > 0 ? fmt::format("of {} it is not known how they are", unknown)
+                                   : std::string("all well");
   return term::line(
       style, {{fmt::format("{} {}, {}", style.ellipsis(), where, words), unwell == 0 ? Colour::dim : Colour::warn}});
 }
