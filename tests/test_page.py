@@ -491,7 +491,7 @@ def test_assets_are_kept_for_good_and_the_page_is_asked_for(eight: WebAgent) -> 
 def test_the_page_names_no_metric() -> None:
     keys = {row["key"] for row in json.loads(gpulse("explain", "--all", "--json").out)["metrics"]}
     # Words that are as good as any other in a program.
-    keys -= {"name", "user", "command", "container", "pod", "job", "parent", "framework", "program", "state", "nice", "threads"}
+    keys -= {"name", "user", "command", "container", "pod", "job", "account", "parent", "framework", "program", "state", "nice", "threads"}
     for file in (ROOT / "web" / "src").rglob("*.ts"):
         words = set(re.findall(r"[a-z][a-z0-9_]*", file.read_text()))
         assert words & keys == set(), file

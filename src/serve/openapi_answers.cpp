@@ -283,6 +283,7 @@ void metrics_table(view::SchemaWriter &schema) {
   schema.member("schema", [&] { schema.json().member("const", "gpulse-metrics/1"); });
   array(schema, "metrics", [&] { schema.object([&] { metric_row(schema); }); });
   array(schema, "findings", [&] { schema.object([&] { finding_row(schema); }); });
+  array(schema, "remarks", [&] { schema.object([&] { finding_row(schema); }); });
 }
 
 // What the stream says first.
