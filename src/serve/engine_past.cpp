@@ -28,12 +28,6 @@ constexpr std::chrono::seconds kSettled = 2min, kClosedKept = 5min, kTroubleKept
 constexpr std::string_view kNoProcesses =
     "a metrics engine keeps who held the GPUs, not which processes: ask the host's own agent";
 
-http::Response try_later(std::string_view message) {
-  auto response = http::error(503, message);
-  response.headers.emplace_back("Retry-After", "2");
-  return response;
-}
-
 Told trouble(const fleet::EngineError &error) {
   return {.value = try_later(error.error.line()), .kept_for = kTroubleKept};
 }
@@ -310,7 +304,7 @@ class EnginePast final : public PastSource {
 
   void ask(const std::string &key, SharedAsks<http::Response>::Work work, const http::Answer &answer) {
     const auto late = [place = Text(options_.engine.url.authority()), patience = options_.patience] {
-      return try_later(fmt::format("the engine at {} has not answered for {:g} s", place, Seconds(patience).count()));
+      return no_answer_yet(place, patience);
     };
     const auto in = in_time(timer_, monotonic_now() + options_.patience, answer, late);
     if (!asks_.ask(key, std::move(work), in)) in(try_later("too many questions wait for the engine"));

@@ -10,8 +10,6 @@
 #include "serve/about.hpp"
 #include "serve/api.hpp"
 #include "serve/api_parts.hpp"
-#include "serve/openapi.hpp"
-#include "view/reference.hpp"
 
 namespace gpulse::serve {
 
@@ -26,12 +24,6 @@ constexpr std::chrono::seconds kMomentKept = 5min, kTroubleKept = 2s, kCurvesKep
 // Shorter than that nobody calls it slow.
 constexpr auto kSlow = 2s;
 
-http::Response try_later(std::string_view message, int seconds = 2) {
-  auto response = http::error(503, message);
-  response.headers.emplace_back("Retry-After", fmt::format("{}", seconds));
-  return response;
-}
-
 http::Response busy() { return try_later("too many questions wait for the engine"); }
 
 // Seconds at first, then in steps of five, so that many who ask get the same text.
@@ -41,11 +33,6 @@ std::optional<std::chrono::seconds> asking_time(const fleet::FleetNews &news) {
   if (time < kSlow) return std::nullopt;
   constexpr auto kStep = 5s;
   return time < 2 * kStep ? time : time / kStep * kStep;
-}
-
-http::Response made_once(const http::Request &request, std::string body) {
-  if (const auto good = check_parameters(request, {}); !good) return refuse(good.error());
-  return lasting_answer(std::move(body), "no-cache");
 }
 
 // All curves, or why there is none.
@@ -111,10 +98,7 @@ http::Response FleetSite::about(const http::Request &request) const {
   });
 }
 
-http::Response FleetSite::too_slow() const {
-  return try_later(
-      fmt::format("the engine at {} has not answered for {:g} s", place_, Seconds(options_.patience).count()));
-}
+http::Response FleetSite::too_slow() const { return no_answer_yet(place_, options_.patience); }
 
 http::Response FleetSite::page(const fleet::FleetPtr &fleet, const fleet::FleetQuestion &question,
                                const fleet::FleetPageNotes &notes) {
@@ -226,12 +210,7 @@ void FleetSite::handle(const http::Request &request, const http::Answer &answer)
   if (name == "fleet") return overview(request, answer);
   if (name == "fleet/curves") return curves(request, answer);
   if (name == "about") return answer(about(request));
-  if (name == "metrics-table") {
-    std::string body;
-    view::write_table_json(body, false);
-    return answer(made_once(request, std::move(body)));
-  }
-  if (name == "openapi.json") return answer(made_once(request, openapi()));
+  if (auto table = table_answer(name, request)) return answer(std::move(*table));
   answer(http::error(404, "there is no such path: /api/v1/openapi.json lists them"));
 }
 

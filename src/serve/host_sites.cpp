@@ -31,11 +31,6 @@ std::shared_ptr<WatchedHost> HostSites::open(const std::string &key, WatchedHost
   return host;
 }
 
-std::size_t HostSites::count() const {
-  const std::lock_guard lock(mutex_);
-  return hosts_.size();
-}
-
 // With the mutex held.
 void HostSites::make_room() {
   const auto oldest = std::ranges::min_element(

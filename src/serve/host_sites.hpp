@@ -32,7 +32,6 @@ class HostSites {
   std::shared_ptr<WatchedHost> find(const std::string &key);
   // Null: too many are looked at.
   std::shared_ptr<WatchedHost> open(const std::string &key, WatchedHostOptions options);
-  std::size_t count() const;
 
  private:
   void reap();

@@ -40,6 +40,8 @@ struct Stream::Inbox {
 
 namespace {
 
+constexpr int kBusy = 5;  // seconds
+
 std::int64_t id_of(const Snapshot &sample) {
   return std::chrono::floor<std::chrono::milliseconds>(sample.time.time_since_epoch()).count();
 }
@@ -69,12 +71,6 @@ bool is_of(const Event &event, const Snapshot &part) {
 std::optional<std::int64_t> last_id(const http::Request &request) {
   const auto text = request.header("last-event-id");
   return text ? parse_integer<std::int64_t>(*text) : std::nullopt;
-}
-
-http::Response try_later(std::string_view message) {
-  auto response = http::error(503, message);
-  response.headers.emplace_back("Retry-After", "5");
-  return response;
 }
 
 }  // namespace
@@ -208,12 +204,12 @@ std::string Stream::greeting(const http::Request &request, const Line &line, con
 void Stream::open(const http::Request &request, bool sees_commands, const http::Answer &answer) {
   // Held until it is answered, so that no sample is published in between.
   const std::lock_guard lock(mutex_);
-  if (!newest_) return answer(try_later("there is no sample yet"));
+  if (!newest_) return answer(try_later("there is no sample yet", kBusy));
   const auto part = part_asked_for(request, sees_commands);
   if (!part) return answer(refuse(part.error()));
   const auto sample = part->of(newest_);
   const auto line = line_for(*part, *sample);
-  if (!line) return answer(try_later(fmt::format("at most {} different streams at a time", options_.channels)));
+  if (!line) return answer(try_later(fmt::format("at most {} different streams at a time", options_.channels), kBusy));
   line->used = monotonic_now();
   answer({.content_type = "text/event-stream",
           .body = std::make_shared<const std::string>(greeting(request, *line, *sample)),

@@ -8,6 +8,7 @@
 
 #include "fleet/fleet_page.hpp"
 #include "serve/about.hpp"
+#include "serve/api_parts.hpp"
 #include "serve/engine_past.hpp"
 
 namespace gpulse::serve {
@@ -17,12 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLongestQuestion = 10s;
-
-http::Response try_later(std::string_view message) {
-  auto response = http::error(503, message);
-  response.headers.emplace_back("Retry-After", "2");
-  return response;
-}
 
 // Somebody waits for it.
 fleet::EngineOptions in_short(fleet::EngineOptions engine) {
@@ -88,7 +83,7 @@ void WatchedHost::handle(const http::Request &request, bool sees_commands, const
     used_ = monotonic_now();
     if (needs_sample && !is_settled_) {
       const auto late = [place = Text(options_.engine.url.authority()), patience = options_.patience] {
-        return try_later(fmt::format("the engine at {} has not answered for {:g} s", place, Seconds(patience).count()));
+        return no_answer_yet(place, patience);
       };
       const auto in = in_time(timer_, used_ + options_.patience, answer, late);
       waiting_.push_back({.request = request, .sees_commands = sees_commands, .answer = in});

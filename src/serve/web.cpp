@@ -10,6 +10,7 @@
 
 #include "base/json_writer.hpp"
 #include "base/log.hpp"
+#include "serve/api_parts.hpp"
 
 namespace gpulse::serve {
 
@@ -175,9 +176,7 @@ void Web::run(const Route &route, const http::Request &request, const Reader &re
   if (auto refusal = refuse_method(route, request.method)) return answer(std::move(*refusal));
   if (!route.is_slow) return route.handle(request, reader, answer);
   if (slow_.post([&route, request, reader, answer] { route.handle(request, reader, answer); })) return;
-  auto busy = http::error(503, "too many requests wait for the history");
-  busy.headers.emplace_back("Retry-After", "1");
-  answer(std::move(busy));
+  answer(try_later("too many requests wait for the history", 1));
 }
 
 }  // namespace gpulse::serve
