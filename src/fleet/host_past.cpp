@@ -57,6 +57,8 @@ std::vector<FindingStretch> finding_stretches(std::span<const EngineSeries> answ
                                               std::chrono::seconds step) {
   std::vector<FindingStretch> stretches;
   const auto gap = Seconds(step).count() * 1.5;
+  // Before this it may have been there already; the engine is asked in whole milliseconds.
+  const auto second_step = Seconds(first.time_since_epoch()).count() + Seconds(step).count() - 1e-2;
   for (const auto &series : answer) {
     const Text id(series.label("finding")), uuid(series.label("uuid"));
     for (std::size_t i = 0; i < series.points.size() && stretches.size() < kMostEvents; ++i) {
@@ -64,7 +66,7 @@ std::vector<FindingStretch> finding_stretches(std::span<const EngineSeries> answ
       const bool goes_on = i > 0 && time - series.points[i - 1].time < gap;
       if (!goes_on) stretches.push_back({.id = id, .uuid = uuid, .begin = time_at(time)});
       auto &stretch = stretches.back();
-      if (!goes_on && *stretch.begin <= first) stretch.begin.reset();
+      if (!goes_on && time < second_step) stretch.begin.reset();
       const auto after = time_at(time) + step;
       stretch.end = after > last ? std::nullopt : std::optional<WallTime>(after);
     }
