@@ -92,14 +92,21 @@ Api::Api(Board &board, ApiOptions options, std::unique_ptr<PastSource> past)
     : board_(board),
       options_(std::move(options)),
       past_(std::move(past)),
-      stream_(board, {.version = options_.version}) {}
+      stream_(board, {.version = options_.version, .now = options_.now}) {}
 
 http::Response Api::snapshot(const http::Request &request, bool sees_commands) {
   const auto filter = asked_sample(request);
   if (!filter) return refuse(filter.error());
   auto sample = sample_of(board_, filter->devices);
   if (!sample) return sample.error();
-  if (!request.query.empty()) return live_answer(snapshot_text(*sample, *filter, sees_commands));
+  http::Response response;
+  if (const auto age = age_of((*sample)->origin, (*sample)->time, options_.now())) {
+    response.headers.emplace_back("X-Gpulse-Sample-Age", fmt::format("{:.3f}", age->count()));
+  }
+  if (!request.query.empty()) {
+    response.body = std::make_shared<const std::string>(snapshot_text(*sample, *filter, sees_commands));
+    return response;
+  }
   // Most ask for everything, and of one sample all get the same text.
   const std::lock_guard lock(mutex_);
   auto &made = whole_[sees_commands ? 1 : 0];
@@ -107,7 +114,8 @@ http::Response Api::snapshot(const http::Request &request, bool sees_commands) {
     made = {.sample = *sample,
             .text = std::make_shared<const std::string>(snapshot_text(*sample, *filter, sees_commands))};
   }
-  return {.body = made.text};
+  response.body = made.text;
+  return response;
 }
 
 std::string Api::snapshot_text(SnapshotPtr sample, const SampleFilter &filter, bool sees_commands) const {

@@ -14,6 +14,8 @@
 
 namespace gpulse::serve {
 
+using namespace std::chrono_literals;
+
 http::Response live_answer(std::string body) { return {.body = std::make_shared<const std::string>(std::move(body))}; }
 
 http::Response lasting_answer(std::string body, std::string cache_control) {
@@ -21,6 +23,12 @@ http::Response lasting_answer(std::string body, std::string cache_control) {
   return {.body = std::make_shared<const std::string>(std::move(body)),
           .etag = std::move(etag),
           .cache_control = std::move(cache_control)};
+}
+
+std::optional<Seconds> age_of(const Text &origin, WallTime taken, WallTime now) {
+  constexpr std::string_view kOfEngine = "FLEET";
+  if (!origin.empty() && origin.str() != kOfEngine) return std::nullopt;
+  return std::max<Seconds>(0s, std::chrono::round<std::chrono::milliseconds>(now - taken));
 }
 
 http::Response try_later(std::string_view message, int seconds) {

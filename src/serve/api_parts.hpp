@@ -22,6 +22,9 @@ http::Response live_answer(std::string body);
 // Of what stays as it is: who has it need not be sent it again.
 http::Response lasting_answer(std::string body, std::string cache_control);
 
+// How old a sample of this origin is by the server's clock; none: it is of a recording.
+std::optional<Seconds> age_of(const Text &origin, WallTime taken, WallTime now);
+
 // There is nothing yet: when to ask again.
 http::Response try_later(std::string_view message, int seconds = 2);
 // Of an engine that takes longer than a client waits. The question goes on.

@@ -28,13 +28,15 @@ struct Route {
 };
 
 constexpr std::array kRoutes{
-    Route{"/api/v1/snapshot"sv,
-          "snapshot"sv,
-          "The newest sample"sv,
-          "What `gpulse --json` prints. With `metrics` it has these alone, and no host, processes, events and findings "
-          "unless they are named."sv,
-          {"metrics"sv, "devices"sv, "processes"sv},
-          {"snapshot"sv}},
+    Route{
+        "/api/v1/snapshot"sv,
+        "snapshot"sv,
+        "The newest sample"sv,
+        "What `gpulse --json` prints. With `metrics` it has these alone, and no host, processes, events and findings "
+        "unless they are named. The header X-Gpulse-Sample-Age says how many seconds old the sample is by the server's "
+        "clock; a recording has none."sv,
+        {"metrics"sv, "devices"sv, "processes"sv},
+        {"snapshot"sv}},
     Route{"/api/v1/devices"sv,
           "devices"sv,
           "Which devices there are, and how they are"sv,

@@ -296,6 +296,10 @@ void hello(view::SchemaWriter &schema) {
     schema.json().member("type", "string");
     schema.json().member("description", "of the newest sample");
   });
+  schema.member("age_seconds", [&] {
+    schema.nullable("number");
+    schema.json().member("description", "how old that is by the server's clock; null: of a recording");
+  });
   schema.member("missed_from", [&] {
     schema.nullable("string");
     schema.json().member("description",

@@ -71,12 +71,16 @@ void totals(view::SchemaWriter &schema) {
   amounts(schema);
 }
 
-void host(view::SchemaWriter &schema) {
+void host_names(view::SchemaWriter &schema) {
   schema.described("key", "string", "what it is called in an address: /host/KEY/");
   schema.plain("name", "string");
   schema.plain("instance", "string");
   schema.optional("cluster", "string");
   schema.plain("exporter", "string");
+}
+
+void host(view::SchemaWriter &schema) {
+  host_names(schema);
   schema.optional("last_sample", "string");
   nullable(schema, "silent_seconds", "number", "null: it is not silent");
 }
@@ -88,7 +92,14 @@ void about(view::SchemaWriter &schema) {
   schema.member("kind", [&] { schema.one_of(kKinds); });
   schema.member("engine", [&] { schema.json().member("type", "string"); }, false);
   schema.member("interval_seconds", [&] { schema.json().member("type", "number"); }, false);
-  schema.member("host", [&] { schema.object([&] { host(schema); }); }, false);
+  schema.member("host", [&] { schema.object([&] { host_names(schema); }); }, false);
+  schema.member(
+      "trouble",
+      [&] {
+        schema.nullable("string");
+        schema.json().member("description", "of a host: why there is no newer sample; null: there is");
+      },
+      false);
   schema.member(
       "fleet",
       [&] {
