@@ -53,22 +53,29 @@ std::string findings_query(const HostPlace &host) {
   return fmt::format("max by (uuid,finding) ({}{} == 1)", families::kFinding, host_matchers(host));
 }
 
-std::vector<FindingStretch> finding_stretches(std::span<const EngineSeries> answer, WallTime first, WallTime last,
-                                              std::chrono::seconds step) {
-  std::vector<FindingStretch> stretches;
+std::vector<Stretch> stretches_of(const EngineSeries &series, WallTime first, WallTime last,
+                                  std::chrono::seconds step) {
+  std::vector<Stretch> stretches;
   const auto gap = Seconds(step).count() * 1.5;
   // Before this it may have been there already; the engine is asked in whole milliseconds.
   const auto second_step = Seconds(first.time_since_epoch()).count() + Seconds(step).count() - 1e-2;
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    const auto time = series.points[i].time;
+    const bool goes_on = i > 0 && time - series.points[i - 1].time < gap;
+    if (!goes_on) stretches.push_back({.begin = time < second_step ? std::nullopt : std::optional(time_at(time))});
+    const auto after = time_at(time) + step;
+    stretches.back().end = after > last ? std::nullopt : std::optional<WallTime>(after);
+  }
+  return stretches;
+}
+
+std::vector<FindingStretch> finding_stretches(std::span<const EngineSeries> answer, WallTime first, WallTime last,
+                                              std::chrono::seconds step) {
+  std::vector<FindingStretch> stretches;
   for (const auto &series : answer) {
     const Text id(series.label("finding")), uuid(series.label("uuid"));
-    for (std::size_t i = 0; i < series.points.size() && stretches.size() < kMostEvents; ++i) {
-      const auto time = series.points[i].time;
-      const bool goes_on = i > 0 && time - series.points[i - 1].time < gap;
-      if (!goes_on) stretches.push_back({.id = id, .uuid = uuid, .begin = time_at(time)});
-      auto &stretch = stretches.back();
-      if (!goes_on && time < second_step) stretch.begin.reset();
-      const auto after = time_at(time) + step;
-      stretch.end = after > last ? std::nullopt : std::optional<WallTime>(after);
+    for (const auto &[begin, end] : stretches_of(series, first, last, step)) {
+      if (stretches.size() < kMostEvents) stretches.push_back({.id = id, .uuid = uuid, .begin = begin, .end = end});
     }
   }
   std::ranges::stable_sort(stretches, {}, [](const FindingStretch &one) { return one.begin.value_or(WallTime()); });

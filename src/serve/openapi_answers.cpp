@@ -168,6 +168,20 @@ void not_told(view::SchemaWriter &schema) {
       false);
 }
 
+// Who held a device, in place of the processes.
+void owner(view::SchemaWriter &schema) {
+  schema.described("device", "string", "its UUID");
+  for (const auto *const key : {"user", "batch_job", "batch_account", "pod"}) schema.optional(key, "string");
+  const auto time = [&](std::string_view key, std::string_view description) {
+    schema.member(key, [&] {
+      schema.nullable("string");
+      schema.json().member("description", description);
+    });
+  };
+  time("begin", "null: before the span");
+  time("end", "null: after the span");
+}
+
 void processes(view::SchemaWriter &schema) {
   schema.member("processes_now", [&] {
     schema.object([&] {
@@ -182,6 +196,7 @@ void processes(view::SchemaWriter &schema) {
       head(schema, "gpulse-processes/1");
       span(schema);
       array(schema, "processes", [&] { schema.object([&] { past_process(schema, maxima); }); });
+      array(schema, "owners", [&] { schema.object([&] { owner(schema); }); }, false);
       not_told(schema);
     });
   });
