@@ -10,8 +10,9 @@ import { logoutButton, showLogin } from "./login";
 import { Model, type Change } from "./model";
 import { ProcessTable } from "./processes";
 import { parseState, writeState, type State, type View } from "./state";
+import { statusOf } from "./status";
 import type { Table } from "./table";
-import { duration, kRanges, moment, zoneName } from "./time";
+import { kRanges, moment, zoneName } from "./time";
 import { changeTheme, onSystemTheme, theme } from "./theme";
 import { Timeline } from "./timeline";
 import type { About, Metric } from "./types";
@@ -37,14 +38,18 @@ export class MachinePage {
   private readonly before: (State["span"] | null)[] = [];
 
   constructor(tableOfMetrics: Table, private readonly about: About) {
-    this.model = new Model(tableOfMetrics, parseState(location.hash), (what) => this.changed(what), about.kind !== "host");
+    this.model = new Model(tableOfMetrics, parseState(location.hash), (what) => this.changed(what), about);
     addEventListener("hashchange", () => this.goTo(parseState(location.hash)));
     addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("visibilitychange", () => {
+      this.model.look(!document.hidden);
       if (!document.hidden) this.changed("span");
     });
     onSystemTheme(() => this.build());
-    setInterval(() => this.updateStatus(), 1000);
+    setInterval(() => {
+      this.model.checkSilence();
+      this.updateStatus();
+    }, 1000);
     this.build();
     this.model.connect();
     // For the bench: what an update takes is measured where it is done.
@@ -253,23 +258,10 @@ export class MachinePage {
     const name = this.about.host?.name ?? sample?.hostname ?? "";
     setText(this.host, `${name}${sample?.origin ? ` (${sample.origin})` : ""}`);
     document.title = name ? `${name} – gpulse` : "gpulse";
-    const silence = model.silence;
-    const isSilent = silence > Math.max(5, 4 * model.interval);
-    const word =
-      model.link === "lost" && sample && !isSilent
-        ? "connecting again"
-        : model.link === "lost"
-        ? `${this.about.kind === "host" ? "gpulse" : "The agent"} does not answer${sample ? ` since ${duration(silence)}` : ""}; trying again`
-        : isSilent
-          ? `No sample since ${duration(silence)}`
-          : model.isOld
-            ? "The agent was updated: load the page again"
-            : model.link === "live"
-              ? "live"
-              : "connecting";
+    const [word, tone] = statusOf(model);
     setText(this.status, word);
-    setClass(this.status, "bad", (model.link === "lost" && !sample) || isSilent);
-    setClass(this.status, "good", word === "live");
+    setClass(this.status, "bad", tone === "bad");
+    setClass(this.status, "good", tone === "good");
     const { from, to } = model.span();
     setText(this.clock, `${moment(from, model.state.zone)} – ${moment(to, model.state.zone)} · ${zoneName(model.state.zone, to)}`);
   }
@@ -341,7 +333,7 @@ export class MachinePage {
     // A card that somebody has opened stays open.
     const opened = new Set([...this.findings.querySelectorAll("details[open]")].map((one) => one.closest("article")?.dataset["finding"]));
     fill(this.findings, ...grouped(all).map((finding) => {
-      const card = findingCard(this.model, finding, () => this.timeline?.look(Date.parse(finding.since) / 1000, this.model.now()));
+      const card = findingCard(this.model, finding, () => finding.since && this.timeline?.look(Date.parse(finding.since) / 1000, this.model.now()));
       if (opened.has(String(finding.number))) card.querySelector("details")?.setAttribute("open", "");
       return card;
     }));

@@ -1,5 +1,7 @@
 // What /api/v1/fleet answers: columns of GPUs, and groups of their rows.
 
+import type { Owner } from "../owners";
+
 export type Kind = "named" | "nobody" | "unknown";
 
 /** What GPUs add up to, by the names that `gpulse fleet --json` gives; null: not known. */
@@ -43,13 +45,6 @@ export interface Host {
   exporter: string;
   last_sample: string | null;
   silent_seconds: number | null;
-}
-
-export interface Owner {
-  user: string | null;
-  batch_job: string | null;
-  batch_account: string | null;
-  pod: string | null;
 }
 
 /** Columns of equal length; an instance follows its GPU. */
