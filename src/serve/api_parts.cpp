@@ -41,6 +41,11 @@ http::Response no_answer_yet(const Text &place, std::chrono::nanoseconds patienc
   return try_later(fmt::format("the engine at {} has not answered for {:g} s", place, Seconds(patience).count()));
 }
 
+std::string too_long_words(const Text &place, std::chrono::nanoseconds limit) {
+  return fmt::format("the engine at {} has not answered all of it within {:g} s: ask for less", place,
+                     Seconds(limit).count());
+}
+
 std::optional<http::Response> table_answer(std::string_view name, const http::Request &request) {
   const bool is_table = name == "metrics-table";
   if (!is_table && name != "openapi.json") return std::nullopt;

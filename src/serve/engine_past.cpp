@@ -38,14 +38,6 @@ Told trouble(const fleet::EngineError &error) {
   return {.value = try_later(error.error.line()), .kept_for = kTroubleKept};
 }
 
-// Asked again at once it would take as long.
-Told too_long(const Text &place, std::chrono::nanoseconds limit) {
-  return {.value = try_later(fmt::format("the engine at {} has not answered all of it within {:g} s: ask for a shorter "
-                                         "time, or for fewer plots",
-                                         place, Seconds(limit).count())),
-          .kept_for = kTooLongKept};
-}
-
 bool is_closed(const history::Span &span) { return span.to + kSettled <= wall_now(); }
 
 std::int64_t seconds_of(WallTime time) {
@@ -425,7 +417,9 @@ class EnginePast final : public PastSource {
                         work = std::move(work)](const std::stop_token &stop) {
       const Deadline deadline(timer, limit, stop);
       auto told = work(deadline.token());
-      return told.value.status == 503 && deadline.is_over() ? too_long(place, limit) : told;
+      if (told.value.status != 503 || !deadline.is_over()) return told;
+      // Asked again at once it would take as long.
+      return Told{.value = try_later(too_long_words(place, limit)), .kept_for = kTooLongKept};
     };
     if (!asks_.ask(key, whole, in)) in(try_later("too many questions wait for the engine"));
   }

@@ -84,7 +84,9 @@ constexpr std::array kRoutes{
           "fleet"sv,
           "All hosts that the engine knows"sv,
           "Only of `gpulse serve --fleet`. GPUs are columns of equal length; instances follow their GPU. 503 where the "
-          "engine has not answered for three seconds: the question goes on, so ask again."sv,
+          "engine has not answered for three seconds: the question goes on, so ask again. The header "
+          "X-Gpulse-Asking-Seconds "
+          "says for how long the engine has not answered what will be shown next, with 304 too."sv,
           {"fleet_by"sv, "sort"sv, "filter"sv, "at"sv},
           {"fleet"sv},
           true},

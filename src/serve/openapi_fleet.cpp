@@ -166,7 +166,6 @@ void fleet(view::SchemaWriter &schema) {
   schema.plain("engine", "string");
   schema.plain("interval_seconds", "number");
   schema.described("is_past", "boolean", "of a moment that was asked for");
-  nullable(schema, "asking_seconds", "integer", "how long the engine has not answered the question in flight");
   nullable(schema, "trouble", "string", "why there is nothing newer than time");
   nullable(schema, "warning", "string", "what is missing, in the engine's words");
   faults(schema);
