@@ -2,7 +2,7 @@
 
 import { colorOf } from "./colors";
 import { Details } from "./details";
-import { add, fill, h, setClass, setText } from "./dom";
+import { add, fill, h, refill, setClass, setText } from "./dom";
 import { csv, picture, save } from "./export";
 import { eventList, findingCard, grouped, pastCard } from "./findings";
 import { GpuRows } from "./gpus";
@@ -76,10 +76,7 @@ export class MachinePage {
   }
 
   private readonly zoom = (from: number, to: number): void => {
-    // Plots that share a cursor all tell of the one drag.
-    const { span } = this.model.state;
-    if (span && Math.abs(span.from - from) + Math.abs(span.to - to) < (to - from) / 50) return;
-    this.before.push(span);
+    this.before.push(this.model.state.span);
     const least = Math.max(to - from, 5);
     this.set({ span: { from, to: from + least } });
   };
@@ -143,14 +140,14 @@ export class MachinePage {
     const { about } = this;
     const { state } = this.model;
     const tab = (view: View, name: string): HTMLElement =>
-      h("a", { href: writeState({ ...state, view, gpu: "" }), "aria-current": state.view === view ? "page" : null }, name);
+      h("a", { href: writeState({ ...state, view, gpu: "" }), "data-key": view, "aria-current": state.view === view ? "page" : null }, name);
     const ranges = kRanges.map(([word]) =>
-      h("button", { type: "button", "aria-pressed": String(!state.span && state.range === word), onclick: () => this.set({ range: word, span: null }) }, word),
+      h("button", { type: "button", "data-key": word, "aria-pressed": String(!state.span && state.range === word), onclick: () => this.set({ range: word, span: null }) }, word),
     );
     const dark = theme() === "dark";
     const tool = (name: string, title: string, press: () => void): HTMLElement =>
-      h("button", { type: "button", title, onclick: press }, name);
-    fill(
+      h("button", { type: "button", "data-key": title, title, onclick: press }, name);
+    refill(
       bar,
       h("div", { class: "first" },
         h("strong", { class: "logo" }, "gpulse"),

@@ -54,7 +54,7 @@ export class Words {
   }
 
   held({ held, held_known: known }: Pick<Amounts, "held" | "held_known">, gpus: number): string {
-    if (held === null) return kNone;
+    if (held === null || known === null) return kNone;
     return known < gpus ? `${held} of ${known}` : String(held);
   }
 
