@@ -55,5 +55,6 @@ def write_three(engine: Engine, now: int) -> None:
 class FleetServer(WebAgent):
     """`gpulse serve --fleet`, which needs no driver."""
 
-    def __init__(self, folder: Path, engine: str) -> None:
-        super().__init__(folder, "--fleet", f"http://{engine}", "--interval", "1", "--url-timeout", "3", scenario=None, wait=False)
+    def __init__(self, folder: Path, engine: str, *arguments: str | Path) -> None:
+        fleet = ("--fleet", f"http://{engine}", "--interval", "1", "--url-timeout", "3")
+        super().__init__(folder, *fleet, *arguments, scenario=None, wait=False)

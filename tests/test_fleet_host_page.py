@@ -21,6 +21,7 @@ pytestmark = needs_victoria
 BEFORE, AFTER, STEP = 1200, 300, 3
 SILENT = 600  # seconds ago
 GONE = 400
+TOKEN = "0123456789abcdef0123456789abcdef"
 MANY = 8  # hosts, more than a browser has connections
 
 Value = Callable[[int], float | None]
@@ -159,3 +160,28 @@ def test_the_page_says_why_nothing_comes(browser: Browser, tmp_path: Path) -> No
             write_hosts(engine, int(time.time()), {"busy": 3})
             expect(page.locator(".status")).to_have_text("live", timeout=20_000)
         expect(page.locator(".status")).to_contain_text(re.compile(f"No sample since .*: .*{place}"), timeout=30_000)
+
+
+def test_who_logs_in_on_a_host_has_logged_in_to_the_fleet(browser: Browser, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text(f"{TOKEN}\n")
+    token.chmod(0o600)
+    (tmp_path / "engine").mkdir()
+    with victoria_metrics(tmp_path / "engine", None) as engine, open_folder() as folder:
+        write_hosts(engine, int(time.time()), {"busy": 3, "many0": 1})
+        with FleetServer(folder, engine.address, "--token-file", token) as server, visiting(browser) as visit:
+            page = visit.open(address(server.port, "host/busy/"), waits=False)
+            # As one has it who logged in before the server was started anew.
+            stale = {"name": f"gpulse_{server.port}", "value": "0" * 64, "domain": "localhost", "path": "/host/busy/"}
+            visit.context.add_cookies([stale])
+            page.locator("input[name=token]").fill(TOKEN)
+            page.get_by_role("button", name="Log in").click()
+            page.wait_for_selector(".status.good")
+            page.goto(address(server.port))
+            page.wait_for_selector(".groups-list .opener")
+            page.goto(address(server.port, "host/many0/"))
+            page.wait_for_selector(".status.good")
+            page.get_by_role("button", name="Log out").click()
+            page.wait_for_selector("input[name=token]")
+            page.goto(address(server.port))
+            page.wait_for_selector("input[name=token]")
