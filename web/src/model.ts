@@ -64,7 +64,7 @@ export class Model {
   private clock: ServerClock | null = null;
   private isAway = false; // nobody looks, so the stream is closed
   private isAskingWhy = false;
-  private askedWhy = 0;
+  private askedWhy = -Infinity;
   private port: MessagePort | null = null;
   private stream: Stream | null = null;
   private asked: AbortController | null = null;
@@ -269,6 +269,7 @@ export class Model {
     this.interval = hello.interval_seconds;
     this.clock = clockOf(hello, at);
     this.why = "";
+    this.askedWhy = -Infinity;
     this.isReached = true;
     const wasLost = this.link === "lost" || this.isAway;
     this.isAway = false;
