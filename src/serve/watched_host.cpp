@@ -164,7 +164,7 @@ void WatchedHost::ask(fleet::HostAsker &asker, const std::stop_token &stop) {
     post(*sample, at, stop);
   }
   if (stop.stop_requested()) return;
-  if (is_silent) return settle(fmt::format("{} is silent: the engine has nothing new of it", options_.host.name));
+  if (is_silent) return settle(fmt::format("the engine has nothing new of {}", options_.host.name));
   settle({});
 }
 

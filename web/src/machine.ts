@@ -259,6 +259,8 @@ export class MachinePage {
     setText(this.status, word);
     setClass(this.status, "bad", tone === "bad");
     setClass(this.status, "good", tone === "good");
+    // What stands there is of a while ago.
+    for (const part of [this.tiles, this.rows?.element]) if (part) setClass(part, "stale", tone === "bad");
     const { from, to } = model.span();
     setText(this.clock, `${moment(from, model.state.zone)} – ${moment(to, model.state.zone)} · ${zoneName(model.state.zone, to)}`);
   }

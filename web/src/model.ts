@@ -70,6 +70,7 @@ export class Model {
   private asked: AbortController | null = null;
   private early: [number, Sample][] = []; // samples that came while the history was asked for
   private isLoading = false;
+  private loaded = ""; // the question that the curves answer
   private refreshed = 0;
 
   constructor(
@@ -286,6 +287,7 @@ export class Model {
     const isFirst = this.sample === null;
     this.sample = sample;
     this.received = performance.now() - 1000 * ageOf(this.clock, at, came, nowMs());
+    this.why = "";
     this.link = "live";
     if (isFirst || isBack) {
       void this.load();
@@ -319,6 +321,7 @@ export class Model {
     this.isMissing = false;
     this.early = [];
     const begun = performance.now();
+    const question = JSON.stringify([this.state.range, this.state.span, wanted]);
     try {
       const history = await ask<History>(
         "history",
@@ -329,6 +332,7 @@ export class Model {
       // One that is gone is of interest where something is known of it in this time.
       const known = new Set(history.series.filter(({ value }) => value.some((one) => one !== null)).map(({ device }) => device));
       this.known = history.devices.filter(({ uuid }) => known.has(uuid)).map(({ id, uuid, name }) => ({ id, uuid, name }));
+      this.loaded = question;
       this.kept = history.kept;
       this.tier = history.tier;
       this.trouble = "";
@@ -336,7 +340,8 @@ export class Model {
     } catch (error) {
       if (asked.signal.aborted) return;
       this.trouble = this.fail(error);
-      this.curves = new Curves(Math.floor(from), Math.max(1, Math.ceil((to - from) / 600)), 600);
+      // What is there already stays until there is an answer.
+      if (!this.isMissing || this.loaded !== question) this.curves = new Curves(Math.floor(from), Math.max(1, Math.ceil((to - from) / 600)), 600);
     }
     this.loadedMs = performance.now() - begun;
     this.isLoading = false;

@@ -7,7 +7,7 @@ import { stretchWords } from "../src/findings";
 import { holdersOf, Model } from "../src/model";
 import { kStart } from "../src/state";
 import { statusOf, type Told } from "../src/status";
-import type { Message } from "../src/stream";
+import { Stream, type Message } from "../src/stream";
 import { Table } from "../src/table";
 
 const taken = Date.UTC(2026, 10, 17, 10, 0, 0) / 1000;
@@ -61,4 +61,37 @@ test("who holds a GPU now is who held it to the end", () => {
   const held = (device: string, user: string, end: string | null) => ({ device, user, batch_job: user === "ann" ? "12" : null, batch_account: null, pod: null, begin: null, end });
   const holders = holdersOf([held("A", "ann", null), held("A", "bob", null), held("A", "bob", null), held("B", "ann", "2026-11-17T10:00:00Z")]);
   assert.deepEqual([...holders], [["A", "ann, job 12; bob"]]);
+});
+
+test("a stream that nobody wants is closed, and what it had is forgotten", () => {
+  const opened: FakeSource[] = [];
+  class FakeSource {
+    isClosed = false;
+    onerror: (() => void) | null = null;
+    readonly listeners = new Map<string, (event: { data: string }) => void>();
+    constructor(readonly address: string) {
+      opened.push(this);
+    }
+    addEventListener(kind: string, listener: (event: { data: string }) => void): void {
+      this.listeners.set(kind, listener);
+    }
+    close(): void {
+      this.isClosed = true;
+    }
+  }
+  Object.assign(globalThis, { EventSource: FakeSource });
+  const told: Message[] = [];
+  const stream = new Stream((message) => told.push(message));
+  stream.want(["a"], "/host/n1/");
+  opened[0]?.listeners.get("hello")?.({ data: "{}" });
+  assert.deepEqual(stream.greeting().map(({ kind }) => kind), ["hello"]);
+  stream.close();
+  assert.ok(opened[0]?.isClosed);
+  assert.deepEqual(stream.greeting(), []);
+  // What still comes of it is not told.
+  opened[0]?.listeners.get("sample")?.({ data: "{}" });
+  assert.equal(told.length, 1);
+  stream.want(["a"], "/host/n1/");
+  assert.equal(opened.length, 2);
+  assert.equal(opened[1]?.address, "/host/n1/api/v1/stream?metrics=a");
 });

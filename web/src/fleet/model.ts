@@ -125,6 +125,7 @@ export class FleetModel {
     if (error instanceof ApiError && error.status === 400) this.refused = error.message;
     else this.why = error instanceof ApiError ? error.message : "";
     this.isAway = !(error instanceof ApiError);
+    this.asking = null;
     this.tell("trouble");
   }
 
