@@ -91,10 +91,10 @@ test-package: package .venv/ready ## the Debian packages in a fresh Debian: as r
 docs: build ## write the generated pages: metrics, findings and JSON schema
 	@tools/write_generated_pages.sh docs
 
-check: build/check_venv/ready ## formatting, clang-tidy, cppcheck, shellcheck; mypy and pyright for Python
+check: build/check_venv/ready ## formatting, clang-tidy, cppcheck, shellcheck; mypy and pyright for Python; do the benches compile
 	@tools/install_dependencies.sh build check
-	@$(CONFIGURE) release >/dev/null
-	@$(BUILD) build --target metric_keys -j $(JOBS) >/dev/null
+	@$(CONFIGURE) release -DGPULSE_BENCH=ON >/dev/null
+	@$(BUILD) build --target metric_keys gpulse_benches -j $(JOBS) >/dev/null
 	@tools/check.sh build $(JOBS)
 
 build/check_venv/ready: tools/check_requirements.txt

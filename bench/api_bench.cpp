@@ -12,6 +12,7 @@
 
 #include "serve/api.hpp"
 #include "serve/past.hpp"
+#include "serve/past_source.hpp"
 
 namespace gpulse::bench {
 
@@ -57,7 +58,7 @@ int run(const std::string &file) {
     return 1;
   }
   serve::Board board;
-  serve::Api api(board, {.history = file});
+  serve::Api api(board, {}, serve::history_file_past(file));
   const auto to = iso8601_utc(whole->to);
   const auto ask = [&](const std::string &path, std::string since, http::Fields more, std::string_view what) {
     more.emplace_back("since", std::move(since));

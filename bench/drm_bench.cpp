@@ -64,7 +64,7 @@ class Ours {
       turn.read_once = true;
     }
     for (const auto &use : frame_.processes) {
-      Process process{.pid = use.pid, .types = use.types, .row = use.row, .texts = nullptr};
+      Process process{.pid = use.pid, .device = {}, .types = use.types, .row = use.row, .texts = nullptr};
       processes_.look_up(process, now_, use.own_namespace);
     }
   }

@@ -46,7 +46,7 @@ Device make_device(std::uint32_t index, int second) {
 Process make_process(std::uint32_t number, int second) {
   Process process;
   process.pid = 5000 + number;
-  process.device = number % kDevices;
+  process.device.index = number % kDevices;
   process.types = static_cast<std::uint8_t>(ProcessType::compute);
   process.row.fill(Reason::not_supported);
   process.row[process_metric("gpu_memory_bytes")] = (1 + number % 7) * kGiB;

@@ -127,4 +127,5 @@ function(gpulse_bench name)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} gpulse_options ${CMAKE_DL_LIBS})
   target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)  # linked like gpulse, to start like it
   add_dependencies(${name} nvidia_ml_sim)
+  add_dependencies(gpulse_benches ${name})
 endfunction()

@@ -15,61 +15,13 @@ from playwright.sync_api import Browser, Page, expect
 from agent import open_folder
 from browser import address, until, visiting
 from engine_data import Series, write
+from fleet_web import AFTER, BROKE, STEP, FleetServer, write_three
 from harness import ROOT
-from scrapers import Engine, free_port, needs_victoria, victoria_metrics
-from web import WebAgent
+from scrapers import free_port, needs_victoria, victoria_metrics
 
 pytestmark = needs_victoria
 
-BEFORE = 1800  # seconds of the past that the engine knows
-AFTER = 600  # and of the time in which the tests run
-STEP = 15
-BROKE = 600  # seconds ago: a GPU was lost, a host went silent
 EVIL = "\u202e<img src=x onerror=alert(1)></script>\"'`&amp;\n${7*7}" + "W" * 2000
-
-
-def three_hosts(begin: int) -> Iterator[tuple[dict[str, str], Callable[[int], float | None]]]:
-    """alpha: ann, busy to 90 % and truly to 60 %; beta: bob, of whose GPUs one is lost in the end; mute goes silent."""
-    now = BEFORE
-
-    def own_clock(host: str) -> Callable[[int], float | None]:
-        return lambda second: begin + (min(second, now - BROKE) if host == "mute" else second)
-
-    def is_lost(host: str, index: int, second: int) -> bool:
-        return (host, index) == ("beta", 1) and second > now - BROKE
-
-    def reading(host: str, index: int, value: float) -> Callable[[int], float | None]:
-        return lambda second: None if is_lost(host, index, second) or (host == "mute" and second > now - BROKE) else value
-
-    def state(host: str, index: int, word: str) -> Callable[[int], float | None]:
-        return lambda second: float(is_lost(host, index, second) == (word == "lost"))
-
-    for host, user, use in (("alpha", "ann", 0.9), ("beta", "bob", 0.5), ("mute", "carla", 0.7)):
-        place = {"instance": f"{host}:9837", "job": "gpulse", "cluster": "north" if host == "alpha" else "south"}
-        yield {"__name__": "gpulse_sample_timestamp_seconds", **place}, own_clock(host)
-        for index in range(4):
-            uuid = {"uuid": f"GPU-{host}-{index}"}
-            gpu = {"gpu": str(index), "vendor": "nvidia", **uuid, **place}
-            yield {"__name__": "gpulse_gpu_info", "name": "NVIDIA H100", **gpu}, reading(host, 0, 1)
-            for word in ("ok", "lost"):
-                yield {"__name__": "gpulse_gpu_state", "state": word, **gpu}, state(host, index, word)
-            yield {"__name__": "gpulse_gpu_utilization_ratio", **gpu}, reading(host, index, use)
-            yield {"__name__": "gpulse_sm_active_ratio", **gpu}, reading(host, index, use * 2 / 3)
-            yield {"__name__": "gpulse_power_draw_watts", **gpu}, reading(host, index, 500)
-            owner = {"user": user, "batch_job": f"{host}-{index // 2}", "batch_account": "physics"}
-            yield {"__name__": "gpulse_gpu_owner_info", **owner, **uuid, **place}, reading(host, index, 1)
-
-
-def write_three(engine: Engine, now: int) -> None:
-    begin = now - BEFORE
-    write(engine, [Series(labels, value) for labels, value in three_hosts(begin)], begin, BEFORE + AFTER, STEP)
-
-
-class FleetServer(WebAgent):
-    """`gpulse serve --fleet`, which needs no driver."""
-
-    def __init__(self, folder: Path, engine: str) -> None:
-        super().__init__(folder, "--fleet", f"http://{engine}", "--interval", "1", "--url-timeout", "3", scenario=None, wait=False)
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +180,146 @@ def test_a_moment_of_the_past_is_shown_as_such(browser: Browser, three: FleetSer
         expect(page.locator(".status")).to_contain_text("the past: ")
 
 
+def drag(page: Page, plot: int, begin: float, end: float) -> tuple[float, float]:
+    """Over a plot, by shares of its width; the times that were under the pointer."""
+    area = page.locator(".plot .u-over").nth(plot)
+    area.scroll_into_view_if_needed()
+    size = area.bounding_box()
+    assert size
+    span = page.evaluate("gpulse.model.span()")
+    page.mouse.move(size["x"] + begin * size["width"], size["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(size["x"] + (begin + end) / 2 * size["width"], size["y"] + 50)
+    page.mouse.move(size["x"] + end * size["width"], size["y"] + 60)
+    page.mouse.up()
+    wide = span["to"] - span["from"]
+    return span["from"] + begin * wide, span["from"] + end * wide
+
+
+def test_a_drag_is_one_step_to_the_time_under_the_pointer(browser: Browser, three: FleetServer) -> None:
+    with visiting(browser) as visit:
+        page = visit.open(address(three.port, "#range=1h"))
+        until(page, "gpulse.model.curves?.series.some(({ value }) => value.some((one) => one !== null))")
+        steps = page.evaluate("history.length")
+        begin, end = drag(page, 1, 0.6, 0.9)
+        until(page, "gpulse.model.state.span !== null")
+        page.wait_for_timeout(300)
+        span = page.evaluate("gpulse.model.state.span")
+        assert abs(span["from"] - begin) < 30 and abs(span["to"] - end) < 30
+        assert page.evaluate("history.length") == steps + 1
+        page.go_back()
+        until(page, "gpulse.model.state.span === null")
+
+
+def test_what_is_wrong_leads_to_the_gpus(browser: Browser, three: FleetServer) -> None:
+    with visiting(browser) as visit:
+        page = visit.open(address(three.port))
+        body = page.evaluate("fetch('api/v1/fleet?by=host&sort=health').then((answer) => answer.json())")
+        assert body["totals"]["with_remarks"] == 0
+        body["totals"] |= {"with_driver_errors": 2, "with_problems": None, "with_notes": 1, "with_remarks": 3, "held_but_idle": 1}
+        page.route(re.compile(r"/api/v1/fleet\?"), lambda route: route.fulfill(body=json.dumps(body), content_type="application/json"))
+        box = page.get_by_label("Filter", exact=True)
+        for name, condition in {
+            "2 with XIDs": "xid=*",
+            "1 with notes": "severity=note",
+            "3 unlike their sisters": "remark=*",
+            "1 held but idle": "idle=yes",
+        }.items():
+            chip = page.get_by_role("button", name=name)
+            # By the keyboard, which stays where it is.
+            chip.focus()
+            page.keyboard.press("Enter")
+            expect(box).to_have_value(re.compile(re.escape(condition) + "$"))
+            expect(chip).to_be_focused()
+            box.fill("")
+        expect(page.get_by_role("button", name="with problems")).to_have_count(0)
+        expect(page.locator(".fleet-tiles")).to_contain_text("Not all is known.")
+        expect(page.locator(".fleet-tiles")).not_to_contain_text("Nothing is wrong")
+        visit.complaints[:] = [line for line in visit.complaints if "status of 400" not in line]
+
+
+def test_filters_of_what_is_wrong_are_the_servers(browser: Browser, three: FleetServer) -> None:
+    with visiting(browser) as visit:
+        page = visit.open(address(three.port, "#filter=idle%3Dno"))
+        expect(page.locator(".tile-card b").nth(1)).to_have_text("12")
+        for condition in ("idle=yes", "xid=*", "severity=problem"):
+            page.get_by_label("Filter", exact=True).fill(condition)
+            expect(page.locator(".none:visible")).to_have_text("No GPU fits the filter.")
+        expect(page.locator(".fleet-chart")).to_contain_text("There are no curves: curves cannot be filtered by severity")
+        visit.complaints[:] = [line for line in visit.complaints if "status of 400" not in line]
+
+
+def test_the_tip_stays_with_its_gpu(browser: Browser, three: FleetServer) -> None:
+    with visiting(browser) as visit:
+        page = visit.open(address(three.port))
+        expect(page.locator(".groups-list .opener").first).to_have_text("beta")
+        page.locator(".map-area canvas").focus()
+        page.keyboard.press("ArrowRight")
+        tip = page.locator(".map-area .tip")
+        expect(tip).to_contain_text("0 of beta")
+        left = tip.evaluate("(tip) => tip.style.left + tip.style.top")
+        # Alpha comes before it now.
+        page.evaluate("location.hash = 'sort=name'")
+        expect(page.locator(".groups-list .opener").first).to_have_text("alpha")
+        expect(tip).to_contain_text("0 of beta")
+        assert tip.evaluate("(tip) => tip.style.left + tip.style.top") != left
+        # And when it is not among those that are shown, nothing is told of it.
+        page.evaluate("location.hash = 'filter=host%3Dalpha'")
+        expect(page.locator(".groups-list .opener")).to_have_count(1)
+        expect(tip).to_be_hidden()
+
+
+def test_the_keyboard_stays_where_it_is(browser: Browser, three: FleetServer) -> None:
+    with visiting(browser) as visit:
+        page = visit.open(address(three.port, "#open=%3Dbeta"))
+        expect(page.locator(".groups-list tr.gpu")).to_have_count(4)
+        # The same GPU, wherever it is now.
+        page.get_by_role("link", name="GPU 2").focus()
+        page.evaluate("location.hash = 'open=%3Dbeta&sort=name'")
+        expect(page.locator(".groups-list .opener").first).to_have_text("alpha")
+        assert page.evaluate("document.activeElement.getAttribute('href')").endswith("/beta/#view=gpu&gpu=2")
+        # Not another one, when it is gone.
+        page.evaluate("location.hash = 'open=%3Dbeta&filter=host%3Dalpha'")
+        expect(page.locator(".groups-list .opener")).to_have_count(1)
+        assert page.evaluate("document.activeElement.matches('.groups-list *')") is False
+        page.evaluate("location.hash = ''")
+        expect(page.locator(".groups-list .opener")).to_have_count(3)
+        # What is pressed keeps it.
+        for name in ("3h", "What is wasted", "user"):
+            button = page.get_by_role("button", name=name, exact=True)
+            button.focus()
+            page.keyboard.press("Enter")
+            page.wait_for_timeout(200)
+            expect(button).to_be_focused()
+        head = page.locator(".groups-list thead button", has_text="User")
+        head.focus()
+        page.keyboard.press("Enter")
+        until(page, "location.hash.includes('sort=name')")
+        expect(head).to_be_focused()
+        expect(head).to_have_text("User ↑")
+
+
+def test_a_moment_is_taken_when_it_is_whole(browser: Browser, three: FleetServer) -> None:
+    with visiting(browser) as visit:
+        page = visit.open(address(three.port))
+        steps = page.evaluate("history.length")
+        field = page.get_by_label("Show the fleet as it was at")
+        # A valid moment, of which a digit is typed anew.
+        field.evaluate("(field) => { field.value = '2026-01-01T10:00:00'; }")
+        field.focus()
+        page.keyboard.press("0")
+        page.keyboard.press("5")
+        page.wait_for_timeout(300)
+        assert page.evaluate("history.length") == steps
+        page.keyboard.press("Enter")
+        until(page, "location.hash.includes('at=')")
+        assert page.evaluate("history.length") == steps + 1
+        expect(field).to_be_focused()
+        page.keyboard.press("Tab")
+        page.get_by_role("button", name="Live again").focus()
+        assert page.evaluate("history.length") == steps + 1
+
+
 def test_an_engine_that_goes_away_and_comes_back(browser: Browser, tmp_path: Path) -> None:
     place = f"127.0.0.1:{free_port()}"
     for name in ("first", "second"):
@@ -317,12 +409,12 @@ def thousands(hosts: int) -> dict[str, Any]:
     """As the server answers, of many hosts with eight GPUs each."""
     count = hosts * 8
     amounts = {"silent_hosts": 0, "held": 0, "held_known": count, "held_but_idle": 0, "lost": 0, "not_responding": 0, "gone": 0, "asleep": 0,
-               "silent": 0, "with_driver_errors": 0, "with_problems": 0, "with_notes": 0, "utilization_percent": 50.0,
+               "silent": 0, "with_driver_errors": 0, "with_problems": 0, "with_notes": 0, "with_remarks": 0, "utilization_percent": 50.0,
                "true_activity_percent": 40.0, "power_watts": 1.0, "hottest_celsius": 60, "wasted_gpus": 0}  # fmt: skip
     row = list(range(count))
     return {
         "schema": "gpulse-fleet/1", "time": iso(time.time()), "engine": "e", "interval_seconds": 15, "is_past": False, "trouble": None,
-        "asking_seconds": None, "warning": None, "faults": [], "by": "host", "sort": "health",
+        "warning": None, "faults": [], "by": "host", "sort": "health",
         "totals": {**amounts, "hosts": hosts, "gpus": count}, "models": ["H100"], "owners": [], "findings": [],
         "hosts": [{"key": f"n{i}", "name": f"n{i}", "instance": f"n{i}:9837", "cluster": None, "exporter": "gpulse", "last_sample": None,
                    "silent_seconds": None} for i in range(hosts)],

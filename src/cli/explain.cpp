@@ -7,8 +7,8 @@
 
 #include "base/text.hpp"
 #include "cli/output.hpp"
-#include "view/json_schema.hpp"
 #include "serve/openapi.hpp"
+#include "view/json_schema.hpp"
 #include "view/reference.hpp"
 
 namespace gpulse::cli {

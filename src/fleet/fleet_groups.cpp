@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::size_t kMostUsers = 64;  // of a group
 constexpr double kFull = 100;
+constexpr std::string_view kYes = "yes", kNo = "no";
+constexpr std::array kOtherWords{kFilterState, kFilterFinding, kFilterSeverity, kFilterRemark,
+                                 kFilterIdle,  kFilterXid,     kFilterAny};
 
 Text owner_name(const FleetOwner &owner, FleetBy by) {
   switch (by) {
@@ -57,38 +60,58 @@ bool fits(std::string_view text, const std::string &pattern) {
   return ::fnmatch(pattern.c_str(), std::string(text).c_str(), FNM_CASEFOLD | FNM_NOESCAPE) == 0;
 }
 
-bool has_name_with(const FleetSnapshot &fleet, const FleetGpu &gpu, const std::string &part) {
-  for (std::size_t by = 0; by < kFleetBy.size(); ++by) {
-    const auto names = names_of(fleet, gpu, static_cast<FleetBy>(by));
-    if (std::ranges::any_of(names, [&](const Text &name) { return fits(name, "*" + part + "*"); })) return true;
+// What a GPU has of a word.
+Names words_of(const FleetSnapshot &fleet, const FleetGpu &gpu, std::string_view filter) {
+  Names words;
+  if (filter == kFilterState) return {word(gpu.state)};
+  if (filter == kFilterIdle) return gpu.untold.idle && !gpu.idle ? Names{} : Names{gpu.idle ? kYes : kNo};
+  if (filter == kFilterSeverity) {
+    if (!gpu.findings.empty()) words = {insight::word(gpu.findings.front().weight)};
+  } else if (filter == kFilterFinding) {
+    for (const auto &found : gpu.findings) words.push_back(found.id);
+  } else if (filter == kFilterRemark) {
+    for (const auto &remark : gpu.remarks) words.emplace_back(insight::word(remark.id));
+  } else if (filter == kFilterXid) {
+    for (const auto code : gpu.errors) words.emplace_back(fmt::format("{}", code));
+  } else {
+    const auto by = static_cast<FleetBy>(std::ranges::find(kFleetBy, filter) - kFleetBy.begin());
+    words = names_of(fleet, gpu, by);
+    const auto &host = fleet.hosts[gpu.host];
+    if (by == FleetBy::host && host.shares_instance) words.emplace_back(host_of(host.instance));
   }
-  return false;
+  return words;
 }
 
-bool fits(const FleetSnapshot &fleet, const FleetGpu &gpu, const FleetFilter &filter) {
-  if (filter.word == kFilterAny) return has_name_with(fleet, gpu, filter.value);
-  const auto fits_value = [&](const auto &text) { return fits(text, filter.value); };
-  if (filter.word == kFilterState) return fits_value(word(gpu.state));
-  if (filter.word == kFilterFinding) {
-    return std::ranges::any_of(gpu.findings, [&](const FleetFinding &found) { return fits_value(found.id); });
+// Filters by their words, so that each is looked at once for a GPU.
+class Sieve {
+ public:
+  explicit Sieve(const std::vector<FleetFilter> &filters) {
+    for (const auto &[word, value] : filters) {
+      word == kFilterAny ? parts_.push_back("*" + value + "*") : values_[word].push_back(value);
+    }
   }
-  if (filter.word == kFilterRemark) {
-    return std::ranges::any_of(gpu.remarks,
-                               [&](const FleetRemark &remark) { return fits_value(insight::word(remark.id)); });
-  }
-  const auto by = static_cast<FleetBy>(std::ranges::find(kFleetBy, filter.word) - kFleetBy.begin());
-  const auto &host = fleet.hosts[gpu.host];
-  if (by == FleetBy::host && host.shares_instance && fits_value(host_of(host.instance))) return true;
-  return std::ranges::any_of(names_of(fleet, gpu, by), fits_value);
-}
 
-bool fits_all(const FleetSnapshot &fleet, const FleetGpu &gpu, const std::vector<FleetFilter> &filters) {
-  return std::ranges::all_of(filters, [&](const FleetFilter &filter) {
-    if (filter.word == kFilterAny) return fits(fleet, gpu, filter);
-    return std::ranges::any_of(
-        filters, [&](const FleetFilter &other) { return other.word == filter.word && fits(fleet, gpu, other); });
-  });
-}
+  bool lets_through(const FleetSnapshot &fleet, const FleetGpu &gpu) const {
+    const bool has_words = std::ranges::all_of(values_, [&](const auto &one) {
+      const auto words = words_of(fleet, gpu, one.first);
+      return std::ranges::any_of(one.second, [&](const std::string &value) { return has(words, value); });
+    });
+    if (!has_words || parts_.empty()) return has_words;
+    Names all;
+    for (std::size_t by = 0; by < kFleetBy.size(); ++by) {
+      for (auto &name : names_of(fleet, gpu, static_cast<FleetBy>(by))) all.push_back(std::move(name));
+    }
+    return std::ranges::all_of(parts_, [&](const std::string &part) { return has(all, part); });
+  }
+
+ private:
+  static bool has(const Names &names, const std::string &pattern) {
+    return std::ranges::any_of(names, [&](const Text &name) { return fits(name, pattern); });
+  }
+
+  std::map<std::string, std::vector<std::string>, std::less<>> values_{};
+  std::vector<std::string> parts_{};  // that names have to contain
+};
 
 std::optional<double> memory_percent(const FleetGpu &gpu) {
   const auto used = gpu[FleetReading::memory_used], total = gpu[FleetReading::memory_total];
@@ -288,24 +311,37 @@ std::size_t FleetTotals::bad() const {
 Result<FleetFilter> parse_fleet_filter(std::string_view text) {
   const auto sign = text.find('=');
   FleetFilter filter{.word = std::string(trim(text.substr(0, sign)))};
-  const bool is_known = std::ranges::find(kFleetBy, filter.word) != kFleetBy.end() || filter.word == kFilterState ||
-                        filter.word == kFilterFinding || filter.word == kFilterRemark || filter.word == kFilterAny;
+  const bool is_known = std::ranges::find(kFleetBy, filter.word) != kFleetBy.end() ||
+                        std::ranges::find(kOtherWords, filter.word) != kOtherWords.end();
   if (sign == std::string_view::npos || !is_known) {
     return failure(
         fmt::format("\"{}\" is no filter", printable(text)),
-        "give WORD=VALUE, with host, cluster, user, job, account, pod, model, state, finding, remark or any");
+        "give WORD=VALUE, with host, cluster, user, job, account, pod, model, state, finding, severity, remark, idle, "
+        "xid or any");
   }
   filter.value = trim(text.substr(sign + 1));
   if (filter.value.empty()) return failure(fmt::format("the filter \"{}\" has no value", printable(text)), "user=ann");
+  const auto is_one_of = [&](std::string_view one, std::string_view other) {
+    const auto value = lower(filter.value);
+    return value == one || value == other;
+  };
+  if (filter.word == kFilterSeverity && !is_one_of("problem", "note")) {
+    return failure(fmt::format("\"{}\" is no severity", printable(filter.value)), "severity=problem or severity=note");
+  }
+  if (filter.word == kFilterIdle && !is_one_of(kYes, kNo)) {
+    return failure(fmt::format("\"{}\" does not say whether they are idle", printable(filter.value)),
+                   "idle=yes: held but idle");
+  }
   return filter;
 }
 
 FleetView make_fleet_view(const FleetSnapshot &fleet, FleetQuestion question) {
   FleetView view{.question = std::move(question)};
   const auto &filters = view.question.filters;
+  const Sieve sieve(filters);
   std::vector<bool> is_chosen(fleet.hosts.size());
   for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
-    if (!fits_all(fleet, fleet.gpus[i], filters)) continue;
+    if (!sieve.lets_through(fleet, fleet.gpus[i])) continue;
     view.gpus.push_back(i);
     is_chosen[fleet.gpus[i].host] = true;
   }

@@ -20,6 +20,8 @@ enum class FleetSort : std::uint8_t { waste, health, use, name };
 inline constexpr std::array<std::string_view, 4> kFleetSorts{"waste", "health", "use", "name"};
 // What --filter takes besides.
 inline constexpr std::string_view kFilterState = "state", kFilterFinding = "finding", kFilterRemark = "remark";
+// Of the worst finding of a GPU: problem or note; whether it is held but idle: yes or no; errors of the driver.
+inline constexpr std::string_view kFilterSeverity = "severity", kFilterIdle = "idle", kFilterXid = "xid";
 
 // Any name by which GPUs are grouped, or a part of it.
 inline constexpr std::string_view kFilterAny = "any";

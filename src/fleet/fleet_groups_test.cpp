@@ -128,6 +128,27 @@ TEST(FleetGroups, AreOfTheGpusThatFit) {
   EXPECT_EQ(chosen({"any=o"}), "bd") << "bob's, and that of the pod shop/web";
   EXPECT_EQ(chosen({"any=ann", "any=bob"}), "b") << "all have to be there";
   EXPECT_EQ(chosen({"any=ok"}), "") << "a state is no name";
+  auto fleet_with = fleet;
+  fleet_with.gpus[0].idle = true;
+  fleet_with.gpus[1].errors = {79, 13};
+  fleet_with.gpus[2].errors = {48};
+  fleet_with.gpus[3].findings = {{.id = "health", .weight = insight::Weight::problem},
+                                 {.id = "input-cpu", .weight = insight::Weight::note}};
+  fleet_with.gpus[4].findings = {{.id = "input-cpu", .weight = insight::Weight::note}};
+  const auto chosen_with = [&](const char *word) {
+    std::string uuids;
+    const auto view = make_fleet_view(fleet_with, {.filters = {*parse_fleet_filter(word)}});
+    for (const auto index : view.gpus) uuids += fleet_with.gpus[index].uuid;
+    return uuids;
+  };
+  EXPECT_EQ(chosen_with("idle=yes"), "a");
+  EXPECT_EQ(chosen_with("idle=NO"), "bcde");
+  EXPECT_EQ(chosen_with("xid=*"), "bc");
+  EXPECT_EQ(chosen_with("xid=13"), "b");
+  EXPECT_EQ(chosen_with("severity=problem"), "d");
+  EXPECT_EQ(chosen_with("severity=note"), "e") << "as they are counted: by the worst of each";
+  EXPECT_THAT(parse_fleet_filter("idle=maybe").error().line(), HasSubstr("idle=yes"));
+  EXPECT_THAT(parse_fleet_filter("severity=ok").error().line(), HasSubstr("severity=problem"));
   EXPECT_THAT(parse_fleet_filter("colour=red").error().line(), HasSubstr("no filter"));
   EXPECT_THAT(parse_fleet_filter("user").error().line(), HasSubstr("WORD=VALUE"));
   EXPECT_THAT(parse_fleet_filter("user=").error().line(), HasSubstr("no value"));

@@ -131,8 +131,6 @@ class PageWriter {
     json_.member("engine", fleet_.place.str());
     json_.member("interval_seconds", Seconds(notes.interval).count());
     json_.member("is_past", notes.is_past);
-    json_.key("asking_seconds");
-    notes.asking ? json_.value(std::int64_t{notes.asking->count()}) : json_.null();
     write_faults(json_, fleet_, notes.trouble);
     json_.member("by", kFleetBy[static_cast<std::size_t>(view_.question.by)]);
     json_.member("sort", kFleetSorts[static_cast<std::size_t>(view_.question.sort)]);

@@ -16,8 +16,6 @@ namespace gpulse::fleet {
 // What the snapshot does not tell of itself.
 struct FleetPageNotes {
   Text trouble{};  // why there is nothing newer; empty: there is
-  // How long the engine has not answered the question that it is asked now.
-  std::optional<std::chrono::seconds> asking{};
   std::chrono::nanoseconds interval = std::chrono::seconds(15);
   bool is_past = false;
 };

@@ -85,10 +85,10 @@ TEST(FleetPage, RowsAreThoseThatFit) {
 }
 
 TEST(FleetPage, SaysHowOldItIs) {
-  const auto old = page(some_fleet(), {}, {.trouble = "nobody there", .asking = 7s, .interval = 2s, .is_past = true});
+  const auto old = page(some_fleet(), {}, {.trouble = "nobody there", .interval = 2s, .is_past = true});
   EXPECT_THAT(old, HasSubstr(R"("time":"2023-11-14T22:13:20.000Z","engine":"engine:9090","interval_seconds":2,)"
-                             R"("is_past":true,"asking_seconds":7,"trouble":"nobody there",)"));
-  EXPECT_THAT(page(some_fleet()), HasSubstr(R"("is_past":false,"asking_seconds":null,"trouble":null,"warning":null,)"));
+                             R"("is_past":true,"trouble":"nobody there",)"));
+  EXPECT_THAT(page(some_fleet()), HasSubstr(R"("is_past":false,"trouble":null,"warning":null,)"));
 }
 
 TEST(FleetPage, HostileTextStaysText) {

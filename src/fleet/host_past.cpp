@@ -52,25 +52,33 @@ std::string findings_query(const HostPlace &host) {
   return fmt::format("max by (uuid,finding) ({}{} == 1)", families::kFinding, host_matchers(host));
 }
 
+std::vector<Stretch> stretches_of(const EngineSeries &series, WallTime first, WallTime last,
+                                  std::chrono::seconds step) {
+  std::vector<Stretch> stretches;
+  const auto gap = Seconds(step).count() * 1.5;
+  // Before this it may have been there already; the engine is asked in whole milliseconds.
+  const auto second_step = Seconds(first.time_since_epoch()).count() + Seconds(step).count() - 1e-2;
+  std::optional<double> before;
+  for (const auto &point : series.points) {
+    const auto exact = moment_at(point.time);
+    if (!exact) continue;
+    const WallTime time = std::chrono::round<std::chrono::seconds>(*exact);
+    const bool goes_on = before && point.time - *before < gap;
+    if (!goes_on) stretches.push_back({.begin = point.time < second_step ? std::nullopt : std::optional(time)});
+    const auto after = time + step;
+    stretches.back().end = after > last ? std::nullopt : std::optional(after);
+    before = point.time;
+  }
+  return stretches;
+}
+
 std::vector<FindingStretch> finding_stretches(std::span<const EngineSeries> answer, WallTime first, WallTime last,
                                               std::chrono::seconds step) {
   std::vector<FindingStretch> stretches;
-  const auto gap = 1.5 * Seconds(step);
   for (const auto &series : answer) {
     const Text id(series.label("finding")), uuid(series.label("uuid"));
-    std::optional<WallTime> before;
-    for (const auto &point : series.points) {
-      if (stretches.size() >= kMostEvents) break;
-      const auto exact = moment_at(point.time);
-      if (!exact) continue;
-      const WallTime time = std::chrono::round<std::chrono::seconds>(*exact);
-      const bool goes_on = before && time - *before < gap;
-      if (!goes_on) stretches.push_back({.id = id, .uuid = uuid, .begin = time});
-      auto &stretch = stretches.back();
-      if (!goes_on && time <= first) stretch.begin.reset();
-      const auto after = time + step;
-      stretch.end = after > last ? std::nullopt : std::optional<WallTime>(after);
-      before = time;
+    for (const auto &[begin, end] : stretches_of(series, first, last, step)) {
+      if (stretches.size() < kMostEvents) stretches.push_back({.id = id, .uuid = uuid, .begin = begin, .end = end});
     }
   }
   std::ranges::stable_sort(stretches, {}, [](const FindingStretch &one) { return one.begin.value_or(WallTime()); });

@@ -21,9 +21,15 @@ std::string errors_query(const HostPlace &host);
 std::vector<Event> error_events(std::span<const EngineSeries> answer, WallTime from, WallTime to);
 
 // From the first step at which it was there to the first at which it was not.
-struct FindingStretch {
-  Text id{}, uuid{};                       // no uuid: of the machine
+struct Stretch {
   std::optional<WallTime> begin{}, end{};  // none: before the first step, after the last
+};
+// Of a series that is there as long as what it tells of is true.
+std::vector<Stretch> stretches_of(const EngineSeries &series, WallTime first, WallTime last, std::chrono::seconds step);
+
+struct FindingStretch {
+  Text id{}, uuid{};  // no uuid: of the machine
+  std::optional<WallTime> begin{}, end{};
 };
 std::string findings_query(const HostPlace &host);
 std::vector<FindingStretch> finding_stretches(std::span<const EngineSeries> answer, WallTime first, WallTime last,

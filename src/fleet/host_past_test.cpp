@@ -56,5 +56,27 @@ TEST(HostFindings, AtNoMomentThatAClockShowsAreNone) {
   EXPECT_EQ(stretches[0].end, at(120));
 }
 
+// A span may begin at any nanosecond, and the engine is asked in milliseconds.
+TEST(HostFindings, ThoseOfTheFirstStepBeganBeforeItWhateverTheSecond) {
+  const auto found = [](double first, int count) {
+    EngineSeries one{.labels = {{"finding", "input-cpu"}}};
+    for (int i = 0; i < count; ++i) one.points.push_back({first + 60.0 * i, 1});
+    return std::vector{one};
+  };
+  for (const std::chrono::nanoseconds fraction : {0ns, 1ns, 400'000ns, 499'999'999ns, 500'000'000ns, 999'000'000ns}) {
+    const auto first = at(1'700'000'000) + fraction, last = first + 1h;
+    const double asked = std::floor(Seconds(first.time_since_epoch()).count() * 1e3) / 1e3;
+    const auto whole = finding_stretches(found(asked, 61), first, last, 60s);
+    ASSERT_EQ(whole.size(), 1U);
+    EXPECT_FALSE(whole[0].begin) << fraction.count();
+    EXPECT_FALSE(whole[0].end);
+    const auto later = finding_stretches(found(asked + 60, 5), first, last, 60s);
+    ASSERT_EQ(later.size(), 1U);
+    ASSERT_TRUE(later[0].begin) << "it was not there at the first step: " << fraction.count();
+    EXPECT_NEAR(Seconds(*later[0].begin - first).count(), 60, 0.6);
+    EXPECT_TRUE(later[0].end);
+  }
+}
+
 }  // namespace
 }  // namespace gpulse::fleet

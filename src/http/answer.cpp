@@ -25,6 +25,7 @@ constexpr std::array kReasons{
     Reason{204, "No Content"},
     Reason{303, "See Other"},
     Reason{304, "Not Modified"},
+    Reason{307, "Temporary Redirect"},
     Reason{400, "Bad Request"},
     Reason{401, "Unauthorized"},
     Reason{403, "Forbidden"},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/target.hpp"
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 
 namespace gpulse::http {
@@ -72,6 +74,20 @@ std::optional<Target> parse_target(std::string_view text) {
     target.query.emplace_back(std::move(*name), std::move(*value));
   }
   return target;
+}
+
+std::string percent_encoded(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                          std::string_view("-._~").contains(c);
+    if (is_plain) {
+      out += c;
+    } else {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return out;
 }
 
 }  // namespace gpulse::http

@@ -19,4 +19,7 @@ struct Target {
 // or ".." as a part of its path, an escaped slash, a control character, or bytes that are no UTF-8.
 std::optional<Target> parse_target(std::string_view text);
 
+// A part of a path, or a value of a query, as it stands in an address.
+std::string percent_encoded(std::string_view text);
+
 }  // namespace gpulse::http

@@ -16,6 +16,12 @@ TEST(Target, PathAndParametersAreDecodedOnce) {
   EXPECT_EQ(parse_target("/a//b/")->path, "/a//b/");
 }
 
+TEST(Target, APartOfAPathIsReadAsItWasWritten) {
+  EXPECT_EQ(percent_encoded("n1-a.b_c~9400"), "n1-a.b_c~9400");
+  EXPECT_EQ(percent_encoded("https:evil.example"), "https%3Aevil.example");
+  EXPECT_EQ(parse_target("/" + percent_encoded("ü%?#&=+ x"))->path, "/ü%?#&=+ x");
+}
+
 TEST(Target, WhatNoHonestClientSendsIsRefused) {
   for (
       const auto *text :

@@ -61,11 +61,11 @@ struct Fact {
 struct Finding {
   FindingId id = FindingId::unknown;
   Weight weight = Weight::ok;
-  double confidence = 0;   // from 0 to 1
+  double confidence = 0;   // from 0 to 1; not a number: whoever told of it did not say
   bool estimated = false;  // the GPU does not tell what would be needed to be sure
   std::vector<DeviceId> devices{};
   std::vector<std::uint32_t> pids{};
-  WallTime since{}, until{};           // it was seen
+  WallTime since{}, until{};           // it was seen; no since: nobody knows
   std::optional<double> lost_share{};  // of GPU time, from 0 to 1; none: it costs none, or how much cannot be told
   std::string text{};                  // one plain sentence
   std::vector<Fact> evidence{};

@@ -10,8 +10,6 @@
 #include "serve/api_parts.hpp"
 #include "serve/api_query.hpp"
 #include "view/json.hpp"
-#include "serve/openapi.hpp"
-#include "view/reference.hpp"
 
 namespace gpulse::serve {
 
@@ -20,11 +18,7 @@ namespace {
 // Of the newest sample the part that is asked for; the answer where there is none.
 std::expected<SnapshotPtr, http::Response> sample_of(const Board &board, const std::vector<std::string> &devices) {
   auto sample = board.latest();
-  if (!sample) {
-    auto response = http::error(503, "there is no sample yet");
-    response.headers.emplace_back("Retry-After", "1");
-    return std::unexpected(std::move(response));
-  }
+  if (!sample) return std::unexpected(try_later("there is no sample yet", 1));
   if (devices.empty()) return sample;
   auto part = select_devices(sample, devices);
   if (!part) return std::unexpected(no_device(part.error()));
@@ -92,26 +86,27 @@ http::Response live_findings(const Snapshot &sample, std::vector<insight::Lastin
   return live_answer(std::move(body));
 }
 
-// What never changes while the program runs.
-http::Response made_once(const http::Request &request, std::string body) {
-  if (const auto good = check_parameters(request, {}); !good) return refuse(good.error());
-  return lasting_answer(std::move(body), "no-cache");
-}
-
 }  // namespace
 
 Api::Api(Board &board, ApiOptions options, std::unique_ptr<PastSource> past)
     : board_(board),
       options_(std::move(options)),
       past_(std::move(past)),
-      stream_(board, {.version = options_.version}) {}
+      stream_(board, {.version = options_.version, .now = options_.now}) {}
 
 http::Response Api::snapshot(const http::Request &request, bool sees_commands) {
   const auto filter = asked_sample(request);
   if (!filter) return refuse(filter.error());
   auto sample = sample_of(board_, filter->devices);
   if (!sample) return sample.error();
-  if (!request.query.empty()) return live_answer(snapshot_text(*sample, *filter, sees_commands));
+  http::Response response;
+  if (const auto age = age_of((*sample)->origin, (*sample)->time, options_.now())) {
+    response.headers.emplace_back("X-Gpulse-Sample-Age", fmt::format("{:.3f}", age->count()));
+  }
+  if (!request.query.empty()) {
+    response.body = std::make_shared<const std::string>(snapshot_text(*sample, *filter, sees_commands));
+    return response;
+  }
   // Most ask for everything, and of one sample all get the same text.
   const std::lock_guard lock(mutex_);
   auto &made = whole_[sees_commands ? 1 : 0];
@@ -119,7 +114,8 @@ http::Response Api::snapshot(const http::Request &request, bool sees_commands) {
     made = {.sample = *sample,
             .text = std::make_shared<const std::string>(snapshot_text(*sample, *filter, sees_commands))};
   }
-  return {.body = made.text};
+  response.body = made.text;
+  return response;
 }
 
 std::string Api::snapshot_text(SnapshotPtr sample, const SampleFilter &filter, bool sees_commands) const {
@@ -194,12 +190,7 @@ void Api::handle(const http::Request &request, bool sees_commands, const http::A
   if (name == "events") return events(request, answer);
   if (name == "findings") return findings(request, answer);
   if (name == "stream") return stream_.open(request, sees_commands, answer);
-  if (name == "metrics-table") {
-    std::string body;
-    view::write_table_json(body, false);
-    return answer(made_once(request, std::move(body)));
-  }
-  if (name == "openapi.json") return answer(made_once(request, openapi()));
+  if (auto table = table_answer(name, request)) return answer(std::move(*table));
   answer(http::error(404, "there is no such path: /api/v1/openapi.json lists them"));
 }
 

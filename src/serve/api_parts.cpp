@@ -7,9 +7,14 @@
 #include <functional>
 
 #include "insight/catalogue.hpp"
+#include "serve/api_query.hpp"
+#include "serve/openapi.hpp"
 #include "view/diagnosis.hpp"
+#include "view/reference.hpp"
 
 namespace gpulse::serve {
+
+using namespace std::chrono_literals;
 
 http::Response live_answer(std::string body) { return {.body = std::make_shared<const std::string>(std::move(body))}; }
 
@@ -18,6 +23,40 @@ http::Response lasting_answer(std::string body, std::string cache_control) {
   return {.body = std::make_shared<const std::string>(std::move(body)),
           .etag = std::move(etag),
           .cache_control = std::move(cache_control)};
+}
+
+std::optional<Seconds> age_of(const Text &origin, WallTime taken, WallTime now) {
+  constexpr std::string_view kOfEngine = "FLEET";
+  if (!origin.empty() && origin.str() != kOfEngine) return std::nullopt;
+  return std::max<Seconds>(0s, std::chrono::round<std::chrono::milliseconds>(now - taken));
+}
+
+http::Response try_later(std::string_view message, int seconds) {
+  auto response = http::error(503, message);
+  response.headers.emplace_back("Retry-After", fmt::format("{}", seconds));
+  return response;
+}
+
+http::Response no_answer_yet(const Text &place, std::chrono::nanoseconds patience) {
+  return try_later(fmt::format("the engine at {} has not answered for {:g} s", place, Seconds(patience).count()));
+}
+
+std::string too_long_words(const Text &place, std::chrono::nanoseconds limit) {
+  return fmt::format("the engine at {} has not answered all of it within {:g} s: ask for less", place,
+                     Seconds(limit).count());
+}
+
+std::optional<http::Response> table_answer(std::string_view name, const http::Request &request) {
+  const bool is_table = name == "metrics-table";
+  if (!is_table && name != "openapi.json") return std::nullopt;
+  if (const auto good = check_parameters(request, {}); !good) return refuse(good.error());
+  std::string body;
+  if (is_table) {
+    view::write_table_json(body, false);
+  } else {
+    body = openapi();
+  }
+  return lasting_answer(std::move(body), "no-cache");
 }
 
 http::Response no_device(const Error &error) { return http::error(400, error.line(), "devices"); }

@@ -2,6 +2,8 @@
 // What several answers of the API have in common. Pure; any thread.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,18 @@ namespace gpulse::serve {
 http::Response live_answer(std::string body);
 // Of what stays as it is: who has it need not be sent it again.
 http::Response lasting_answer(std::string body, std::string cache_control);
+
+// How old a sample of this origin is by the server's clock; none: it is of a recording.
+std::optional<Seconds> age_of(const Text &origin, WallTime taken, WallTime now);
+
+// There is nothing yet: when to ask again.
+http::Response try_later(std::string_view message, int seconds = 2);
+// Of an engine that takes longer than a client waits. The question goes on.
+http::Response no_answer_yet(const Text &place, std::chrono::nanoseconds patience);
+// Of one that was given up on.
+std::string too_long_words(const Text &place, std::chrono::nanoseconds limit);
+// What every site has: the table of metrics, and the description of the API. None: the path is another one.
+std::optional<http::Response> table_answer(std::string_view name, const http::Request &request);
 
 // Of a selector that fits no device.
 http::Response no_device(const Error &error);

@@ -8,12 +8,15 @@
 #include <cmath>
 #include <limits>
 
+#include "fleet/fleet_json_parts.hpp"
 #include "fleet/host_past.hpp"
 #include "fleet/host_samples.hpp"
 #include "insight/catalogue.hpp"
 #include "model/select.hpp"
 #include "serve/api_history.hpp"
 #include "serve/api_parts.hpp"
+#include "serve/deadline.hpp"
+#include "view/families.hpp"
 #include "view/json.hpp"
 
 namespace gpulse::serve {
@@ -21,19 +24,15 @@ namespace gpulse::serve {
 namespace {
 
 using namespace std::chrono_literals;
+using fleet::EngineResult;
 using Told = SharedAsks<http::Response>::Told;
 
 constexpr std::int64_t kMostSteps = 10'000;  // an engine gives no more at once
 constexpr std::int64_t kEventSteps = 2000;
-constexpr std::chrono::seconds kSettled = 2min, kClosedKept = 5min, kTroubleKept = 2s;
+constexpr std::size_t kMostOwners = 10'000;
+constexpr std::chrono::seconds kSettled = 2min, kClosedKept = 5min, kTroubleKept = 2s, kTooLongKept = 30s;
 constexpr std::string_view kNoProcesses =
     "a metrics engine keeps who held the GPUs, not which processes: ask the host's own agent";
-
-http::Response try_later(std::string_view message) {
-  auto response = http::error(503, message);
-  response.headers.emplace_back("Retry-After", "2");
-  return response;
-}
 
 Told trouble(const fleet::EngineError &error) {
   return {.value = try_later(error.error.line()), .kept_for = kTroubleKept};
@@ -64,31 +63,54 @@ struct Subject {
   }
 };
 
-// The devices that are asked for, or why there are none.
-struct Devices {
-  SnapshotPtr sample{};  // null: the engine knows of none
-  std::optional<Told> refusal{};
-};
-
-Devices devices_of(const Subject &subject, const history::Span &span, const std::vector<std::string> &selectors,
-                   const std::stop_token &stop) {
-  Devices devices{.sample = subject.known};
-  if (devices.sample == nullptr) {
-    auto sample = fleet::HostAsker(subject.engine, subject.host).sample(std::min(span.to, wall_now()), stop);
-    if (!sample) return {.refusal = trouble(sample.error())};
-    devices.sample = std::move(sample->snapshot);
-  }
-  if (selectors.empty()) return devices;
-  const auto none = devices.sample == nullptr ? std::make_shared<const Snapshot>() : devices.sample;
-  auto part = select_devices(none, selectors);
-  if (!part) return {.refusal = Told{.value = no_device(part.error())}};
-  return {.sample = std::move(*part)};
-}
+using Devices = std::vector<Device>;
 
 bool has_device(const Devices &devices, std::string_view uuid) {
-  return devices.sample != nullptr && std::ranges::any_of(devices.sample->devices, [&](const Device &device) {
-           return device.identity && device.identity->uuid.str() == printable(uuid);
-         });
+  return std::ranges::any_of(
+      devices, [&](const Device &device) { return device.identity && device.identity->uuid.str() == printable(uuid); });
+}
+
+// Of those that were there in the span the names alone.
+EngineResult<Devices> devices_then(const Subject &subject, const history::Span &span, const std::stop_token &stop) {
+  const auto &host = subject.host;
+  const bool is_own = host.exporter == fleet::Exporter::gpulse;
+  const auto info = fmt::format("{}{}", view::families::kInfo, fleet::host_matchers(host));
+  auto series =
+      fleet::Engine(subject.engine).series(is_own ? info : fleet::sample_query(host), span.from, span.to, stop);
+  if (!series) return std::unexpected(series.error());
+  // As if all of them were in one sample.
+  const auto at = static_cast<double>(seconds_of(span.to));
+  for (auto &one : *series) one.points = {{.time = at, .value = 1}};
+  const std::vector<fleet::EngineSeries> taken{{.points = {{.time = at, .value = at}}}};
+  const auto samples = fleet::host_samples(*series, taken, host);
+  return samples.empty() ? Devices() : samples.front().snapshot->devices;
+}
+
+// Those of the newest sample, and those that have gone since the span. Where the engine does not name these, they are
+// left out.
+EngineResult<Devices> devices_now_and_then(const Subject &subject, const history::Span &span,
+                                           const std::stop_token &stop) {
+  auto devices = subject.known == nullptr ? Devices() : subject.known->devices;
+  const auto then = devices_then(subject, span, stop);
+  if (!then && subject.known == nullptr) return std::unexpected(then.error());
+  for (const auto &device : then ? *then : Devices()) {
+    if (device.identity && !has_device(devices, device.identity->uuid.str())) devices.push_back(device);
+  }
+  return devices;
+}
+
+// None: they are all meant; else those that the selectors fit, or why there are none.
+std::expected<std::optional<Devices>, Told> chosen_of(const Subject &subject, const history::Span &span,
+                                                      const std::vector<std::string> &selectors,
+                                                      const std::stop_token &stop) {
+  if (selectors.empty()) return std::nullopt;
+  auto devices = devices_now_and_then(subject, span, stop);
+  if (!devices) return std::unexpected(trouble(devices.error()));
+  const auto all = std::make_shared<Snapshot>();
+  all->devices = std::move(*devices);
+  const auto part = select_devices(all, selectors);
+  if (!part) return std::unexpected(Told{.value = no_device(part.error())});
+  return (*part)->devices;
 }
 
 Column column_of(const fleet::HostCurve &curve, std::size_t count) {
@@ -121,17 +143,21 @@ std::optional<history::Span> seen_of(const fleet::HostCurves &curves, std::strin
   return seen;
 }
 
-void write_devices(JsonWriter &json, const fleet::HostCurves &curves, const Devices &devices) {
+// `now`: those that are there, whatever is known of the span; of others only those that the curves know.
+void write_devices(JsonWriter &json, const fleet::HostCurves &curves, const Devices &devices, const SnapshotPtr &now) {
   json.key("devices");
   json.begin_array();
-  for (const auto &device : devices.sample ? devices.sample->devices : std::vector<Device>()) {
+  for (const auto &device : devices) {
     if (!device.identity) continue;
-    const auto seen = seen_of(curves, device.identity->uuid.str())
-                          .value_or(history::Span{devices.sample->time, devices.sample->time});
+    auto seen = seen_of(curves, device.identity->uuid.str());
+    if (!seen && now != nullptr && has_device(now->devices, device.identity->uuid.str())) {
+      seen = history::Span{now->time, now->time};
+    }
+    if (!seen) continue;
     json.begin_object();
     view::write_device_names(json, device);
-    json.member("first", iso8601_utc(seen.from));
-    json.member("last", iso8601_utc(seen.to));
+    json.member("first", iso8601_utc(seen->from));
+    json.member("last", iso8601_utc(seen->to));
     json.end_object();
   }
   json.end_array();
@@ -155,18 +181,32 @@ void write_curves(JsonWriter &json, const fleet::HostCurves &curves, const Devic
 
 Told ask_history(const Subject &subject, const HistoryQuery &query, std::chrono::seconds step,
                  const std::stop_token &stop) {
-  const auto devices = devices_of(subject, query.span, query.devices, stop);
-  if (devices.refusal) return *devices.refusal;
+  auto chosen = chosen_of(subject, query.span, query.devices, stop);
+  if (!chosen) return chosen.error();
   const auto curves =
       fleet::HostAsker(subject.engine, subject.host).curves(query.span.from, query.span.to, step, query.metrics, stop);
   if (!curves) return trouble(curves.error());
+  if (!*chosen) {
+    // Mostly nothing is told of a GPU that is not there any more.
+    const auto is_known = [&](const fleet::HostCurve &curve) {
+      return curve.uuid.empty() || (subject.known != nullptr && has_device(subject.known->devices, curve.uuid));
+    };
+    if (subject.known != nullptr && std::ranges::all_of(curves->curves, is_known)) {
+      *chosen = subject.known->devices;
+    } else {
+      auto devices = devices_now_and_then(subject, query.span, stop);
+      if (!devices) return trouble(devices.error());
+      *chosen = std::move(*devices);
+    }
+  }
+  const auto &devices = **chosen;
   std::string body;
   JsonWriter json(body);
   begin_answer(json, "gpulse-history/1", subject.host.name.str(), query.span);
   // How far back an engine remembers is not to be had.
   json.key("kept");
   json.null();
-  write_devices(json, *curves, devices);
+  write_devices(json, *curves, devices, subject.known);
   write_words(json, query.metrics);
   write_curves(json, *curves, devices);
   json.key("lost");
@@ -178,8 +218,8 @@ Told ask_history(const Subject &subject, const HistoryQuery &query, std::chrono:
 }
 
 Told ask_events(const Subject &subject, const EventQuery &query, const std::stop_token &stop) {
-  const auto devices = devices_of(subject, *query.span, query.devices, stop);
-  if (devices.refusal) return *devices.refusal;
+  const auto chosen = chosen_of(subject, *query.span, query.devices, stop);
+  if (!chosen) return chosen.error();
   std::vector<Event> events;
   if (subject.host.exporter == fleet::Exporter::gpulse) {
     const auto step = step_of(*query.span, kEventSteps, subject.least_step);
@@ -196,7 +236,7 @@ Told ask_events(const Subject &subject, const EventQuery &query, const std::stop
   json.key("events");
   json.begin_array();
   for (const auto &event : events) {
-    if (query.devices.empty() || has_device(devices, event.device.str())) view::write_event_json(json, event);
+    if (!*chosen || has_device(**chosen, event.device.str())) view::write_event_json(json, event);
   }
   json.end_array();
   json.end_object();
@@ -215,8 +255,8 @@ FindingSpan span_of(const fleet::FindingStretch &stretch, std::int64_t number, b
 }
 
 Told ask_findings(const Subject &subject, const EventQuery &query, const std::stop_token &stop) {
-  const auto devices = devices_of(subject, *query.span, query.devices, stop);
-  if (devices.refusal) return *devices.refusal;
+  const auto chosen = chosen_of(subject, *query.span, query.devices, stop);
+  if (!chosen) return chosen.error();
   std::vector<fleet::FindingStretch> stretches;
   if (subject.host.exporter == fleet::Exporter::gpulse) {
     const auto step = step_of(*query.span, kEventSteps, subject.least_step);
@@ -234,10 +274,60 @@ Told ask_findings(const Subject &subject, const EventQuery &query, const std::st
   std::int64_t number = 0;
   for (const auto &stretch : stretches) {
     ++number;
-    const bool is_wanted = query.devices.empty() || has_device(devices, stretch.uuid.str());
+    const bool is_wanted = !*chosen || has_device(**chosen, stretch.uuid.str());
     if (is_wanted) write_finding_span(json, span_of(stretch, number, !is_closed(*query.span)));
   }
   json.end_array();
+  json.end_object();
+  return {.value = live_answer(std::move(body)), .kept_for = is_closed(*query.span) ? kClosedKept : subject.least_step};
+}
+
+void write_owner(JsonWriter &json, const fleet::EngineSeries &series, const fleet::Stretch &stretch) {
+  const auto time = [&](std::string_view name, const std::optional<WallTime> &at) {
+    fleet::write_text(json, name, at ? iso8601_utc(*at) : std::string());
+  };
+  const auto label = [&](std::string_view name) { return printable(series.label(name)); };
+  json.begin_object();
+  json.member("device", label("uuid"));
+  fleet::write_owner_members(
+      json,
+      {.user = label("user"), .job = label("batch_job"), .account = label("batch_account"), .pod = label("gpu_pod")});
+  time("begin", stretch.begin);
+  time("end", stretch.end);
+  json.end_object();
+}
+
+// Who held the devices, in place of their processes.
+Told ask_owners(const Subject &subject, const ProcessQuery &query, const std::stop_token &stop) {
+  const auto chosen = chosen_of(subject, *query.span, query.devices, stop);
+  if (!chosen) return chosen.error();
+  const auto step = step_of(*query.span, kEventSteps, subject.least_step);
+  const auto last = std::min(query.span->to, wall_now());
+  std::vector<fleet::EngineSeries> owners;
+  if (subject.host.exporter == fleet::Exporter::gpulse) {
+    const auto question = fmt::format("max by (uuid,user,batch_job,batch_account,gpu_pod) ({}{})",
+                                      view::families::kOwner, fleet::host_matchers(subject.host));
+    auto answer = fleet::Engine(subject.engine).range(question, query.span->from, last, step, stop);
+    if (!answer) return trouble(answer.error());
+    owners = std::move(*answer);
+  }
+  std::string body;
+  JsonWriter json(body);
+  begin_answer(json, "gpulse-processes/1", subject.host.name.str(), *query.span);
+  json.key("processes");
+  json.begin_array();
+  json.end_array();
+  json.key("owners");
+  json.begin_array();
+  std::size_t count = 0;
+  for (const auto &series : owners) {
+    if (*chosen && !has_device(**chosen, series.label("uuid"))) continue;
+    for (const auto &stretch : fleet::stretches_of(series, query.span->from, last, step)) {
+      if (++count <= kMostOwners) write_owner(json, series, stretch);
+    }
+  }
+  json.end_array();
+  json.member("unavailable", kNoProcesses);
   json.end_object();
   return {.value = live_answer(std::move(body)), .kept_for = is_closed(*query.span) ? kClosedKept : subject.least_step};
 }
@@ -273,10 +363,19 @@ class EnginePast final : public PastSource {
   }
 
   void processes(ProcessQuery query, bool, const http::Answer &answer) override {
+    if (!query.by) {
+      const auto subject = this->subject();
+      const auto key = subject.key("owners", *query.span, options_.least_step, query.devices);
+      ask(
+          key,
+          [subject, query = std::move(query)](const std::stop_token &stop) { return ask_owners(subject, query, stop); },
+          answer);
+      return;
+    }
     std::string body;
     JsonWriter json(body);
     begin_answer(json, "gpulse-processes/1", options_.host.name.str(), *query.span);
-    json.key(query.by ? "totals" : "processes");
+    json.key("totals");
     json.begin_array();
     json.end_array();
     json.member("unavailable", kNoProcesses);
@@ -310,10 +409,18 @@ class EnginePast final : public PastSource {
 
   void ask(const std::string &key, SharedAsks<http::Response>::Work work, const http::Answer &answer) {
     const auto late = [place = Text(options_.engine.url.authority()), patience = options_.patience] {
-      return try_later(fmt::format("the engine at {} has not answered for {:g} s", place, Seconds(patience).count()));
+      return no_answer_yet(place, patience);
     };
     const auto in = in_time(timer_, monotonic_now() + options_.patience, answer, late);
-    if (!asks_.ask(key, std::move(work), in)) in(try_later("too many questions wait for the engine"));
+    const auto whole = [&timer = timer_, place = Text(options_.engine.url.authority()), limit = options_.whole,
+                        work = std::move(work)](const std::stop_token &stop) {
+      const Deadline deadline(timer, limit, stop);
+      auto told = work(deadline.token());
+      if (told.value.status != 503 || !deadline.is_over()) return told;
+      // Asked again at once it would take as long.
+      return Told{.value = try_later(too_long_words(place, limit)), .kept_for = kTooLongKept};
+    };
+    if (!asks_.ask(key, whole, in)) in(try_later("too many questions wait for the engine"));
   }
 
   const EnginePastOptions options_;

@@ -17,6 +17,7 @@ struct EnginePastOptions {
   fleet::HostPlace host{};
   std::chrono::seconds least_step{15};                          // the engine knows nothing finer
   std::chrono::nanoseconds patience = std::chrono::seconds(3);  // until a client is told to ask again
+  std::chrono::nanoseconds whole = std::chrono::seconds(30);    // for all questions of one answer together
 };
 
 // Of the board the devices; all three outlive what is made.

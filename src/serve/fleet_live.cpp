@@ -30,6 +30,8 @@ void FleetLive::look(Ready ready) {
     woken_ = now;
     is_settled_ = false;
     if (watch_) {
+      // What it had before is old by now.
+      watch_->look_at(std::nullopt);
       watch_->set_interval(options_.interval);
     } else {
       watch_ = std::make_unique<fleet::FleetWatch>(fleet::FleetWatchOptions{

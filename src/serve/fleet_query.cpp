@@ -38,8 +38,11 @@ Asked<fleet::FleetQuestion> asked_question(const http::Request &request) {
   const auto sort = asked_word(request, "sort", fleet::kFleetSorts, static_cast<std::size_t>(question.sort));
   if (!sort) return std::unexpected(sort.error());
   question.sort = static_cast<fleet::FleetSort>(*sort);
+  std::size_t length = 0;
   for (const auto &[name, text] : request.query) {
     if (name != "filter") continue;
+    length += text.size();
+    if (length > kLongestFilters) return refused(name, "makes too many words together");
     if (question.filters.size() == kMostFilters) return refused(name, fmt::format("at most {} at once", kMostFilters));
     if (text.size() > kLongestFilter) return refused(name, fmt::format("{} is too long", quoted_value(text)));
     auto filter = fleet::parse_fleet_filter(text);

@@ -13,6 +13,7 @@ namespace gpulse::serve {
 
 inline constexpr std::size_t kMostFilters = 32;
 inline constexpr std::size_t kLongestFilter = 300;
+inline constexpr std::size_t kLongestFilters = 1500;  // together
 inline constexpr std::int64_t kMostCurvePoints = 1000;
 
 struct FleetAsked {

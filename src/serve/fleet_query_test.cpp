@@ -44,6 +44,7 @@ TEST(FleetQuery, SaysWhichParameterIsWrong) {
       {{{"filter", "user="}}, "filter"},
       {{{"filter", "user=" + std::string(400, 'a')}}, "filter"},
       {http::Fields(kMostFilters + 1, {"filter", "user=a"}), "filter"},
+      {http::Fields(6, {"filter", "user=" + std::string(290, 'a')}), "filter"},
       {{{"at", "yesterday"}}, "at"},
       {{{"at", "1700000001"}}, "at"},
       {{{"points", "3"}}, "points"},

@@ -10,8 +10,7 @@
 #include "serve/about.hpp"
 #include "serve/api.hpp"
 #include "serve/api_parts.hpp"
-#include "serve/openapi.hpp"
-#include "view/reference.hpp"
+#include "serve/deadline.hpp"
 
 namespace gpulse::serve {
 
@@ -22,30 +21,17 @@ using namespace std::chrono_literals;
 constexpr std::string_view kHostPrefix = "/host/";
 constexpr std::size_t kMostMade = 16;
 constexpr int kHostsBusy = 10;  // seconds
-constexpr std::chrono::seconds kMomentKept = 5min, kTroubleKept = 2s, kCurvesKept = 15s;
+constexpr std::chrono::seconds kMomentKept = 5min, kTroubleKept = 2s, kCurvesKept = 15s, kTooLongKept = 30s;
 // Shorter than that nobody calls it slow.
 constexpr auto kSlow = 2s;
 
-http::Response try_later(std::string_view message, int seconds = 2) {
-  auto response = http::error(503, message);
-  response.headers.emplace_back("Retry-After", fmt::format("{}", seconds));
-  return response;
-}
-
 http::Response busy() { return try_later("too many questions wait for the engine"); }
 
-// Seconds at first, then in steps of five, so that many who ask get the same text.
+// How long the engine has not answered the question that it is asked now.
 std::optional<std::chrono::seconds> asking_time(const fleet::FleetNews &news) {
   if (!news.is_asking) return std::nullopt;
   const auto time = std::chrono::floor<std::chrono::seconds>(monotonic_now() - news.asking_since);
-  if (time < kSlow) return std::nullopt;
-  constexpr auto kStep = 5s;
-  return time < 2 * kStep ? time : time / kStep * kStep;
-}
-
-http::Response made_once(const http::Request &request, std::string body) {
-  if (const auto good = check_parameters(request, {}); !good) return refuse(good.error());
-  return lasting_answer(std::move(body), "no-cache");
+  return time < kSlow ? std::nullopt : std::optional(time);
 }
 
 // All curves, or why there is none.
@@ -111,44 +97,63 @@ http::Response FleetSite::about(const http::Request &request) const {
   });
 }
 
-http::Response FleetSite::too_slow() const {
-  return try_later(
-      fmt::format("the engine at {} has not answered for {:g} s", place_, Seconds(options_.patience).count()));
+http::Response FleetSite::too_slow() const { return no_answer_yet(place_, options_.patience); }
+
+std::shared_ptr<FleetSite::Made> FleetSite::made_of(const fleet::FleetPtr &fleet, std::string key) {
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::ranges::find_if(made_, [&](const auto &one) { return one->fleet == fleet && one->key == key; });
+  if (found != made_.end()) return *found;
+  auto made = std::make_shared<Made>();
+  made->key = std::move(key);
+  made->fleet = fleet;
+  made_.push_back(made);
+  if (made_.size() > kMostMade) made_.pop_front();
+  return made;
 }
 
-http::Response FleetSite::page(const fleet::FleetPtr &fleet, const fleet::FleetQuestion &question,
-                               const fleet::FleetPageNotes &notes) {
-  const auto key = fmt::format("{} {} {} {}", notes.is_past ? 'p' : 'n', notes.asking ? notes.asking->count() : 0,
-                               notes.trouble, key_of(question));
-  std::shared_ptr<Made> made;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found =
-        std::ranges::find_if(made_, [&](const auto &one) { return one->fleet == fleet && one->key == key; });
-    if (found != made_.end()) {
-      made = *found;
-    } else {
-      made = std::make_shared<Made>();
-      made->key = key;
-      made->fleet = fleet;
-      made_.push_back(made);
-      if (made_.size() > kMostMade) made_.pop_front();
+void FleetSite::page(const fleet::FleetPtr &fleet, const fleet::FleetQuestion &question,
+                     const fleet::FleetPageNotes &notes, const http::Answer &answer) {
+  auto key = fmt::format("{} {} {}", notes.is_past ? 'p' : 'n', notes.trouble, key_of(question));
+  const auto made = made_of(fleet, std::move(key));
+  // `known`: none: it could not be made.
+  const auto tell = [made](std::optional<http::Response> known) {
+    std::vector<http::Answer> waiting;
+    {
+      const std::lock_guard lock(made->mutex);
+      made->answer = known;
+      waiting.swap(made->waiting);
     }
+    for (const auto &one : waiting) one(known ? *known : try_later("too many views of the fleet are being made"));
+  };
+  {
+    std::unique_lock lock(made->mutex);
+    if (made->answer) {
+      const auto known = *made->answer;
+      lock.unlock();
+      return answer(known);
+    }
+    made->waiting.push_back(answer);
+    if (made->waiting.size() > 1) return;
   }
-  const std::lock_guard lock(made->mutex);
-  if (!made->answer) {
-    made->answer =
-        lasting_answer(fleet::fleet_page_json(*fleet, fleet::make_fleet_view(*fleet, question), notes), "no-cache");
-  }
-  return *made->answer;
+  const bool is_taken = makers_.post([made, question, notes, tell] {
+    const auto view = fleet::make_fleet_view(*made->fleet, question);
+    tell(lasting_answer(fleet::fleet_page_json(*made->fleet, view, notes), "no-cache"));
+  });
+  if (!is_taken) tell(std::nullopt);
 }
 
-http::Response FleetSite::live_page(const fleet::FleetNews &news, const fleet::FleetQuestion &question) {
-  if (news.fleet != nullptr) {
-    return page(news.fleet, question,
-                {.trouble = news.trouble, .asking = asking_time(news), .interval = options_.interval});
+void FleetSite::live_page(const fleet::FleetNews &news, const fleet::FleetQuestion &question,
+                          const http::Answer &answer) {
+  if (news.fleet == nullptr) {
+    return answer(news.trouble.empty() ? too_slow() : try_later(news.trouble.str()));
   }
-  return news.trouble.empty() ? too_slow() : try_later(news.trouble.str());
+  // Beside the page, which stays as it is meanwhile.
+  const auto with_asking = [answer, asking = asking_time(news)](http::Response response) {
+    if (asking) response.headers.emplace_back("X-Gpulse-Asking-Seconds", fmt::format("{}", asking->count()));
+    answer(std::move(response));
+  };
+  page(news.fleet, question, {.trouble = news.trouble, .interval = options_.interval}, with_asking);
 }
 
 void FleetSite::overview(const http::Request &request, const http::Answer &answer) {
@@ -156,7 +161,7 @@ void FleetSite::overview(const http::Request &request, const http::Answer &answe
   if (!asked) return answer(refuse(asked.error()));
   if (asked->at) return overview_then(*asked, answer);
   live_.look([this, answer, question = std::move(asked->question)](const fleet::FleetNews &news) {
-    answer(live_page(news, question));
+    live_page(news, question, answer);
   });
 }
 
@@ -165,13 +170,19 @@ void FleetSite::overview_then(const FleetAsked &asked, const http::Answer &answe
   const auto at = *asked.at;
   const auto in = in_time(timer_, monotonic_now() + options_.patience, answer, [this] { return too_slow(); });
   const auto ask = [this, at](const std::stop_token &stop) -> Moments::Told {
-    auto fleet = fleet::FleetAsker(options_.engine).ask(at, stop);
+    const Deadline deadline(timer_, options_.whole, stop);
+    auto fleet = fleet::FleetAsker(options_.engine).ask(at, deadline.token());
+    if (!fleet && deadline.is_over()) {
+      return {.value = std::unexpected(
+                  fleet::EngineError{fleet::EngineFault::too_late, {too_long_words(place_, options_.whole)}}),
+              .kept_for = kTooLongKept};
+    }
     const bool is_good = fleet.has_value();
     return {.value = std::move(fleet), .kept_for = is_good ? kMomentKept : kTroubleKept};
   };
   const auto ready = [this, in, question = asked.question](const fleet::EngineResult<fleet::FleetPtr> &fleet) {
     if (!fleet) return in(try_later(fleet.error().error.line()));
-    in(page(*fleet, question, {.interval = options_.interval, .is_past = true}));
+    page(*fleet, question, {.interval = options_.interval, .is_past = true}, in);
   };
   if (!moments_.ask(fmt::format("{}", at.time_since_epoch().count()), ask, ready)) in(busy());
 }
@@ -188,8 +199,11 @@ void FleetSite::curves(const http::Request &request, const http::Answer &answer)
   const auto axis = fleet::curve_axis(asked->span.from, asked->span.to, asked->points, least);
   const auto key = fmt::format("curves {} {} {} {}", axis.first.time_since_epoch().count(), axis.step.count(),
                                axis.count, key_of(asked->question));
-  const auto ask = [this, least, asked = *asked](const std::stop_token &stop) {
-    return ask_curves(options_.engine, asked, least, stop);
+  const auto ask = [this, least, asked = *asked](const std::stop_token &stop) -> SharedAsks<http::Response>::Told {
+    const Deadline deadline(timer_, options_.whole, stop);
+    auto told = ask_curves(options_.engine, asked, least, deadline.token());
+    if (told.value.status != 503 || !deadline.is_over()) return told;
+    return {.value = try_later(too_long_words(place_, options_.whole)), .kept_for = kTooLongKept};
   };
   if (!answers_.ask(key, ask, in)) in(busy());
 }
@@ -226,12 +240,7 @@ void FleetSite::handle(const http::Request &request, const http::Answer &answer)
   if (name == "fleet") return overview(request, answer);
   if (name == "fleet/curves") return curves(request, answer);
   if (name == "about") return answer(about(request));
-  if (name == "metrics-table") {
-    std::string body;
-    view::write_table_json(body, false);
-    return answer(made_once(request, std::move(body)));
-  }
-  if (name == "openapi.json") return answer(made_once(request, openapi()));
+  if (auto table = table_answer(name, request)) return answer(std::move(*table));
   answer(http::error(404, "there is no such path: /api/v1/openapi.json lists them"));
 }
 

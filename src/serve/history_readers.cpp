@@ -7,16 +7,13 @@
 
 #include "base/heap.hpp"
 #include "base/log.hpp"
+#include "serve/api_parts.hpp"
 
 namespace gpulse::serve {
 
 namespace {
 
-http::Response try_later(std::string_view message) {
-  auto response = http::error(503, message);
-  response.headers.emplace_back("Retry-After", "1");
-  return response;
-}
+constexpr int kSoon = 1;  // seconds
 
 }  // namespace
 
@@ -29,20 +26,21 @@ void HistoryReaders::ask(Read read, const http::Answer &answer) {
   if (path_.empty()) return answer(http::error(404, "this agent keeps no history: start it with --history FILE"));
   const auto deadline = monotonic_now() + limits_.time;
   const auto work = [this, read = std::move(read), answer, deadline] { answer(answer_with(read, deadline)); };
-  if (!workers_.post(work)) answer(try_later("too many are reading the history"));
+  if (!workers_.post(work)) answer(try_later("too many are reading the history", kSoon));
 }
 
 http::Response HistoryReaders::answer_with(const Read &read, Monotonic deadline) {
-  if (monotonic_now() >= deadline) return try_later("too many are reading the history");
+  if (monotonic_now() >= deadline) return try_later("too many are reading the history", kSoon);
   auto response = answer_from_file(read, deadline);
   if (response) return std::move(*response);
   if (monotonic_now() >= deadline) {
     return try_later(fmt::format("reading took more than {:g} s: ask for a shorter span or fewer metrics",
-                                 Seconds(limits_.time).count()));
+                                 Seconds(limits_.time).count()),
+                     kSoon);
   }
   // What is wrong with a file of this machine is nothing for others.
   complain(response.error());
-  return try_later("the history cannot be read at the moment: the agent's log says why");
+  return try_later("the history cannot be read at the moment: the agent's log says why", kSoon);
 }
 
 Result<http::Response> HistoryReaders::answer_from_file(const Read &read, Monotonic deadline) {

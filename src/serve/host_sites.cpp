@@ -6,14 +6,6 @@
 
 namespace gpulse::serve {
 
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto kLooksEvery = 15s;
-
-}  // namespace
-
 std::shared_ptr<WatchedHost> HostSites::find(const std::string &key) {
   const std::lock_guard lock(mutex_);
   const auto found = hosts_.find(key);
@@ -25,15 +17,10 @@ std::shared_ptr<WatchedHost> HostSites::open(const std::string &key, WatchedHost
   if (const auto found = hosts_.find(key); found != hosts_.end()) return found->second;
   if (hosts_.size() >= limits_.hosts) make_room();
   if (hosts_.size() >= limits_.hosts) return nullptr;
-  if (hosts_.empty()) timer_.call_at(monotonic_now() + kLooksEvery, [this] { reap(); });
+  if (hosts_.empty()) reaper_.call_at(monotonic_now() + limits_.looks_every, [this] { reap(); });
   auto host = std::make_shared<WatchedHost>(std::move(options), asks_, timer_);
   hosts_.emplace(key, host);
   return host;
-}
-
-std::size_t HostSites::count() const {
-  const std::lock_guard lock(mutex_);
-  return hosts_.size();
 }
 
 // With the mutex held.
@@ -56,7 +43,7 @@ void HostSites::reap() {
     closers_.post([gone = std::move(host->second)] {});
     host = hosts_.erase(host);
   }
-  if (!hosts_.empty()) timer_.call_at(now + kLooksEvery, [this] { reap(); });
+  if (!hosts_.empty()) reaper_.call_at(now + limits_.looks_every, [this] { reap(); });
 }
 
 }  // namespace gpulse::serve

@@ -17,6 +17,7 @@ struct HostSitesLimits {
   std::chrono::nanoseconds kept_for = std::chrono::minutes(2);
   // One whose last reader came so long ago makes room for another.
   std::chrono::nanoseconds spared_for = std::chrono::seconds(10);
+  std::chrono::nanoseconds looks_every = std::chrono::seconds(15);  // for those to let go of
 };
 
 class HostSites {
@@ -32,7 +33,6 @@ class HostSites {
   std::shared_ptr<WatchedHost> find(const std::string &key);
   // Null: too many are looked at.
   std::shared_ptr<WatchedHost> open(const std::string &key, WatchedHostOptions options);
-  std::size_t count() const;
 
  private:
   void reap();
@@ -44,6 +44,7 @@ class HostSites {
   mutable std::mutex mutex_;  // guards these
   std::map<std::string, std::shared_ptr<WatchedHost>, std::less<>> hosts_;
   http::Workers closers_{1};  // ending one takes a moment
+  Timer reaper_;              // the first to end: it uses the rest
 };
 
 }  // namespace gpulse::serve

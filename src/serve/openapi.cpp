@@ -28,13 +28,15 @@ struct Route {
 };
 
 constexpr std::array kRoutes{
-    Route{"/api/v1/snapshot"sv,
-          "snapshot"sv,
-          "The newest sample"sv,
-          "What `gpulse --json` prints. With `metrics` it has these alone, and no host, processes, events and findings "
-          "unless they are named."sv,
-          {"metrics"sv, "devices"sv, "processes"sv},
-          {"snapshot"sv}},
+    Route{
+        "/api/v1/snapshot"sv,
+        "snapshot"sv,
+        "The newest sample"sv,
+        "What `gpulse --json` prints. With `metrics` it has these alone, and no host, processes, events and findings "
+        "unless they are named. The header X-Gpulse-Sample-Age says how many seconds old the sample is by the server's "
+        "clock; a recording has none."sv,
+        {"metrics"sv, "devices"sv, "processes"sv},
+        {"snapshot"sv}},
     Route{"/api/v1/devices"sv,
           "devices"sv,
           "Which devices there are, and how they are"sv,
@@ -82,7 +84,9 @@ constexpr std::array kRoutes{
           "fleet"sv,
           "All hosts that the engine knows"sv,
           "Only of `gpulse serve --fleet`. GPUs are columns of equal length; instances follow their GPU. 503 where the "
-          "engine has not answered for three seconds: the question goes on, so ask again."sv,
+          "engine has not answered for three seconds: the question goes on, so ask again. The header "
+          "X-Gpulse-Asking-Seconds "
+          "says for how long the engine has not answered what will be shown next, with 304 too."sv,
           {"fleet_by"sv, "sort"sv, "filter"sv, "at"sv},
           {"fleet"sv},
           true},

@@ -168,6 +168,20 @@ void not_told(view::SchemaWriter &schema) {
       false);
 }
 
+// Who held a device, in place of the processes.
+void owner(view::SchemaWriter &schema) {
+  schema.described("device", "string", "its UUID");
+  for (const auto *const key : {"user", "batch_job", "batch_account", "pod"}) schema.optional(key, "string");
+  const auto time = [&](std::string_view key, std::string_view description) {
+    schema.member(key, [&] {
+      schema.nullable("string");
+      schema.json().member("description", description);
+    });
+  };
+  time("begin", "null: before the span");
+  time("end", "null: after the span");
+}
+
 void processes(view::SchemaWriter &schema) {
   schema.member("processes_now", [&] {
     schema.object([&] {
@@ -182,6 +196,7 @@ void processes(view::SchemaWriter &schema) {
       head(schema, "gpulse-processes/1");
       span(schema);
       array(schema, "processes", [&] { schema.object([&] { past_process(schema, maxima); }); });
+      array(schema, "owners", [&] { schema.object([&] { owner(schema); }); }, false);
       not_told(schema);
     });
   });
@@ -283,6 +298,7 @@ void metrics_table(view::SchemaWriter &schema) {
   schema.member("schema", [&] { schema.json().member("const", "gpulse-metrics/1"); });
   array(schema, "metrics", [&] { schema.object([&] { metric_row(schema); }); });
   array(schema, "findings", [&] { schema.object([&] { finding_row(schema); }); });
+  array(schema, "remarks", [&] { schema.object([&] { finding_row(schema); }); });
 }
 
 // What the stream says first.
@@ -294,6 +310,10 @@ void hello(view::SchemaWriter &schema) {
   schema.member("time", [&] {
     schema.json().member("type", "string");
     schema.json().member("description", "of the newest sample");
+  });
+  schema.member("age_seconds", [&] {
+    schema.nullable("number");
+    schema.json().member("description", "how old that is by the server's clock; null: of a recording");
   });
   schema.member("missed_from", [&] {
     schema.nullable("string");

@@ -73,12 +73,16 @@ void totals(view::SchemaWriter &schema) {
   amounts(schema);
 }
 
-void host(view::SchemaWriter &schema) {
+void host_names(view::SchemaWriter &schema) {
   schema.described("key", "string", "what it is called in an address: /host/KEY/");
   schema.plain("name", "string");
   schema.plain("instance", "string");
   schema.optional("cluster", "string");
   schema.plain("exporter", "string");
+}
+
+void host(view::SchemaWriter &schema) {
+  host_names(schema);
   schema.optional("last_sample", "string");
   schema.described("silent", "boolean", "nothing comes from it any more");
   nullable(schema, "silent_seconds", "number", "null: it is not silent, or nobody knows since when");
@@ -91,7 +95,14 @@ void about(view::SchemaWriter &schema) {
   schema.member("kind", [&] { schema.one_of(kKinds); });
   schema.member("engine", [&] { schema.json().member("type", "string"); }, false);
   schema.member("interval_seconds", [&] { schema.json().member("type", "number"); }, false);
-  schema.member("host", [&] { schema.object([&] { host(schema); }); }, false);
+  schema.member("host", [&] { schema.object([&] { host_names(schema); }); }, false);
+  schema.member(
+      "trouble",
+      [&] {
+        schema.nullable("string");
+        schema.json().member("description", "of a host: why there is no newer sample; null: there is");
+      },
+      false);
   schema.member(
       "fleet",
       [&] {
@@ -158,7 +169,6 @@ void fleet(view::SchemaWriter &schema) {
   schema.plain("engine", "string");
   schema.plain("interval_seconds", "number");
   schema.described("is_past", "boolean", "of a moment that was asked for");
-  nullable(schema, "asking_seconds", "integer", "how long the engine has not answered the question in flight");
   nullable(schema, "trouble", "string", "why there is nothing newer than time");
   nullable(schema, "warning", "string", "what is missing, in the engine's words");
   faults(schema);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "base/text.hpp"
 
@@ -26,15 +27,15 @@ std::string cookie_name(const http::Request &request) {
   return is_number ? fmt::format("gpulse_{}", port) : "gpulse";
 }
 
-std::optional<std::string_view> cookie(const http::Request &request) {
+// Several may have the name: one for each folder in which somebody has logged in, and the newest need not be the first.
+std::vector<std::string_view> cookies(const http::Request &request) {
   const auto name = cookie_name(request);
-  const auto field = request.header("cookie");
-  if (!field) return std::nullopt;
-  for (const auto part : split(*field, ';')) {
+  std::vector<std::string_view> found;
+  for (const auto part : split(request.header("cookie").value_or(""), ';')) {
     auto rest = trim(part);
-    if (next_piece(rest, '=') == name) return rest;
+    if (next_piece(rest, '=') == name) found.push_back(rest);
   }
-  return std::nullopt;
+  return found;
 }
 
 // Without a path it counts for the folder that the page lies in, whatever a proxy calls that.
@@ -62,18 +63,18 @@ std::string Sessions::begin(const http::Request &request, Reader reader, Monoton
 }
 
 std::optional<Reader> Sessions::find(const http::Request &request, Monotonic now) const {
-  const auto given = cookie(request);
-  if (!given) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  const auto found = sessions_.find(*given);
-  if (found == sessions_.end() || found->second.until <= now) return std::nullopt;
-  return found->second.reader;
+  for (const auto given : cookies(request)) {
+    const auto found = sessions_.find(given);
+    if (found != sessions_.end() && found->second.until > now) return found->second.reader;
+  }
+  return std::nullopt;
 }
 
 std::string Sessions::end(const http::Request &request) {
-  if (const auto given = cookie(request)) {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = sessions_.find(*given); found != sessions_.end()) sessions_.erase(found);
+  const std::lock_guard lock(mutex_);
+  for (const auto given : cookies(request)) {
+    if (const auto found = sessions_.find(given); found != sessions_.end()) sessions_.erase(found);
   }
   return set_cookie(request, "", std::chrono::seconds(0));
 }

@@ -40,6 +40,8 @@ struct Stream::Inbox {
 
 namespace {
 
+constexpr int kBusy = 5;  // seconds
+
 std::int64_t id_of(const Snapshot &sample) {
   return std::chrono::floor<std::chrono::milliseconds>(sample.time.time_since_epoch()).count();
 }
@@ -69,12 +71,6 @@ bool is_of(const Event &event, const Snapshot &part) {
 std::optional<std::int64_t> last_id(const http::Request &request) {
   const auto text = request.header("last-event-id");
   return text ? parse_integer<std::int64_t>(*text) : std::nullopt;
-}
-
-http::Response try_later(std::string_view message) {
-  auto response = http::error(503, message);
-  response.headers.emplace_back("Retry-After", "5");
-  return response;
 }
 
 }  // namespace
@@ -191,6 +187,9 @@ std::string Stream::greeting(const http::Request &request, const Line &line, con
   json.member("hostname", part.hostname);
   json.member("interval_seconds", Seconds(board_.pace().interval).count());
   json.member("time", iso8601_utc(time_of(newest)));
+  json.key("age_seconds");
+  const auto age = age_of(part.origin, time_of(newest), options_.now());
+  age ? json.value(age->count()) : json.null();
   json.key("missed_from");
   is_whole ? json.null() : json.value(iso8601_utc(time_of(std::clamp<std::int64_t>(*last, 0, newest))));
   json.end_object();
@@ -208,12 +207,14 @@ std::string Stream::greeting(const http::Request &request, const Line &line, con
 void Stream::open(const http::Request &request, bool sees_commands, const http::Answer &answer) {
   // Held until it is answered, so that no sample is published in between.
   const std::lock_guard lock(mutex_);
-  if (!newest_) return answer(try_later("there is no sample yet"));
+  // The thread may not have come to the first one.
+  if (!newest_) newest_ = greeted_ = board_.latest();
+  if (!newest_) return answer(try_later("there is no sample yet", kBusy));
   const auto part = part_asked_for(request, sees_commands);
   if (!part) return answer(refuse(part.error()));
   const auto sample = part->of(newest_);
   const auto line = line_for(*part, *sample);
-  if (!line) return answer(try_later(fmt::format("at most {} different streams at a time", options_.channels)));
+  if (!line) return answer(try_later(fmt::format("at most {} different streams at a time", options_.channels), kBusy));
   line->used = monotonic_now();
   answer({.content_type = "text/event-stream",
           .body = std::make_shared<const std::string>(greeting(request, *line, *sample)),
@@ -274,13 +275,17 @@ void Stream::work(const std::stop_token &stop) {
       // Whoever comes after this begins with this sample, and is not among those that it is published to.
       const std::lock_guard lock(mutex_);
       newest_ = sample;
+      // Every client there is began with it.
+      const bool is_known = std::exchange(greeted_, nullptr) == sample;
       const auto now = monotonic_now();
       forgotten = std::erase_if(lines_, [&](const auto &entry) {
         auto &line = *entry.second;
         if (line.channel->subscribers() > 0) line.used = now;
         return now - line.used > options_.linger;
       });
-      for (const auto &[key, line] : lines_) lines.push_back(line);
+      for (const auto &[key, line] : lines_) {
+        if (!is_known) lines.push_back(line);
+      }
     }
     if (forgotten > 0) trim_heap();
     for (const auto &line : lines) publish(*line, sample, news);

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,6 +27,7 @@ namespace gpulse::serve {
 
 struct StreamOptions {
   std::string version{};
+  std::function<WallTime()> now = wall_now;
   std::size_t channels = 64;                       // different filters at a time
   std::chrono::seconds linger{60};                 // of a channel without clients, so that one who comes back finds it
   std::size_t kept_samples = 120;                  // of a channel, for one who comes back
@@ -95,6 +97,7 @@ class Stream {
   std::atomic<std::uint64_t> samples_ = 0;
   std::mutex mutex_;  // guards these
   SnapshotPtr newest_;
+  SnapshotPtr greeted_;  // the first sample, where a client has it and the thread has not
   std::map<std::string, std::shared_ptr<Line>> lines_;
   std::jthread thread_;  // the last to be made and the first to end: it uses the rest
 };

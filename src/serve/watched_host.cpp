@@ -4,10 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "fleet/fleet_json_parts.hpp"
 #include "fleet/fleet_page.hpp"
+#include "fleet/host_past.hpp"
+#include "insight/catalogue.hpp"
 #include "serve/about.hpp"
+#include "serve/api_parts.hpp"
 #include "serve/engine_past.hpp"
 
 namespace gpulse::serve {
@@ -17,12 +22,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLongestQuestion = 10s;
-
-http::Response try_later(std::string_view message) {
-  auto response = http::error(503, message);
-  response.headers.emplace_back("Retry-After", "2");
-  return response;
-}
+constexpr auto kLongestPace = 5min;
+constexpr auto kPaceOver = 10min;  // what is looked at to learn it
+constexpr auto kSinceOver = 24h;
+constexpr auto kSinceStep = 1min;
 
 // Somebody waits for it.
 fleet::EngineOptions in_short(fleet::EngineOptions engine) {
@@ -37,6 +40,19 @@ std::chrono::seconds whole_seconds(std::chrono::nanoseconds time) {
 std::string_view name_of(const http::Request &request) {
   const std::string_view path = request.path;
   return path.starts_with(kApiPrefix) ? path.substr(kApiPrefix.size()) : std::string_view();
+}
+
+// Empty: it is about the machine.
+Text uuid_of(const Snapshot &sample, const insight::Finding &finding) {
+  if (finding.devices.empty()) return {};
+  const auto device = std::ranges::find(sample.devices, finding.devices.front(), &Device::id);
+  return device == sample.devices.end() || !device->identity ? Text() : device->identity->uuid;
+}
+
+// By the word that the engine has of it.
+bool is_called(const insight::Finding &finding, const Text &name) {
+  const auto known = insight::finding_named(name.str());
+  return known ? *known == finding.id : finding.id == insight::FindingId::unknown && finding.text == name.str();
 }
 
 bool is_of_samples(std::string_view name) {
@@ -64,14 +80,28 @@ Monotonic WatchedHost::used() {
   return used_;
 }
 
-http::Response WatchedHost::about(const http::Request &request) const {
+Text WatchedHost::trouble() const {
+  if (is_settled_ || monotonic_now() < begun_ + options_.patience) return trouble_;
+  return fmt::format("the engine at {} has not answered yet", Text(options_.engine.url.authority()));
+}
+
+http::Response WatchedHost::about(const http::Request &request) {
   return about_answer(request, options_.version, "host", [this](JsonWriter &json) {
     json.member("engine", Text(options_.engine.url.authority()).str());
     json.member("interval_seconds", Seconds(options_.interval).count());
+    // What never changes of it: how long it has been silent is told by the age of its newest sample.
     json.key("host");
     json.begin_object();
-    fleet::write_page_host(json, options_.host);
+    json.member("key", fleet::host_key(options_.host.instance));
+    json.member("name", options_.host.name.str());
+    json.member("instance", printable(options_.host.instance));
+    fleet::write_text(json, "cluster", options_.host.cluster.str());
+    json.member("exporter", word(options_.host.exporter));
     json.end_object();
+    {
+      const std::lock_guard lock(mutex_);
+      fleet::write_text(json, "trouble", trouble().str());
+    }
     json.member("fleet", "../../");
   });
 }
@@ -84,7 +114,7 @@ void WatchedHost::handle(const http::Request &request, bool sees_commands, const
     used_ = monotonic_now();
     if (needs_sample && !is_settled_) {
       const auto late = [place = Text(options_.engine.url.authority()), patience = options_.patience] {
-        return try_later(fmt::format("the engine at {} has not answered for {:g} s", place, Seconds(patience).count()));
+        return no_answer_yet(place, patience);
       };
       const auto in = in_time(timer_, used_ + options_.patience, answer, late);
       waiting_.push_back({.request = request, .sees_commands = sees_commands, .answer = in});
@@ -100,7 +130,7 @@ void WatchedHost::handle_now(const http::Request &request, bool sees_commands, c
   const bool is_past = request.parameter("from") || request.parameter("since");
   if (is_of_samples(name) && !is_past && board_.latest() == nullptr) {
     const std::lock_guard lock(mutex_);
-    return answer(try_later(trouble_.str()));
+    return answer(try_later(trouble().str()));
   }
   api_.handle(request, sees_commands, answer);
 }
@@ -115,34 +145,86 @@ void WatchedHost::run(const std::stop_token &stop) {
 }
 
 void WatchedHost::ask(fleet::HostAsker &asker, const std::stop_token &stop) {
-  auto sample = asker.sample(wall_now(), stop);
+  auto at = wall_now();
+  auto sample = asker.sample(at, stop);
   // Of one that is silent at least the last that was heard, with its own time.
-  const bool is_silent = sample && sample->snapshot == nullptr && newest_ == WallTime() && options_.host.last;
-  if (is_silent) sample = asker.sample(*options_.host.last + 1s, stop);
+  const bool is_silent = sample && sample->snapshot == nullptr;
+  if (is_silent && newest_ == WallTime() && options_.host.last) {
+    at = *options_.host.last + 1s;
+    sample = asker.sample(at, stop);
+  }
   if (stop.stop_requested()) return;
   if (!sample) return settle(sample.error().error.line());
-  if (sample->snapshot == nullptr) {
-    return settle(fmt::format("{} is silent: the engine has nothing of it any more", options_.host.name));
+  if (sample->snapshot != nullptr && sample->snapshot->time > newest_) {
+    pace_ = pace_at(asker, sample->snapshot->time, at, stop);
+    post(*sample, at, stop);
   }
-  if (sample->snapshot->time > newest_) post(*sample);
+  if (stop.stop_requested()) return;
+  if (is_silent) return settle(fmt::format("the engine has nothing new of {}", options_.host.name));
   settle({});
 }
 
-void WatchedHost::post(const fleet::HostSample &sample) {
-  newest_ = sample.snapshot->time;
+std::chrono::nanoseconds WatchedHost::pace_at(fleet::HostAsker &asker, WallTime taken, WallTime at,
+                                              const std::stop_token &stop) {
+  auto before = newest_;
+  if (before == WallTime()) {
+    const auto moments = asker.moments(at - kPaceOver, at, whole_seconds(options_.interval), stop);
+    if (!moments || moments->size() < 2) return options_.interval;
+    before = (*moments)[moments->size() - 2].taken;
+    taken = moments->back().taken;
+  }
+  return std::clamp<std::chrono::nanoseconds>(taken - before, options_.interval,
+                                              std::max<std::chrono::nanoseconds>(options_.interval, kLongestPace));
+}
+
+void WatchedHost::post(const fleet::HostSample &sample, WallTime at, const std::stop_token &stop) {
+  const auto is_same = [](const insight::Finding &a, const insight::Finding &b) {
+    // Those of another version have nothing but their text.
+    return a.id == b.id && a.devices == b.devices && a.text == b.text;
+  };
+  const auto &taken = sample.snapshot->time;
+  // Without a sample shortly before, it may have begun at any time.
+  const bool has_gap = newest_ == WallTime() || taken - newest_ > 3 * pace_;
+  newest_ = taken;
   std::vector<insight::LastingFinding> now;
+  bool asks_since = false;
   for (const auto &found : sample.findings) {
-    const auto before = std::ranges::find_if(lasting_, [&](const insight::LastingFinding &one) {
-      return one.finding.id == found.id && one.finding.devices == found.devices;
-    });
+    const auto before = std::ranges::find_if(lasting_, [&](const auto &one) { return is_same(one.finding, found); });
     const bool is_known = before != lasting_.end();
     now.push_back({.number = is_known ? before->number : ++last_number_, .finding = found});
-    if (is_known) now.back().finding.since = before->finding.since;
+    auto &finding = now.back().finding;
+    finding.confidence = std::numeric_limits<double>::quiet_NaN();
+    finding.since = is_known ? before->finding.since : has_gap ? WallTime() : taken;
+    asks_since = asks_since || (!is_known && has_gap);
   }
+  if (asks_since) learn_since(now, *sample.snapshot, at, stop);
   lasting_ = now;
   // Those who see the sample see its findings.
   board_.post(std::move(now));
-  board_.post(sample.snapshot, options_.interval);
+  board_.post(sample.snapshot, pace_);
+}
+
+void WatchedHost::learn_since(std::vector<insight::LastingFinding> &findings, const Snapshot &sample, WallTime at,
+                              const std::stop_token &stop) {
+  if (options_.host.exporter != fleet::Exporter::gpulse) return;
+  const auto first = at - kSinceOver;
+  const auto answer = fleet::Engine(in_short(options_.engine))
+                          .range(fleet::findings_query(place_of(options_.host)), first, at, kSinceStep, stop);
+  if (!answer) return;
+  const auto stretches = fleet::finding_stretches(*answer, first, at, kSinceStep);
+  for (auto &[number, over, finding] : findings) {
+    if (finding.since != WallTime()) continue;
+    const auto uuid = uuid_of(sample, finding);
+    const auto found = std::ranges::find_if(stretches, [&](const fleet::FindingStretch &one) {
+      return !one.end && one.uuid == uuid && is_called(finding, one.id);
+    });
+    // One that was there at no step has begun since the last of them.
+    if (found == stretches.end()) {
+      finding.since = sample.time;
+    } else if (found->begin) {
+      finding.since = *found->begin;
+    }
+  }
 }
 
 void WatchedHost::settle(Text trouble) {

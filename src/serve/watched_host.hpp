@@ -48,24 +48,32 @@ class WatchedHost {
     http::Answer answer;
   };
 
-  http::Response about(const http::Request &request) const;
+  http::Response about(const http::Request &request);
+  // Why there is nothing newer; empty: there is. With the mutex held.
+  Text trouble() const;
   void handle_now(const http::Request &request, bool sees_commands, const http::Answer &answer);
   void run(const std::stop_token &stop);
   void ask(fleet::HostAsker &asker, const std::stop_token &stop);
-  void post(const fleet::HostSample &sample);
+  // How far apart its samples are.
+  std::chrono::nanoseconds pace_at(fleet::HostAsker &asker, WallTime taken, WallTime at, const std::stop_token &stop);
+  void post(const fleet::HostSample &sample, WallTime at, const std::stop_token &stop);
+  void learn_since(std::vector<insight::LastingFinding> &findings, const Snapshot &sample, WallTime at,
+                   const std::stop_token &stop);
   void settle(Text trouble);
 
   const WatchedHostOptions options_;
+  const Monotonic begun_ = monotonic_now();
   Board board_;
   Api api_;
   // Of the thread alone
   WallTime newest_{};
+  std::chrono::nanoseconds pace_{0};
   std::vector<insight::LastingFinding> lasting_;
   std::uint64_t last_number_ = 0;
 
   std::mutex mutex_;  // guards these
   bool is_settled_ = false;
-  Text trouble_;  // why there is nothing newer
+  Text trouble_;
   Monotonic used_ = monotonic_now();
   std::vector<Waiting> waiting_;
   Timer &timer_;

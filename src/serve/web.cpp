@@ -10,10 +10,14 @@
 
 #include "base/json_writer.hpp"
 #include "base/log.hpp"
+#include "http/target.hpp"
+#include "serve/api_parts.hpp"
 
 namespace gpulse::serve {
 
 namespace {
+
+constexpr std::string_view kLogin = "/login", kLogout = "/logout";
 
 http::Response version_answer(const std::string &version) {
   std::string text;
@@ -78,11 +82,11 @@ void Web::add_routes() {
   const auto log_in = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
     access_.log_in(request, answer);
   };
-  common_.add({.path = "/login", .handle = log_in, .is_public = true, .takes_post = true});
+  common_.add({.path = std::string(kLogin), .handle = log_in, .is_public = true, .takes_post = true});
   const auto log_out = [this](const http::Request &request, const Reader &, const http::Answer &answer) {
     answer(access_.log_out(request));
   };
-  common_.add({.path = "/logout", .handle = log_out, .takes_post = true});
+  common_.add({.path = std::string(kLogout), .handle = log_out, .takes_post = true});
   routes_.add(
       {.path = "/healthz",
        .handle = [this](const http::Request &, const Reader &, const http::Answer &answer) { answer(site_->health()); },
@@ -126,9 +130,18 @@ Result<void> Web::reload(WebOptions options) {
 
 namespace {
 
-// All addresses in the page are relative: they need the slash.
+// All addresses in the page are relative: they need the slash. A name alone could be read as the address of another
+// site.
 http::Response with_slash(std::string_view path) {
-  return {.status = 303, .headers = {{"Location", std::string(path.substr(path.rfind('/') + 1)) + "/"}}};
+  const auto name = http::percent_encoded(path.substr(path.rfind('/') + 1));
+  return {.status = 303, .headers = {{"Location", "./" + name + "/"}}};
+}
+
+// Who logs in does so for all folders: a cookie counts for the one that gave it, and what lies below.
+http::Response to_root(std::string_view folder, std::string_view rest) {
+  std::string place;
+  for (auto up = std::ranges::count(folder, '/'); up > 0; --up) place += "../";
+  return {.status = 307, .headers = {{"Location", place + std::string(rest.substr(1))}}};
 }
 
 }  // namespace
@@ -148,6 +161,7 @@ void Web::handle_below_base(const http::Request &request, const http::Answer &an
   const auto folder = site_->folder(request.path);
   const auto rest = request.path.substr(folder.size());
   if (rest.empty()) return answer(with_slash(folder));
+  if (!folder.empty() && (rest == kLogin || rest == kLogout)) return answer(to_root(folder, rest));
   if (const auto *common = common_.find(rest); common != nullptr) {
     auto below = request;
     below.path = rest;
@@ -175,9 +189,7 @@ void Web::run(const Route &route, const http::Request &request, const Reader &re
   if (auto refusal = refuse_method(route, request.method)) return answer(std::move(*refusal));
   if (!route.is_slow) return route.handle(request, reader, answer);
   if (slow_.post([&route, request, reader, answer] { route.handle(request, reader, answer); })) return;
-  auto busy = http::error(503, "too many requests wait for the history");
-  busy.headers.emplace_back("Retry-After", "1");
-  answer(std::move(busy));
+  answer(try_later("too many requests wait for the history", 1));
 }
 
 }  // namespace gpulse::serve

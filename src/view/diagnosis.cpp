@@ -130,8 +130,13 @@ void write_finding_members(JsonWriter &json, const Finding &finding, WallTime or
   json.begin_array();
   for (const auto pid : finding.pids) json.value(pid);
   json.end_array();
-  if (clock) json.member("since", iso8601_utc(finding.since));
-  json.member("since_seconds", seconds_from(origin, finding.since));
+  const bool has_since = finding.since != WallTime();
+  if (clock) {
+    json.key("since");
+    has_since ? json.value(iso8601_utc(finding.since)) : json.null();
+  }
+  json.key("since_seconds");
+  has_since ? json.value(seconds_from(origin, finding.since)) : json.null();
   json.member("until_seconds", seconds_from(origin, finding.until));
   json.key("lost_share");
   if (finding.lost_share) {

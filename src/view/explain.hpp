@@ -14,8 +14,8 @@
 namespace gpulse::view {
 
 // A metric by key, by nvidia-smi's name or by Prometheus name, all scopes that have it; a label of the tables and of
-// the live view; a finding, or a remark about a GPU of a fleet, by its word or an alias; a word on nvidia-smi's screen; a value of a state. A name that is
-// none names the nearest.
+// the live view; a finding, or a remark about a GPU of a fleet, by its word or an alias; a word on nvidia-smi's screen;
+// a value of a state. A name that is none names the nearest.
 Result<std::string> explain(std::string_view name, const term::Style &style);
 std::string explain_metric(const Metric &metric, const term::Style &style);
 std::string explain_finding(const insight::FindingKind &kind, const term::Style &style);

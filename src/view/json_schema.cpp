@@ -154,15 +154,18 @@ void write_finding_schema(SchemaWriter &schema) {
   for (const auto &kind : insight::finding_kinds()) words.push_back(kind.word);
   schema.member("id", [&] { schema.one_of(words); });
   schema.member("severity", [&] { schema.one_of(kSeverities); });
-  schema.plain("confidence", "number");
+  const auto told = [&](std::string_view name, std::string_view type, std::string_view description) {
+    schema.member(name, [&] {
+      json.member("description", description);
+      schema.nullable(type);
+    });
+  };
+  told("confidence", "number", "from 0 to 1; null: not told, as by a metrics engine");
   schema.plain("estimated", "boolean");
   list_of("devices", "string");
   list_of("pids", "integer");
-  schema.reference("since", "time");
-  schema.member("since_seconds", [&] {
-    json.member("description", "from the sample's time, so that the past is negative");
-    json.member("type", "number");
-  });
+  told("since", "string", "null: not known, as of a host that only a metrics engine tells of");
+  told("since_seconds", "number", "from the sample's time, so that the past is negative");
   schema.plain("until_seconds", "number");
   schema.optional("lost_share", "number");
   schema.plain("text", "string");

@@ -55,18 +55,27 @@ export async function logOut(): Promise<void> {
 
 export const timeOf = (sample: Sample): number => Date.parse(sample.time) / 1000;
 
+export interface Anew<T> {
+  body: T | null; // null: it is what it was
+  tag: string;
+  date: number; // by the server's clock, in seconds since 1970; not a number: it does not say
+  asking: number | null; // seconds for which an engine has not answered what comes next
+}
+
 /** What an address answers now, unless it is what it was: `tag` is the last answer's. */
 export async function askAnew<T>(
   path: string,
   parameters: readonly (readonly [string, string])[],
   tag: string,
   signal: AbortSignal,
-): Promise<{ body: T; tag: string } | null> {
+): Promise<Anew<T>> {
   const query = new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
   const headers = tag ? { ...kHeaders, "If-None-Match": tag } : kHeaders;
   const answer = await fetch(`api/v1/${path}?${query}`, { headers, cache: "no-store", signal });
-  if (answer.status === 304) return null;
+  const asking = answer.headers.get("X-Gpulse-Asking-Seconds");
+  const about = { date: Date.parse(answer.headers.get("Date") ?? "") / 1000, asking: asking === null ? null : Number(asking) };
+  if (answer.status === 304) return { body: null, tag, ...about };
   const body = (await answer.json()) as T & { error?: { message: string } };
   if (!answer.ok) throw new ApiError(answer.status, body.error?.message ?? answer.statusText);
-  return { body, tag: answer.headers.get("ETag") ?? "" };
+  return { body, tag: answer.headers.get("ETag") ?? "", ...about };
 }

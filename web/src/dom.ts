@@ -31,6 +31,13 @@ export function fill(parent: Element, ...children: Child[]): void {
   add(parent, ...children);
 }
 
+/** As fill; what had the focus has it again, where it is still there by its data-key. */
+export function refill(parent: Element, ...children: Child[]): void {
+  const key = parent.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset["key"] : undefined;
+  fill(parent, ...children);
+  if (key !== undefined) [...parent.querySelectorAll<HTMLElement>("[data-key]")].find((one) => one.dataset["key"] === key)?.focus({ preventScroll: true });
+}
+
 /** Changes the page only where the text is another one. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;

@@ -2,7 +2,7 @@
 
 import { h } from "./dom";
 import type { Model } from "./model";
-import { moment } from "./time";
+import { moment, type Zone } from "./time";
 import type { Finding, FindingSpan, GpuEvent } from "./types";
 
 const severityWord = (severity: string): string =>
@@ -45,6 +45,9 @@ export function findingCard(model: Model, finding: Grouped, look: () => void): H
     const words = metrics.get(key)?.help ?? key.replace(/_/g, " ");
     return h("li", {}, `${words}: ${typeof value === "number" ? +value.toFixed(1) : String(value)}`);
   });
+  const kind = metrics.findings.find(({ id }) => id === finding.id);
+  // An engine has no evidence, and so no advice that is made of it.
+  const advice = finding.advice.length ? finding.advice : (kind?.fix ?? []);
   const where = finding.devices.length ? `GPU ${listed(finding.devices)}` : "this machine";
   return h(
     "article",
@@ -54,32 +57,39 @@ export function findingCard(model: Model, finding: Grouped, look: () => void): H
       {},
       h("span", { class: "severity" }, severityWord(finding.severity)),
       h("h3", {}, finding.title),
-      h("button", { type: "button", onclick: look, title: "Mark its time in the plots" }, `since ${moment(Date.parse(finding.since) / 1000, model.state.zone)}`),
+      finding.since === null
+        ? h("span", { class: "dim" }, "since when is not known")
+        : h("button", { type: "button", onclick: look, title: "Mark its time in the plots" }, `since ${moment(Date.parse(finding.since) / 1000, model.state.zone)}`),
     ),
     h("p", {}, h("b", {}, `${where}: `), finding.text, finding.figuresOf ? ` (the figures are those of GPU ${finding.figuresOf}).` : "."),
     finding.cost ? h("p", { class: "cost" }, `Costs ${finding.cost}.`) : null,
     h(
       "details",
       {},
-      h("summary", {}, "What to try, and the evidence"),
-      h("ul", { class: "advice" }, ...finding.advice.map((one) => h("li", {}, ...prose(one)))),
-      h("ul", { class: "evidence" }, h("li", {}, `Confidence: ${Math.round(100 * finding.confidence)} %`), ...evidence),
+      h("summary", {}, evidence.length ? "What to try, and the evidence" : "What to try"),
+      h("ul", { class: "advice" }, ...advice.map((one) => h("li", {}, ...prose(one)))),
+      h("ul", { class: "evidence" }, finding.confidence === null ? null : h("li", {}, `Confidence: ${Math.round(100 * finding.confidence)} %`), ...evidence),
     ),
   );
+}
+
+/** Of one that was there before, only that is known. */
+export function stretchWords({ begin, end }: Pick<FindingSpan, "begin" | "end">, from: number, zone: Zone): string {
+  const first = begin === null ? `before ${moment(from, zone)}` : moment(Date.parse(begin) / 1000, zone);
+  return `${first} – ${end ? moment(Date.parse(end) / 1000, zone) : "now"}`;
 }
 
 /** One of the past: the evidence is gone, what the kind of finding means and what helps is not. */
 export function pastCard(model: Model, span: FindingSpan): HTMLElement {
   const kind = model.table.findings.find(({ id }) => id === span.id);
-  const begin = moment(Date.parse(span.begin) / 1000, model.state.zone);
-  const end = span.end ? moment(Date.parse(span.end) / 1000, model.state.zone) : "now";
+  const stretch = stretchWords(span, model.span().from, model.state.zone);
   // The event's text names the finding, too, and where it concerns several, the GPUs.
   const [, several, text] = /^[\w-]+(?: on ([^:]*))?: (.*)$/s.exec(span.text) ?? [null, "", span.text];
   const where = deviceName(model, span.device) || several;
   return h(
     "article",
     { class: `finding ${span.severity ?? ""}`, "data-finding": span.id },
-    h("header", {}, h("h3", {}, span.title), h("span", { class: "dim" }, `${begin} – ${end}`)),
+    h("header", {}, h("h3", {}, span.title), h("span", { class: "dim" }, stretch)),
     h("p", {}, where ? h("b", {}, `${where}: `) : null, text, "."),
     kind
       ? h(

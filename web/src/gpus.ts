@@ -142,7 +142,7 @@ export class GpuRows {
       }
     }
     this.updateNotice(cells.notice, device);
-    setText(cells.users, users || (this.model.tellsProcesses ? "" : "not told"));
+    setText(cells.users, users || this.holders(device.uuid));
   }
 
   private updateNotice(cell: HTMLElement, device: Device): void {
@@ -168,6 +168,12 @@ export class GpuRows {
       tile.title = label;
       tile.setAttribute("aria-label", label);
     }
+  }
+
+  /** Of a host of a fleet, by whom but not by which processes. */
+  private holders(uuid: string): string {
+    const { holders, tellsProcesses } = this.model;
+    return tellsProcesses ? "" : (holders.get(uuid) ?? (holders.size ? "" : "not told"));
   }
 
   /** "ann 2, bob" */

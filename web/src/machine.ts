@@ -2,7 +2,7 @@
 
 import { colorOf } from "./colors";
 import { Details } from "./details";
-import { add, fill, h, setClass, setText } from "./dom";
+import { add, fill, h, refill, setClass, setText } from "./dom";
 import { csv, picture, save } from "./export";
 import { eventList, findingCard, grouped, pastCard } from "./findings";
 import { GpuRows } from "./gpus";
@@ -10,8 +10,9 @@ import { logoutButton, showLogin } from "./login";
 import { Model, type Change } from "./model";
 import { ProcessTable } from "./processes";
 import { parseState, writeState, type State, type View } from "./state";
+import { statusOf } from "./status";
 import type { Table } from "./table";
-import { duration, kRanges, moment, zoneName } from "./time";
+import { kRanges, moment, zoneName } from "./time";
 import { changeTheme, onSystemTheme, theme } from "./theme";
 import { Timeline } from "./timeline";
 import type { About, Metric } from "./types";
@@ -37,14 +38,18 @@ export class MachinePage {
   private readonly before: (State["span"] | null)[] = [];
 
   constructor(tableOfMetrics: Table, private readonly about: About) {
-    this.model = new Model(tableOfMetrics, parseState(location.hash), (what) => this.changed(what), about.kind !== "host");
+    this.model = new Model(tableOfMetrics, parseState(location.hash), (what) => this.changed(what), about);
     addEventListener("hashchange", () => this.goTo(parseState(location.hash)));
     addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("visibilitychange", () => {
+      this.model.look(!document.hidden);
       if (!document.hidden) this.changed("span");
     });
     onSystemTheme(() => this.build());
-    setInterval(() => this.updateStatus(), 1000);
+    setInterval(() => {
+      this.model.checkSilence();
+      this.updateStatus();
+    }, 1000);
     this.build();
     this.model.connect();
     // For the bench: what an update takes is measured where it is done.
@@ -71,10 +76,7 @@ export class MachinePage {
   }
 
   private readonly zoom = (from: number, to: number): void => {
-    // Plots that share a cursor all tell of the one drag.
-    const { span } = this.model.state;
-    if (span && Math.abs(span.from - from) + Math.abs(span.to - to) < (to - from) / 50) return;
-    this.before.push(span);
+    this.before.push(this.model.state.span);
     const least = Math.max(to - from, 5);
     this.set({ span: { from, to: from + least } });
   };
@@ -138,14 +140,14 @@ export class MachinePage {
     const { about } = this;
     const { state } = this.model;
     const tab = (view: View, name: string): HTMLElement =>
-      h("a", { href: writeState({ ...state, view, gpu: "" }), "aria-current": state.view === view ? "page" : null }, name);
+      h("a", { href: writeState({ ...state, view, gpu: "" }), "data-key": view, "aria-current": state.view === view ? "page" : null }, name);
     const ranges = kRanges.map(([word]) =>
-      h("button", { type: "button", "aria-pressed": String(!state.span && state.range === word), onclick: () => this.set({ range: word, span: null }) }, word),
+      h("button", { type: "button", "data-key": word, "aria-pressed": String(!state.span && state.range === word), onclick: () => this.set({ range: word, span: null }) }, word),
     );
     const dark = theme() === "dark";
     const tool = (name: string, title: string, press: () => void): HTMLElement =>
-      h("button", { type: "button", title, onclick: press }, name);
-    fill(
+      h("button", { type: "button", "data-key": title, title, onclick: press }, name);
+    refill(
       bar,
       h("div", { class: "first" },
         h("strong", { class: "logo" }, "gpulse"),
@@ -253,23 +255,12 @@ export class MachinePage {
     const name = this.about.host?.name ?? sample?.hostname ?? "";
     setText(this.host, `${name}${sample?.origin ? ` (${sample.origin})` : ""}`);
     document.title = name ? `${name} – gpulse` : "gpulse";
-    const silence = model.silence;
-    const isSilent = silence > Math.max(5, 4 * model.interval);
-    const word =
-      model.link === "lost" && sample && !isSilent
-        ? "connecting again"
-        : model.link === "lost"
-        ? `${this.about.kind === "host" ? "gpulse" : "The agent"} does not answer${sample ? ` since ${duration(silence)}` : ""}; trying again`
-        : isSilent
-          ? `No sample since ${duration(silence)}`
-          : model.isOld
-            ? "The agent was updated: load the page again"
-            : model.link === "live"
-              ? "live"
-              : "connecting";
+    const [word, tone] = statusOf(model);
     setText(this.status, word);
-    setClass(this.status, "bad", (model.link === "lost" && !sample) || isSilent);
-    setClass(this.status, "good", word === "live");
+    setClass(this.status, "bad", tone === "bad");
+    setClass(this.status, "good", tone === "good");
+    // What stands there is of a while ago.
+    for (const part of [this.tiles, this.rows?.element]) if (part) setClass(part, "stale", tone === "bad");
     const { from, to } = model.span();
     setText(this.clock, `${moment(from, model.state.zone)} – ${moment(to, model.state.zone)} · ${zoneName(model.state.zone, to)}`);
   }
@@ -341,7 +332,7 @@ export class MachinePage {
     // A card that somebody has opened stays open.
     const opened = new Set([...this.findings.querySelectorAll("details[open]")].map((one) => one.closest("article")?.dataset["finding"]));
     fill(this.findings, ...grouped(all).map((finding) => {
-      const card = findingCard(this.model, finding, () => this.timeline?.look(Date.parse(finding.since) / 1000, this.model.now()));
+      const card = findingCard(this.model, finding, () => finding.since && this.timeline?.look(Date.parse(finding.since) / 1000, this.model.now()));
       if (opened.has(String(finding.number))) card.querySelector("details")?.setAttribute("open", "");
       return card;
     }));

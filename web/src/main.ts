@@ -10,18 +10,30 @@ import { showLogin } from "./login";
 import { MachinePage } from "./machine";
 import { Table } from "./table";
 import { applyTheme } from "./theme";
+import { capital, ended } from "./sentences";
 import type { About, FindingKind, Metric } from "./types";
 
 const kRetryMs = 3000;
 
 const kMachine: About = { kind: "machine" };
 
+/** Whether this is the page of a fleet's host: its fleet is two folders above. */
+const isBelowFleet = /\/host\/[^/]+\/[^/]*$/.test(location.pathname);
+
+/** Not while nobody looks. */
+function again(): void {
+  setTimeout(() => {
+    if (!document.hidden) void start();
+    else document.addEventListener("visibilitychange", () => void start(), { once: true });
+  }, kRetryMs);
+}
+
 async function start(): Promise<void> {
   applyTheme();
   try {
     const [about, found] = await Promise.all([
       ask<About>("about").catch((error: unknown) => {
-        if (error instanceof ApiError && error.status === 404) return kMachine;
+        if (error instanceof ApiError && error.status === 404 && !isBelowFleet) return kMachine;
         throw error;
       }),
       ask<{ metrics: Metric[]; findings: FindingKind[] }>("metrics-table"),
@@ -34,9 +46,14 @@ async function start(): Promise<void> {
       await showLogin();
       return;
     }
-    const why = error instanceof ApiError ? error.message : "it does not answer";
-    fill(document.getElementById("main") as HTMLElement, h("p", { class: "wait" }, `gpulse cannot be asked: ${why}. Trying again…`));
-    setTimeout(() => void start(), kRetryMs);
+    const main = document.getElementById("main") as HTMLElement;
+    if (error instanceof ApiError && error.status === 404 && isBelowFleet) {
+      fill(main, h("p", { class: "wait" }, `${capital(ended(error.message))} `, h("a", { href: "../../" }, "To the fleet")));
+      return;
+    }
+    const why = error instanceof ApiError ? capital(ended(error.message)) : "gpulse does not answer.";
+    fill(main, h("p", { class: "wait" }, `${why} Trying again…`));
+    again();
   }
 }
 

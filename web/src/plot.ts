@@ -51,6 +51,9 @@ const kDescribeMs = 10_000;
 const kClickMs = 250;
 const kSyncKey = "gpulse";
 
+/** Where the pointer went down last: plots that share a cursor all have the selection of one drag. */
+let pressed: Plot | null = null;
+
 export class Plot {
   readonly element: HTMLElement;
   private readonly area = h("div", { class: "plot-area" });
@@ -81,6 +84,7 @@ export class Plot {
       clearTimeout(this.clicked);
       this.widen();
     });
+    this.area.addEventListener("mousedown", () => (pressed = this));
     this.area.addEventListener("click", () => this.click());
     this.area.addEventListener("keydown", (event) => this.key(event));
     this.element = h("section", { class: "plot", "data-plot": id }, h("header", {}, title, badge), this.area);
@@ -347,6 +351,10 @@ export class Plot {
 
   private select(u: uPlot): void {
     if (u.select.width < 5) return;
+    if (pressed !== this) {
+      u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+      return;
+    }
     this.dragged = performance.now();
     const from = u.posToVal(u.select.left, "x");
     const to = u.posToVal(u.select.left + u.select.width, "x");

@@ -1,9 +1,11 @@
 // The agent's stream: opened again by itself whenever it breaks. In the shared worker, or in the page where there is no
 // such worker.
 
+import { nowMs } from "./clock";
+
 export type Message =
-  | { kind: "open" | "lost" }
-  | { kind: "hello" | "sample" | "event" | "finding" | "finding_ended"; data: string };
+  | { kind: "lost" }
+  | { kind: "hello" | "sample" | "event" | "finding" | "finding_ended"; data: string; at: number }; // when it came
 
 const kKinds = ["hello", "sample", "event", "finding", "finding_ended"] as const;
 const kRetryMs = 2000;
@@ -28,6 +30,13 @@ export class Stream {
     this.open();
   }
 
+  /** Until somebody wants it again. */
+  close(): void {
+    this.source?.close();
+    this.source = this.hello = this.sample = null;
+    this.findings.clear();
+  }
+
   greeting(): Message[] {
     return [this.hello, this.sample, ...this.findings.values()].filter((message): message is Message => message !== null);
   }
@@ -47,12 +56,12 @@ export class Stream {
     };
     for (const kind of kKinds) {
       source.addEventListener(kind, (event) => {
-        if (this.source === source) this.take({ kind, data: (event as MessageEvent<string>).data });
+        if (this.source === source) this.take({ kind, data: (event as MessageEvent<string>).data, at: nowMs() });
       });
     }
   }
 
-  private take(message: Message): void {
+  private take(message: Exclude<Message, { kind: "lost" }>): void {
     if (message.kind === "hello") {
       this.hello = message;
       this.findings.clear();

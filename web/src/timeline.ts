@@ -5,6 +5,7 @@ import { h, fill, setText } from "./dom";
 import { deviceName, pastCard, toneOf } from "./findings";
 import { lanes, replaceLanes, type Bar, type Lane } from "./lanes";
 import type { Known, Model } from "./model";
+import { ownerWords } from "./owners";
 import { kMostLines, Plot, type Band } from "./plot";
 import { rangeSeconds } from "./time";
 import { deviceOf, type FindingSpan } from "./types";
@@ -95,7 +96,8 @@ export class Timeline {
   }
 
   private say(): void {
-    const { hasHistory, trouble, curves, tier, isLive, state } = this.model;
+    const { hasHistory, curves, tier, isLive, state } = this.model;
+    const trouble = this.model.trouble || this.model.troubleOfPast;
     const step = curves.step;
     const detail = tier ? `One point stands for ${step >= 60 ? `${step / 60} min` : `${step} s`}.` : "";
     const none = curves.times.length === 0 || this.plots.length === 0 ? " Nothing is known of this time." : "";
@@ -105,7 +107,7 @@ export class Timeline {
     setText(
       this.note,
       trouble
-        ? `The history could not be read: ${trouble}.`
+        ? `The history could not be read: ${trouble}.${this.model.isMissing ? " Trying again." : ""}`
         : hasHistory
           ? `${isLive ? "" : "What stands above is of now. "}${detail}${short}${none} Drag over a plot to zoom in, double-click to zoom out.`
           : "This agent keeps no history: the plots begin when the page was opened.",
@@ -231,7 +233,7 @@ export class Timeline {
     const findings = new Map<string, Bar[]>();
     for (const span of model.spans) {
       if (!of(span.device)) continue;
-      const begin = Date.parse(span.begin) / 1000;
+      const begin = span.begin === null ? from : Date.parse(span.begin) / 1000;
       const end = span.end ? Date.parse(span.end) / 1000 : to;
       if (end < from || begin > to) continue;
       const where = deviceName(model, span.device) || "several";
@@ -243,14 +245,39 @@ export class Timeline {
     const byName = [...findings].map(([name, bars]) => ({ name, bars })).sort(order);
     if (!model.hasHistory) return;
     replaceLanes(this.strips, lanes("Findings", byName.slice(0, kMostLanes), from, to, "Nothing was found in this time."));
-    const holders = this.processLanes(from, to);
-    replaceLanes(this.holders, lanes("Who held which GPU", holders, from, to, model.tellsProcesses ? "Nobody used a GPU in this time." : "Not told: the engine has nothing of who held them."));
+    const holders = model.tellsProcesses ? this.processLanes(from, to) : this.ownerLanes(from, to);
+    replaceLanes(this.holders, lanes("Who held which GPU", holders, from, to, model.tellsProcesses ? "Nobody used a GPU in this time." : "The engine tells of nobody who held a GPU in this time."));
   }
 
   private choose(span: FindingSpan, from: number, to: number): void {
     this.focus = { from, to };
     fill(this.card, pastCard(this.model, span));
     this.draw();
+  }
+
+  /** Of a host of a fleet: who, and not by which processes. */
+  private ownerLanes(from: number, to: number): Lane[] {
+    const { model } = this;
+    const chosen = new Set(model.chosen().map(({ uuid }) => uuid));
+    const by = new Map<string, Bar[]>();
+    const people: string[] = [];
+    for (const held of model.held) {
+      if (!chosen.has(held.device)) continue;
+      const name = deviceName(model, held.device);
+      const text = ownerWords(held);
+      const who = held.user ?? text;
+      if (!people.includes(who)) people.push(who);
+      const bar: Bar = {
+        from: held.begin === null ? from : Date.parse(held.begin) / 1000,
+        to: held.end === null ? to : Date.parse(held.end) / 1000,
+        text: text || "somebody",
+        title: name,
+        tone: "who",
+        color: colorOf(people.indexOf(who)),
+      };
+      by.set(name, [...(by.get(name) ?? []), bar]);
+    }
+    return inOrder(by, from, to);
   }
 
   private processLanes(from: number, to: number): Lane[] {
@@ -275,9 +302,12 @@ export class Timeline {
       bars.push({ from: first, to: end, text: label, title: `GPU ${id}, pid ${process.pid}`, tone: "who", color: colorOf(people.indexOf(who)) });
       by.set(id, bars);
     }
-    return [...by]
-      .map(([id, bars]) => ({ name: `GPU ${id}`, bars: bars.filter((bar) => bar.to >= from && bar.from <= to) }))
-      .sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }))
-      .slice(0, kMostLanes);
+    return inOrder(new Map([...by].map(([id, bars]) => [`GPU ${id}`, bars])), from, to);
   }
 }
+
+const inOrder = (by: ReadonlyMap<string, Bar[]>, from: number, to: number): Lane[] =>
+  [...by]
+    .map(([name, bars]) => ({ name, bars: bars.filter((bar) => bar.to >= from && bar.from <= to) }))
+    .sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }))
+    .slice(0, kMostLanes);

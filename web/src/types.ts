@@ -1,5 +1,7 @@
 // What the API answers, as docs/openapi.json describes it.
 
+import type { Owner } from "./owners";
+
 export type Raw = number | string | string[] | null;
 
 export interface Metric {
@@ -63,6 +65,13 @@ export interface Process {
 
 export const deviceOf = (process: Process): string => process.device_id ?? process.id ?? "";
 
+/** Who held a GPU from when to when, as an engine tells it; null: before the span, after it. */
+export interface Held extends Owner {
+  device: string;
+  begin: string | null;
+  end: string | null;
+}
+
 export interface Sample {
   time: string;
   hostname: string;
@@ -86,10 +95,10 @@ export interface Finding {
   id: string;
   title: string;
   severity: string;
-  confidence: number;
+  confidence: number | null; // an engine does not tell
   devices: string[];
   pids: number[];
-  since: string;
+  since: string | null; // not known
   cost: string | null;
   text: string;
   evidence: Record<string, number>;
@@ -102,7 +111,7 @@ export interface FindingSpan {
   severity?: string;
   devices?: string[];
   device?: string | null;
-  begin: string;
+  begin: string | null; // before the span that was asked for
   end: string | null;
   lasts: boolean;
   text: string;
@@ -132,5 +141,6 @@ export interface About {
   engine?: string;
   interval_seconds?: number;
   host?: { name: string; exporter: string };
+  trouble?: string | null; // of a host: why there is no newer sample
   fleet?: string; // where the fleet's page is
 }

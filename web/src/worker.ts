@@ -1,5 +1,5 @@
 // One stream for all tabs of a browser, which has only six connections to one host: a shared worker has it open and hands
-// on what comes. It runs for as long as a tab does.
+// on what comes. It runs for as long as a tab does, and has the stream for as long as a tab wants it.
 
 import { Stream } from "./stream";
 
@@ -15,6 +15,7 @@ scope.onconnect = (event) => {
   port.onmessage = ({ data }: MessageEvent<{ wants?: string[]; base?: string; bye?: boolean }>) => {
     if (data.bye) {
       ports.delete(port);
+      if (!ports.size) stream.close();
       return;
     }
     if (data.wants && data.base) {

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cellAt, cellBeyond, layoutOf, lookOf, markOf, orderedCells } from "../src/fleet/cells";
+import { cellAt, cellBeyond, cellOfGpu, layoutOf, lookOf, markOf, orderedCells } from "../src/fleet/cells";
 import { parseFilter, toggleFilter } from "../src/fleet/filter";
 import { linesOf, windowOf } from "../src/fleet/lines";
 import { noticesOf } from "../src/fleet/notices";
 import { kFleetStart, parseFleetState, writeFleetState } from "../src/fleet/state";
-import { wrongs } from "../src/fleet/tiles";
+import { FleetModel } from "../src/fleet/model";
+import { isAllTold, wrongs } from "../src/fleet/tiles";
 import type { Amounts, Fleet, Group } from "../src/fleet/types";
 import { Words } from "../src/fleet/words";
 import { Table } from "../src/table";
@@ -13,7 +14,7 @@ import type { Metric } from "../src/types";
 
 const totals: Amounts = {
   hosts: 2, silent_hosts: 0, gpus: 4, held: 2, held_known: 3, held_but_idle: 1, lost: 1, not_responding: 0, gone: 0, asleep: 0, silent: 0,
-  with_driver_errors: 0, with_problems: 0, with_notes: 0, utilization_percent: 50, true_activity_percent: null, power_watts: null,
+  with_driver_errors: 0, with_problems: 0, with_notes: 0, with_remarks: 0, utilization_percent: 50, true_activity_percent: null, power_watts: null,
   hottest_celsius: null, wasted_gpus: null,
 };
 
@@ -21,7 +22,7 @@ const group = (name: string, gpus: number[]): Group => ({ ...totals, kind: "name
 
 /** Two hosts: the first with a GPU at work, one that is idle and one of two instances; the second with a lost one. */
 const fleet: Fleet = {
-  time: "2026-11-17T10:00:00.000Z", engine: "engine:9090", interval_seconds: 15, is_past: false, trouble: null, asking_seconds: null,
+  time: "2026-11-17T10:00:00.000Z", engine: "engine:9090", interval_seconds: 15, is_past: false, trouble: null,
   warning: null, faults: [], by: "host", sort: "health", totals,
   hosts: [
     { key: "a", name: "a", instance: "a:9837", cluster: null, exporter: "gpulse", last_sample: null, silent_seconds: null },
@@ -116,16 +117,113 @@ test("what is not known is a dash, and what nobody tells is not nobody", () => {
   assert.deepEqual(words.gpuCells(5), ["lost, XID 79", "", "–", "–", "–", "–", "–", "–", "", "not told"]);
   assert.deepEqual(words.cell(2, 1).find(([name]) => name === "held by"), ["held by", "nobody"]);
   assert.equal(words.held(totals, 4), "2 of 3");
-  assert.deepEqual(wrongs(totals).map(([, text]) => text), ["1 lost", "1 held but idle"]);
+});
+
+test("what is wrong leads to the very GPUs, and what is not known is not nothing", () => {
+  const told = (amounts: Partial<Amounts>) => wrongs({ ...totals, ...amounts }).map(([, text, filter]) => `${text}: ${filter.join("=")}`);
+  assert.deepEqual(told({}), ["1 lost: state=lost", "1 held but idle: idle=yes"]);
+  assert.deepEqual(told({ lost: null, held_but_idle: null, with_driver_errors: 2, with_problems: 1, with_notes: 3, with_remarks: 1 }), [
+    "2 with XIDs: xid=*", "1 with problems: severity=problem", "3 with notes: severity=note", "1 unlike its sisters: remark=*",
+  ]);
+  const whole = { totals, faults: [], hosts: fleet.hosts.slice(0, 1) };
+  assert.ok(isAllTold(whole));
+  for (const name of ["lost", "gone", "not_responding", "silent_hosts", "silent", "with_driver_errors", "with_problems", "with_notes", "with_remarks", "held_but_idle"] as const) {
+    assert.ok(!isAllTold({ ...whole, totals: { ...totals, [name]: null } }), name);
+  }
+  assert.ok(!isAllTold({ ...whole, faults: [{ what: "findings", why: "too late", as_of: null }] }));
+  assert.ok(isAllTold({ ...whole, faults: [{ what: "findings", why: "too late", as_of: fleet.time }] }));
+  // Another exporter tells neither of findings nor of who holds a GPU.
+  assert.ok(!isAllTold({ ...whole, hosts: fleet.hosts }));
+});
+
+test("a cell that is looked at stays the same GPU's when cells change places", () => {
+  const before = layoutOf(fleet, 1000, 400);
+  const other = { ...fleet, groups: [...fleet.groups].reverse(), gpus: { ...fleet.gpus, uuid: [...fleet.gpus.uuid] } };
+  const after = layoutOf(other, 1000, 400);
+  assert.equal(cellOfGpu(before, fleet, "b F", "=b"), 0);
+  assert.equal(cellOfGpu(after, other, "b F", "=b"), 3);
+  // One that two users share is in the groups of both.
+  assert.equal(cellOfGpu(after, other, "b F", "=c"), 3);
+  assert.equal(cellOfGpu(after, other, "b G", "=b"), -1);
+});
+
+/** What the server answers, one after the other; an answer that is none is given up by whoever asked. */
+function answering(...answers: ({ body?: unknown; status?: number; headers?: Record<string, string> } | "never")[]): string[] {
+  const asked: string[] = [];
+  globalThis.fetch = ((address: string, { signal }: { signal: AbortSignal }) => {
+    asked.push(address);
+    const next = answers.shift() ?? "never";
+    if (next === "never") return new Promise((_, fail) => signal.addEventListener("abort", () => fail(signal.reason as Error)));
+    return Promise.resolve(new Response(next.status === 304 ? null : JSON.stringify(next.body ?? fleet), { status: next.status ?? 200, headers: next.headers ?? {} }));
+  }) as unknown as typeof fetch;
+  return asked;
+}
+const made = (): [FleetModel, string[]] => {
+  const told: string[] = [];
+  Object.assign(globalThis, { document: { hidden: false }, window: { setTimeout: () => 0 } });
+  return [new FleetModel({ ...kFleetStart }, 15, (what) => told.push(what)), told];
+};
+
+test("an answer that was made hours before is not new when it comes", async () => {
+  const [model] = made();
+  answering({ headers: { Date: "Tue, 17 Nov 2026 13:00:00 GMT" } });
+  await model.load();
+  assert.ok(model.isStale);
+  assert.ok(Math.abs(model.now() - Date.parse("2026-11-17T13:00:00Z") / 1000) < 5);
+  answering({ headers: { Date: "Tue, 17 Nov 2026 10:00:05 GMT" }, body: { ...fleet, time: "2026-11-17T10:00:03.000Z" } });
+  await model.load();
+  assert.ok(!model.isStale);
+});
+
+test("how long the engine has been asked is told with an answer that is the same", async () => {
+  const [model] = made();
+  answering({ headers: { ETag: '"1"' } }, { status: 304, headers: { "X-Gpulse-Asking-Seconds": "7" } });
+  await model.load();
+  assert.equal(model.asking, null);
+  await model.load();
+  assert.equal(model.asking, 7);
+  assert.equal(model.fleet?.engine, "engine:9090");
+});
+
+test("a tab that is hidden while it asks has not failed", async () => {
+  const [model, told] = made();
+  answering("never", "never");
+  const both = [model.load(), model.loadCurves()];
+  Object.assign(document, { hidden: true });
+  await model.load();
+  await model.loadCurves();
+  await Promise.all(both);
+  assert.deepEqual([told, model.isAway, model.why, model.curvesWhy], [[], false, "", ""]);
+});
+
+test("curves that the engine has not told yet are asked for again", async () => {
+  const [model] = made();
+  const later: (() => void)[] = [];
+  const { setTimeout } = globalThis;
+  Object.assign(globalThis, { setTimeout: (call: () => void) => later.push(call) });
+  const asked = answering({ status: 503, body: { error: { message: "the engine at e has not answered for 3 s" } } }, { body: { start_seconds: 0, step_seconds: 15, count: 0, series: [] } });
+  await model.loadCurves();
+  Object.assign(globalThis, { setTimeout });
+  assert.equal(model.curvesWhy, "the engine at e has not answered for 3 s");
+  later.forEach((call) => call());
+  await new Promise((done) => setTimeout(done, 20));
+  assert.equal(asked.length, 2);
+  assert.equal(model.curvesWhy, "");
+  assert.equal(model.curves?.step_seconds, 15);
 });
 
 test("one line says why there is nothing newer, and since when a host is silent", () => {
-  const model = { fleet, away: "", isPast: false, isStale: false, state: { ...kFleetStart, zone: "UTC" as const } };
+  const model = { fleet, isAway: false, why: "", asking: null, isPast: false, isStale: false, state: { ...kFleetStart, zone: "UTC" as const } };
   assert.deepEqual(noticesOf(model), [["bad", "Silent: b for 5 min, since 17 Nov 09:55:00."]]);
   const told = noticesOf({ ...model, isStale: true, fleet: { ...fleet, trouble: "nobody there", faults: [{ what: "power", why: "too late", as_of: null }] } });
   assert.deepEqual(told.slice(0, 2), [
     ["bad", "Nothing newer comes from engine:9090: nobody there. What is shown is of 17 Nov 10:00:00."],
     ["warn", "power: too late."],
   ]);
+  // Who does not answer is said: gpulse, or the engine that it asks.
+  const before = " Trying again. What is shown is of 17 Nov 10:00:00.";
+  assert.deepEqual(noticesOf({ ...model, isAway: true, isStale: true })[0], ["bad", `gpulse does not answer.${before}`]);
+  assert.deepEqual(noticesOf({ ...model, why: "the engine at e has not answered for 3 s", isStale: true })[0], ["bad", `The engine at e has not answered for 3 s.${before}`]);
+  assert.equal(noticesOf({ ...model, asking: 7, isStale: true })[0]?.[1], "The engine has been asked for 7 s and has not answered yet. What is shown is of 17 Nov 10:00:00.");
   assert.match(noticesOf({ ...model, isPast: true, fleet: { ...fleet, is_past: true } })[0]?.[1] ?? "", /^This is the past/);
 });

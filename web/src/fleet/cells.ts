@@ -1,6 +1,6 @@
 // Where each GPU's cell is on the map, and how it looks. Pure.
 
-import { groupName, type Fleet, type Gpus } from "./types";
+import { gpuKey, groupKey, groupName, type Fleet, type Gpus } from "./types";
 
 /** In place of a colour, so that it does not rest on colour alone. */
 export type Mark = "" | "lost" | "gone" | "not responding" | "silent" | "asleep" | "unknown";
@@ -134,6 +134,14 @@ export function layoutOf(fleet: Fleet, width: number, height: number): Layout {
 
 export const cellAt = ({ cells, size }: Layout, x: number, y: number): number =>
   cells.findIndex((cell) => x >= cell.x && x < cell.x + size && y >= cell.y && y < cell.y + size);
+
+/** Where this GPU of this group is now; −1: it is not there any more. Of one that has left its group, where else it is. */
+export function cellOfGpu({ cells }: Layout, fleet: Fleet, gpu: string, group: string): number {
+  const row = fleet.gpus.uuid.findIndex((_, at) => gpuKey(fleet, at) === gpu);
+  const of = (cell: Cell): boolean => groupKey(fleet.groups[cell.group] ?? { kind: "unknown", name: null }) === group;
+  const same = cells.findIndex((cell) => cell.row === row && of(cell));
+  return same >= 0 ? same : cells.findIndex((cell) => cell.row === row);
+}
 
 /** The nearest cell above or below. */
 export function cellBeyond({ cells, size }: Layout, from: number, isDown: boolean): number {

@@ -5,21 +5,21 @@ import { groupKey, type Fleet } from "./types";
 
 export type Line =
   | { kind: "group"; group: number; isOpen: boolean }
-  | { kind: "gpu"; row: number; depth: number }
+  | { kind: "gpu"; row: number; depth: number; group: number }
   | { kind: "remark"; text: string };
 
 export function linesOf(fleet: Fleet, open: ReadonlySet<string>): Line[] {
   const lines: Line[] = [];
   const parts = open.size ? instancesOf(fleet) : new Map<number, number[]>();
-  const put = (row: number, depth: number): void => {
-    lines.push({ kind: "gpu", row, depth });
+  const put = (row: number, depth: number, group: number): void => {
+    lines.push({ kind: "gpu", row, depth, group });
     for (const text of fleet.gpus.remarks?.[row] ?? []) lines.push({ kind: "remark", text });
-    for (const part of parts.get(row) ?? []) put(part, depth + 1);
+    for (const part of parts.get(row) ?? []) put(part, depth + 1, group);
   };
   fleet.groups.forEach((one, group) => {
     const isOpen = open.has(groupKey(one));
     lines.push({ kind: "group", group, isOpen });
-    if (isOpen) for (const row of one.gpus) put(row, 0);
+    if (isOpen) for (const row of one.gpus) put(row, 0, group);
   });
   return lines;
 }

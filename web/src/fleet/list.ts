@@ -2,10 +2,11 @@
 // GPUs scroll as a few do.
 
 import { fill, h, setText } from "../dom";
+import { capital } from "../sentences";
 import { linesOf, windowOf, type Line } from "./lines";
 import type { Sort } from "./state";
 import type { Fleet } from "./types";
-import { groupKey } from "./types";
+import { gpuKey, groupKey } from "./types";
 import type { Words } from "./words";
 
 const kLine = 30; // pixels; the style sheet has the same
@@ -46,6 +47,9 @@ export class FleetList {
     private readonly toggle: (key: string) => void,
     private readonly addressOf: (row: number) => string,
   ) {
+    fill(this.head, ...kColumns.map(([title, sort, explained], i) =>
+      h("th", { scope: "col", class: i >= 2 && i < kColumns.length - 1 ? "number" : null, title: explained || null },
+        sort ? h("button", { type: "button", onclick: () => this.sortBy(sort) }, title) : h("span", {}, title))));
     this.table = h("table", { class: "groups-list" }, h("caption", { class: "hidden" }, "Groups, and their GPUs"), h("thead", {}, this.head), this.body);
     this.scroll = h("div", { class: "scroll groups-scroll", tabindex: 0, role: "region", "aria-label": "Groups, and their GPUs" }, this.table);
     this.scroll.addEventListener("scroll", () => this.putSoon(), { passive: true });
@@ -71,13 +75,16 @@ export class FleetList {
     const shape = `${fleet.by} ${fleet.sort}`;
     if (shape === this.shape) return;
     this.shape = shape;
-    fill(this.head, ...kColumns.map(([title, sort, explained], i) => {
-      const name = i === 0 ? fleet.by.charAt(0).toUpperCase() + fleet.by.slice(1) : title;
+    kColumns.forEach(([title, sort], i) => {
+      const cell = this.head.cells[i];
+      const name = i === 0 ? capital(fleet.by) : title;
       const isBy = sort === fleet.sort;
-      const inner = sort ? h("button", { type: "button", onclick: () => this.sortBy(sort) }, name, isBy ? (sort === "name" ? " ↑" : " ↓") : "") : name;
-      const order = isBy ? (sort === "name" ? "ascending" : "descending") : null;
-      return h("th", { scope: "col", class: i >= 2 && i < kColumns.length - 1 ? "number" : null, title: explained || null, "aria-sort": order }, inner);
-    }));
+      const isUp = sort === "name";
+      // In place, so that what has the focus keeps it.
+      if (cell?.firstElementChild) setText(cell.firstElementChild, `${name}${isBy ? (isUp ? " ↑" : " ↓") : ""}`);
+      if (isBy) cell?.setAttribute("aria-sort", isUp ? "ascending" : "descending");
+      else cell?.removeAttribute("aria-sort");
+    });
   }
 
   private putSoon(): void {
@@ -94,7 +101,7 @@ export class FleetList {
     const { fleet } = this;
     if (!fleet) return;
     const { first, end } = windowOf(this.lines.length, kLine, this.scroll.scrollTop, this.scroll.clientHeight || kSeen * kLine);
-    const focused = this.body.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset["key"] : undefined;
+    const focused = this.focusedKey();
     const rows = [...this.body.rows].filter((row) => row !== this.above && row !== this.below);
     const wanted = this.lines.slice(first, end);
     while (rows.length > wanted.length) rows.pop()?.remove();
@@ -112,9 +119,18 @@ export class FleetList {
     });
     setRoom(this.above, first * kLine);
     setRoom(this.below, (this.lines.length - end) * kLine);
-    if (focused !== undefined && document.activeElement === document.body) {
-      [...this.body.querySelectorAll<HTMLElement>("[data-key]")].find((one) => one.dataset["key"] === focused)?.focus({ preventScroll: true });
-    }
+    if (focused !== undefined && focused !== this.focusedKey()) this.focus(focused);
+  }
+
+  private focusedKey(): string | undefined {
+    const { activeElement: active } = document;
+    return this.body.contains(active) ? (active as HTMLElement).dataset["key"] : undefined;
+  }
+
+  /** Lines change places: what has the focus is the same group or GPU as before, or, where that is not to be seen any more, none. */
+  private focus(key: string): void {
+    const found = [...this.body.querySelectorAll<HTMLElement>("[data-key]")].find((one) => one.dataset["key"] === key);
+    (found ?? this.scroll).focus({ preventScroll: true });
   }
 
   private write(row: HTMLTableRowElement, line: Line, fleet: Fleet): void {
@@ -142,7 +158,8 @@ export class FleetList {
       this.words.groupCells(group).forEach((text, i) => put(cell(i + 1), text));
     } else {
       head.setAttribute("href", this.addressOf(line.row));
-      head.dataset["key"] = `row ${line.row}`;
+      const group = fleet.groups[line.group];
+      head.dataset["key"] = `${group ? groupKey(group) : ""} ${gpuKey(fleet, line.row)}`;
       head.style.marginLeft = `${16 * line.depth}px`;
       const name = this.words.gpu(line.row);
       setText(head, name);

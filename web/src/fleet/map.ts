@@ -2,8 +2,8 @@
 
 import { heatColor, token } from "../colors";
 import { fill, h } from "../dom";
-import { cellAt, cellBeyond, layoutOf, lookOf, type Columns, type Layout, type Look, type Mark } from "./cells";
-import type { Fleet } from "./types";
+import { cellAt, cellBeyond, cellOfGpu, layoutOf, lookOf, type Columns, type Layout, type Look, type Mark } from "./cells";
+import { gpuKey, groupKey, type Fleet } from "./types";
 
 const kMarks: readonly [Mark, string][] = [
   ["lost", "lost"],
@@ -95,6 +95,7 @@ export class FleetMap {
   private fleet: Fleet | null = null;
   private looks: Look[] = [];
   private chosen = -1; // a cell
+  private chosenGpu: { gpu: string; group: string } | null = null; // what it shows, wherever it is in the next answer
   private width = 0;
   private legendOf = "";
 
@@ -144,8 +145,11 @@ export class FleetMap {
     context.textBaseline = "alphabetic";
     context.fillStyle = token("--dim");
     for (const { x, y, width, text } of labels) context.fillText(shortened(context, text, width), x, y + 11);
-    this.chosen = Math.min(this.chosen, cells.length - 1);
+    const { chosenGpu } = this;
+    this.chosen = chosenGpu ? cellOfGpu(this.layout, fleet, chosenGpu.gpu, chosenGpu.group) : -1;
+    if (this.chosen < 0) this.chosenGpu = null;
     this.put();
+    this.showTip();
     this.showLegend();
   }
 
@@ -181,12 +185,22 @@ export class FleetMap {
   private choose(cell: number): void {
     if (cell === this.chosen) return;
     this.chosen = cell;
-    this.put();
+    const { fleet } = this;
     const found = this.layout?.cells[cell];
+    const group = fleet?.groups[found?.group ?? -1];
+    this.chosenGpu = fleet && found && group ? { gpu: gpuKey(fleet, found.row), group: groupKey(group) } : null;
+    this.put();
+    this.showTip();
+  }
+
+  private showTip(): void {
+    const found = this.layout?.cells[this.chosen];
     this.canvas.style.cursor = found ? "pointer" : "";
     this.tip.hidden = !found;
     if (!found || !this.layout) return;
-    fill(this.tip, ...this.describe(found.row, found.group));
+    const told = h("div", {}, ...this.describe(found.row, found.group));
+    // It is read aloud when it changes.
+    if (this.tip.textContent !== told.textContent) fill(this.tip, ...told.childNodes);
     const isRight = found.x > this.width / 2;
     this.tip.style.left = isRight ? "auto" : `${found.x + this.layout.size + 10}px`;
     this.tip.style.right = isRight ? `${this.width - found.x + 10}px` : "";

@@ -1,7 +1,7 @@
 // What the page knows of a fleet: the newest answer for what is asked, and the curves. It asks again and again while
 // somebody looks, and keeps what it had when nothing newer comes.
 
-import { ApiError, askAnew } from "../api";
+import { ApiError, askAnew, type Anew } from "../api";
 import { rangeSeconds } from "../time";
 import { parseFilter } from "./filter";
 import type { FleetState } from "./state";
@@ -11,6 +11,7 @@ export type FleetChange = "fleet" | "curves" | "trouble" | "login";
 
 const kRetryMs = 3000;
 const kAskingMs = 1000; // while the engine is asked for what is shown next
+const kAgainMs = 2000; // where there are no curves yet
 const kLimitMs = 60_000;
 const kCurvePoints = 300;
 const kLate = 3; // intervals without a newer answer
@@ -20,16 +21,19 @@ export class FleetModel {
   curves: FleetCurves | null = null;
   refused = ""; // what was asked makes no sense
   curvesWhy = ""; // there are none
-  away = ""; // gpulse itself does not answer
+  isAway = false; // gpulse itself does not answer
+  why = ""; // it answers that there is nothing yet
+  asking: number | null = null; // seconds for which the engine has not answered what comes next
 
   private tag = "";
   private question = "";
   private shownQuestion = ""; // of the answer that is shown
-  private newTime = ""; // the time of the newest answer, and when it came
+  private newTime = ""; // the time of the newest answer, and when that was in the page's milliseconds
   private newAt = 0;
   private asked: AbortController | null = null;
   private curvesAsked: AbortController | null = null;
   private curvesAt = 0;
+  private curvesOf = ""; // the question that they answer
   private timer = 0;
 
   constructor(
@@ -45,7 +49,7 @@ export class FleetModel {
   /** The answer is for what is asked, and nothing newer is missing. */
   get isStale(): boolean {
     if (!this.fleet) return false;
-    if (this.away || this.fleet.trouble || this.question !== this.shownQuestion || this.fleet.is_past !== this.isPast) return true;
+    if (this.isAway || this.why || this.fleet.trouble || this.question !== this.shownQuestion || this.fleet.is_past !== this.isPast) return true;
     return !this.isPast && performance.now() - this.newAt > 1000 * (kLate * this.interval + 5);
   }
 
@@ -73,6 +77,7 @@ export class FleetModel {
   async load(): Promise<void> {
     clearTimeout(this.timer);
     this.asked?.abort();
+    this.asked = null;
     if (document.hidden) return;
     const asked = (this.asked = new AbortController());
     const limit = setTimeout(() => asked.abort(new Error("it does not answer")), kLimitMs);
@@ -84,10 +89,12 @@ export class FleetModel {
     try {
       const answer = await askAnew<Fleet>("fleet", parameters, this.tag, asked.signal);
       if (this.asked !== asked) return;
-      this.away = this.refused = "";
-      if (answer) this.take(answer.body, answer.tag, question);
-      wait = this.fleet?.asking_seconds != null ? kAskingMs : 1000 * this.interval;
-      this.tell(answer ? "fleet" : "trouble");
+      this.why = this.refused = "";
+      this.isAway = false;
+      this.asking = answer.asking;
+      if (answer.body) this.take(answer.body, answer, question);
+      wait = this.asking !== null ? kAskingMs : 1000 * this.interval;
+      this.tell(answer.body ? "fleet" : "trouble");
     } catch (error) {
       if (this.asked !== asked) return;
       this.fail(error);
@@ -98,12 +105,14 @@ export class FleetModel {
     if (this.isCurvesTime()) void this.loadCurves();
   }
 
-  private take(fleet: Fleet, tag: string, question: string): void {
+  private take(fleet: Fleet, { tag, date }: Pick<Anew<Fleet>, "tag" | "date">, question: string): void {
     this.fleet = fleet;
     this.tag = tag;
     this.shownQuestion = question;
     this.interval = fleet.interval_seconds;
-    if (fleet.time !== this.newTime) this.newAt = performance.now();
+    // It may have been made long before it was asked for.
+    const age = date - timeOfFleet(fleet);
+    if (fleet.time !== this.newTime) this.newAt = performance.now() - (age > 0 ? 1000 * age : 0);
     this.newTime = fleet.time;
   }
 
@@ -114,7 +123,9 @@ export class FleetModel {
     }
     // A filter that is being typed may make no sense yet.
     if (error instanceof ApiError && error.status === 400) this.refused = error.message;
-    else this.away = error instanceof ApiError ? error.message : "it does not answer";
+    else this.why = error instanceof ApiError ? error.message : "";
+    this.isAway = !(error instanceof ApiError);
+    this.asking = null;
     this.tell("trouble");
   }
 
@@ -126,6 +137,7 @@ export class FleetModel {
 
   async loadCurves(): Promise<void> {
     this.curvesAsked?.abort();
+    this.curvesAsked = null;
     if (document.hidden) return;
     const asked = (this.curvesAsked = new AbortController());
     this.curvesAt = performance.now();
@@ -142,17 +154,29 @@ export class FleetModel {
       ["points", String(kCurvePoints)],
       ...this.parameters().filter(([name]) => name === "filter"),
     ];
+    const question = JSON.stringify([this.state.range, this.state.span, this.state.filter]);
     try {
       const answer = await askAnew<FleetCurves>("fleet/curves", parameters, "", asked.signal);
       if (this.curvesAsked !== asked) return;
-      this.curves = answer?.body ?? null;
+      this.curves = answer.body;
+      this.curvesOf = question;
       this.curvesWhy = "";
     } catch (error) {
       if (this.curvesAsked !== asked) return;
+      const isLater = error instanceof ApiError && error.status === 503;
+      if (isLater) this.askCurvesAgain(asked);
       // Those of another question would be told as if they were of this one.
-      this.curves = null;
-      this.curvesWhy = error instanceof Error ? error.message : "gpulse does not answer";
+      if (!isLater || this.curvesOf !== question) {
+        this.curves = null;
+        this.curvesWhy = error instanceof ApiError ? error.message : "gpulse does not answer";
+      }
     }
     this.tell("curves");
+  }
+
+  private askCurvesAgain(asked: AbortController): void {
+    setTimeout(() => {
+      if (this.curvesAsked === asked && !document.hidden) void this.loadCurves();
+    }, kAgainMs);
   }
 }

@@ -1,6 +1,7 @@
 // Why what is shown is not all, or not new: one line for each, in words.
 
 import { fill, h } from "../dom";
+import { capital, ended } from "../sentences";
 import { duration, moment } from "../time";
 import type { FleetModel } from "./model";
 import { timeOfFleet, type Fleet, type Host } from "./types";
@@ -9,25 +10,23 @@ const kMostHosts = 8;
 
 export type Notice = [tone: "bad" | "warn" | "note", text: string];
 
-/** The rest of the sentence ends it by itself. */
-const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
-
-export function noticesOf(model: Pick<FleetModel, "fleet" | "away" | "isPast" | "isStale" | "state">): Notice[] {
-  const { fleet, away, state } = model;
+export function noticesOf(model: Pick<FleetModel, "fleet" | "isAway" | "why" | "asking" | "isPast" | "isStale" | "state">): Notice[] {
+  const { fleet, isAway, why, asking, state } = model;
   const made: Notice[] = [];
   const asOf = fleet ? ` What is shown is of ${moment(timeOfFleet(fleet), state.zone)}.` : "";
-  if (away) made.push(["bad", `gpulse does not answer: ${sentence(away)} Trying again.${asOf}`]);
+  if (isAway) made.push(["bad", `gpulse does not answer. Trying again.${asOf}`]);
+  if (why) made.push(["bad", `${capital(ended(why))} Trying again.${asOf}`]);
   if (!fleet) return made;
   if (fleet.is_past) made.push(["note", `This is the past: the fleet as it was on ${moment(timeOfFleet(fleet), state.zone)}.`]);
-  if (fleet.trouble) made.push(["bad", `${sentence(`Nothing newer comes from ${fleet.engine}: ${fleet.trouble}`)}${asOf}`]);
-  if (fleet.asking_seconds !== null) made.push(["warn", `The engine has been asked for ${duration(fleet.asking_seconds)} and has not answered yet.${asOf}`]);
-  if (model.isStale && !away && !fleet.trouble && fleet.asking_seconds === null) {
+  if (fleet.trouble) made.push(["bad", `${ended(`Nothing newer comes from ${fleet.engine}: ${fleet.trouble}`)}${asOf}`]);
+  if (asking !== null) made.push(["warn", `The engine has been asked for ${duration(asking)} and has not answered yet.${asOf}`]);
+  if (model.isStale && !isAway && !why && !fleet.trouble && asking === null) {
     made.push(["warn", fleet.is_past === model.isPast ? `There is nothing newer.${asOf}` : `Asking for ${model.isPast ? "that moment" : "what is now"}.${asOf}`]);
   }
-  if (fleet.warning) made.push(["warn", `The engine warns: ${sentence(fleet.warning)}`]);
+  if (fleet.warning) made.push(["warn", `The engine warns: ${ended(fleet.warning)}`]);
   for (const { what, why, as_of } of fleet.faults) {
     const stand = as_of ? ` What is shown of it is of ${moment(Date.parse(as_of) / 1000, state.zone)}.` : "";
-    made.push(["warn", `${what}: ${sentence(why)}${stand}`]);
+    made.push(["warn", `${what}: ${ended(why)}${stand}`]);
   }
   const silent = silentHosts(fleet);
   if (silent.length) made.push(["bad", `Silent: ${silent.slice(0, kMostHosts).map((host) => silence(host, model)).join("; ")}${silent.length > kMostHosts ? `; and ${silent.length - kMostHosts} more` : ""}.`]);

@@ -22,6 +22,10 @@ const main = document.getElementById("main") as HTMLElement;
 const bar = document.getElementById("bar") as HTMLElement;
 const kTypingMs = 350;
 const kUsualInterval = 15;
+const kPresets: readonly [name: string, title: string, sort: Sort][] = [
+  ["What is broken", "Lost GPUs and silent hosts first, then problems and notes", "health"],
+  ["What is wasted", "Held but idle and busy without work first", "waste"],
+];
 const kAround = 900; // seconds before and after a moment of the past, on the page of its host
 
 export class FleetPage {
@@ -37,10 +41,16 @@ export class FleetPage {
   private readonly logout = logoutButton();
   private readonly filter = h("input", { type: "search", placeholder: "user=ann host=node1* state=lost …", "aria-label": "Filter", "aria-describedby": "filter-says" });
   private readonly filterSays = h("p", { class: "dim hint", id: "filter-says", role: "status" });
-  private readonly choices = h("div", { class: "tools" });
   private readonly body = h("div", { class: "fleet-body" });
   private readonly instant = h("input", { type: "datetime-local", step: "1", "aria-label": "Show the fleet as it was at" });
+  // What is pressed changes in place, so that what has the focus keeps it.
+  private readonly ranges = kRanges.map(([word]) => h("button", { type: "button", "data-key": word, onclick: () => this.set({ range: word, span: null }) }, word));
+  private readonly bys = kBy.map((one) => h("button", { type: "button", "data-key": one, onclick: () => this.set({ by: one, open: [] }) }, one));
+  private readonly presets = kPresets.map(([name, title, sort]) => h("button", { type: "button", class: "preset", "data-key": sort, title, onclick: () => this.set({ sort }) }, name));
+  private readonly again = h("button", { type: "button", class: "live", onclick: () => this.set({ at: null, span: null }) }, "Live again");
+  private readonly colours = h("button", { type: "button", title: "Change the colours of the page", onclick: () => (changeTheme(), this.redraw()) });
   private typing = 0;
+  private isTypingMoment = false;
 
   constructor(table: Table, private readonly about: About) {
     this.words = new Words(table);
@@ -51,7 +61,17 @@ export class FleetPage {
     this.tiles = new Tiles(this.words, (word, value) => this.set({ filter: toggleFilter(this.model.state.filter, word, value) }));
     this.notices = new Notices();
     this.filter.addEventListener("input", () => this.typed());
-    this.instant.addEventListener("change", () => this.instant.value && this.lookAt(this.instantSeconds()));
+    // A moment is told of at every digit that is typed; from the calendar it is a whole one.
+    this.instant.addEventListener("keydown", (event) => {
+      this.isTypingMoment = event.key !== "Enter";
+      if (event.key === "Enter") this.takeMoment();
+    });
+    this.instant.addEventListener("change", () => this.isTypingMoment || this.takeMoment());
+    this.instant.addEventListener("blur", () => {
+      this.isTypingMoment = false;
+      this.takeMoment();
+      this.update();
+    });
     addEventListener("hashchange", () => this.goTo(parseFleetState(location.hash)));
     addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("visibilitychange", () => this.ask());
@@ -78,8 +98,7 @@ export class FleetPage {
     const before = this.model.state;
     this.model.state = state;
     const isOther = (...names: (keyof FleetState)[]): boolean => names.some((name) => JSON.stringify(before[name]) !== JSON.stringify(state[name]));
-    this.buildBar();
-    this.buildChoices();
+    this.update();
     if (isOther("by", "sort", "filter", "at")) void this.model.load();
     if (isOther("filter", "range", "span")) void this.model.loadCurves();
     if (isOther("open", "zone")) this.showFleet();
@@ -128,8 +147,30 @@ export class FleetPage {
   }
 
   private build(): void {
-    this.buildBar();
-    this.buildChoices();
+    const choices = h("div", { class: "tools" },
+      ...this.presets,
+      h("div", { class: "ranges", role: "group", "aria-label": "Grouped by" }, h("span", { class: "dim" }, "by"), ...this.bys),
+      this.filter,
+    );
+    fill(
+      bar,
+      h("div", { class: "first" },
+        h("strong", { class: "logo" }, "gpulse"),
+        h("span", { class: "host" }, `Fleet in ${this.about.engine ?? "an engine"}`),
+        this.status,
+        h("span", { class: "space" }),
+        h("button", { type: "button", title: "Copy a link to this moment", onclick: () => void this.copyLink() }, "Link"),
+        this.colours,
+        this.logout,
+      ),
+      h("div", { class: "second" },
+        h("div", { class: "ranges", role: "group", "aria-label": "Time of the curves" }, ...this.ranges),
+        h("label", { class: "moment" }, "As it was at ", this.instant),
+        this.again,
+        this.clock,
+      ),
+    );
+    this.update();
     fill(
       this.body,
       this.tiles.element,
@@ -140,7 +181,7 @@ export class FleetPage {
       h("h1", { class: "hidden" }, "Fleet"),
       this.notices.element,
       this.body,
-      h("section", { class: "groups-part", "aria-label": "Groups" }, this.choices, this.filterSays, this.list.element),
+      h("section", { class: "groups-part", "aria-label": "Groups" }, choices, this.filterSays, this.list.element),
       this.chart.element,
     );
     this.showFleet();
@@ -148,40 +189,34 @@ export class FleetPage {
   }
 
   private redraw(): void {
-    this.buildBar();
+    this.update();
     this.map.draw();
     this.showFleet();
     this.showCurves();
   }
 
-  private buildBar(): void {
-    const { state } = this.model;
-    const ranges = kRanges.map(([word]) =>
-      h("button", { type: "button", "aria-pressed": String(!state.span && state.range === word), onclick: () => this.set({ range: word, span: null }) }, word),
-    );
-    const tool = (name: string, title: string, press: () => void): HTMLElement => h("button", { type: "button", title, onclick: press }, name);
-    const isFocused = document.activeElement === this.instant;
-    fill(
-      bar,
-      h("div", { class: "first" },
-        h("strong", { class: "logo" }, "gpulse"),
-        h("span", { class: "host" }, `Fleet in ${this.about.engine ?? "an engine"}`),
-        this.status,
-        h("span", { class: "space" }),
-        tool("Link", "Copy a link to this moment", () => void this.copyLink()),
-        tool(theme() === "dark" ? "Light" : "Dark", "Change the colours of the page", () => (changeTheme(), this.redraw())),
-        this.logout,
-      ),
-      h("div", { class: "second" },
-        h("div", { class: "ranges", role: "group", "aria-label": "Time of the curves" }, ...ranges),
-        h("label", { class: "moment" }, "As it was at ", this.instant),
-        state.at !== null || state.span ? h("button", { type: "button", class: "live", onclick: () => this.set({ at: null, span: null }) }, "Live again") : null,
-        this.clock,
-      ),
-    );
-    if (isFocused) this.instant.focus();
-    else this.instant.value = state.at === null ? "" : this.instantText(state.at);
+  /** What is pressed, and what the fields say. */
+  private update(): void {
+    const { by, sort, range, span, at, filter } = this.model.state;
+    const press = (buttons: readonly HTMLElement[], wanted: string): void => {
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset["key"] === wanted));
+    };
+    press(this.ranges, span ? "" : range);
+    press(this.bys, by);
+    press(this.presets, sort);
+    setText(this.colours, theme() === "dark" ? "Light" : "Dark");
+    const isLive = at === null && span === null;
+    if (isLive && document.activeElement === this.again) this.instant.focus();
+    this.again.hidden = isLive;
+    if (!this.isTypingMoment) this.instant.value = at === null ? "" : this.instantText(at);
+    if (document.activeElement !== this.filter && this.filter.value !== filter) this.filter.value = filter;
     this.updateStatus();
+  }
+
+  private takeMoment(): void {
+    const at = this.instant.value ? this.instantSeconds() : NaN;
+    const shown = this.model.state.at;
+    if (Number.isFinite(at) && (shown === null || Math.abs(at - shown) >= 1)) this.lookAt(at);
   }
 
   /** The field speaks of the zone that is shown. */
@@ -193,23 +228,6 @@ export class FleetPage {
   private instantSeconds(): number {
     const text = this.instant.value;
     return Date.parse(this.model.state.zone === "UTC" ? `${text}Z` : text) / 1000;
-  }
-
-  private buildChoices(): void {
-    const { by, sort, filter } = this.model.state;
-    const preset = (name: string, title: string, wanted: Sort): HTMLElement =>
-      h("button", { type: "button", class: "preset", title, "aria-pressed": String(sort === wanted), onclick: () => this.set({ sort: wanted }) }, name);
-    const isTyping = document.activeElement === this.filter;
-    fill(
-      this.choices,
-      preset("What is broken", "Lost GPUs and silent hosts first, then problems and notes", "health"),
-      preset("What is wasted", "Held but idle and busy without work first", "waste"),
-      h("div", { class: "ranges", role: "group", "aria-label": "Grouped by" }, h("span", { class: "dim" }, "by"), ...kBy.map((one) =>
-        h("button", { type: "button", "aria-pressed": String(by === one), onclick: () => this.set({ by: one, open: [] }) }, one))),
-      this.filter,
-    );
-    if (isTyping) this.filter.focus();
-    else if (this.filter.value !== filter) this.filter.value = filter;
   }
 
   private changed(what: FleetChange): void {

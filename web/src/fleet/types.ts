@@ -1,23 +1,26 @@
 // What /api/v1/fleet answers: columns of GPUs, and groups of their rows.
 
+import type { Owner } from "../owners";
+
 export type Kind = "named" | "nobody" | "unknown";
 
-/** What GPUs add up to, by the names that `gpulse fleet --json` gives; null: not known. */
+/** What GPUs add up to, by the names that `gpulse fleet --json` gives; null: not known, or not of all of them. */
 export interface Amounts {
   hosts: number;
-  silent_hosts: number;
+  silent_hosts: number | null;
   gpus: number;
   held: number | null;
-  held_known: number;
+  held_known: number | null;
   held_but_idle: number | null;
-  lost: number;
-  not_responding: number;
-  gone: number;
-  asleep: number;
-  silent: number;
-  with_driver_errors: number;
-  with_problems: number;
-  with_notes: number;
+  lost: number | null;
+  not_responding: number | null;
+  gone: number | null;
+  asleep: number | null;
+  silent: number | null;
+  with_driver_errors: number | null;
+  with_problems: number | null;
+  with_notes: number | null;
+  with_remarks: number | null;
   utilization_percent: number | null;
   true_activity_percent: number | null;
   power_watts: number | null;
@@ -45,13 +48,6 @@ export interface Host {
   silent_seconds: number | null;
 }
 
-export interface Owner {
-  user: string | null;
-  batch_job: string | null;
-  batch_account: string | null;
-  pod: string | null;
-}
-
 /** Columns of equal length; an instance follows its GPU. */
 export interface Gpus {
   host: number[];
@@ -62,7 +58,7 @@ export interface Gpus {
   vendor: string[];
   state: string[];
   held: (boolean | null)[];
-  idle: boolean[];
+  idle: (boolean | null)[];
   owners: number[][];
   findings: number[][];
   xids: number[][];
@@ -82,7 +78,6 @@ export interface Fleet {
   interval_seconds: number;
   is_past: boolean;
   trouble: string | null;
-  asking_seconds: number | null;
   warning: string | null;
   faults: Fault[];
   by: string;
@@ -104,6 +99,9 @@ export interface FleetCurves {
 }
 
 export const timeOfFleet = (fleet: Fleet): number => Date.parse(fleet.time) / 1000;
+
+/** The same GPU in the next answer. */
+export const gpuKey = ({ hosts, gpus }: Fleet, row: number): string => `${hosts[gpus.host[row] ?? -1]?.key ?? ""} ${gpus.uuid[row] ?? ""}`;
 
 /** The same group in the next answer. */
 export const groupKey = ({ kind, name }: Pick<Group, "kind" | "name">): string => (kind === "named" ? `=${name ?? ""}` : kind);

@@ -1,10 +1,11 @@
 // A fleet's values as a person reads them. What is not known is a dash, never 0.
 
 import type { Table } from "../table";
+import { ownerWords } from "../owners";
 import type { Metric } from "../types";
 import { formatNumber } from "../units";
 import { markOf, shareOf, type Columns } from "./cells";
-import { groupName, type Amounts, type Fleet, type Group, type Owner } from "./types";
+import { groupName, type Amounts, type Fleet, type Group } from "./types";
 
 const kNone = "–";
 
@@ -53,7 +54,7 @@ export class Words {
   }
 
   held({ held, held_known: known }: Pick<Amounts, "held" | "held_known">, gpus: number): string {
-    if (held === null) return kNone;
+    if (held === null || known === null) return kNone;
     return known < gpus ? `${held} of ${known}` : String(held);
   }
 
@@ -182,10 +183,4 @@ export class Words {
     for (const text of fleet.gpus.remarks?.[row] ?? []) lines.push(["", text]);
     return lines;
   }
-}
-
-function ownerWords(owner: Owner | undefined): string {
-  if (!owner) return "";
-  const { user, batch_job: job, batch_account: account, pod } = owner;
-  return [user, job ? `job ${job}` : "", account ? `account ${account}` : "", pod ? `pod ${pod}` : ""].filter(Boolean).join(", ");
 }
