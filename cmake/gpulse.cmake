@@ -108,6 +108,13 @@ function(gpulse_compile_for_size)
   endif()
 endfunction()
 
+# The same for single files of a folder that has others too.
+function(gpulse_compile_files_for_size)
+  if(NOT GPULSE_PCH)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -Os)
+  endif()
+endfunction()
+
 function(gpulse_test name)
   cmake_parse_arguments(ARG "" "COST" "SOURCES;LINKS" ${ARGN})
   if(NOT ARG_COST)
