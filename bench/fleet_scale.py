@@ -2,13 +2,14 @@
 """What a fleet costs an engine, and how fast it is shown: Debian's victoria-metrics on loopback, filled by the code that
 an agent runs.
 
-(1) 1,000 machines of 8 GPUs for an hour, a step every 15 seconds: samples a second, processor time, disk, memory, series,
-    and the time that `gpulse fleet` takes of the last moment.
+(1) 1,000 machines of 8 GPUs for an hour, a step every 15 seconds: samples a second, processor time, disk, memory, series;
+    the time that `gpulse fleet` takes; what `gpulse fleet --watch` in a terminal of 200x50 and `gpulse serve --fleet` with
+    somebody who looks cost while they run. Half of that hour is still to come when it is written, so that the view is live.
 (2) 50 machines for 12 hours: disk, and the time that the curves of one GPU and of one machine take.
 
-    bench/fleet_scale.py [--nodes 1000] [--span 1h] [--few 50] [--long 12h] [--connections 2] [--only 1]
+    .venv/bin/python bench/fleet_scale.py [--nodes 1000] [--span 1h] [--few 50] [--long 12h] [--connections 2] [--only 1]
 
-Needs fleet_load and host_curves (cmake -DGPULSE_BENCH=ON). Prints Markdown; says how busy the machine was.
+Needs fleet_load and host_curves (make check builds them). Prints Markdown; says how busy the machine was.
 """
 
 from __future__ import annotations
@@ -30,8 +31,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from harness import gpulse  # noqa: E402
+from agent import open_folder  # noqa: E402
+from harness import GPULSE, environment, gpulse  # noqa: E402
 from scrapers import Engine, fetch, victoria_metrics  # noqa: E402
+from top_bench import Running, View, cpu_seconds, read, status  # noqa: E402
+from web import WebAgent  # noqa: E402
 
 # As people see them first.
 MAIN = ["gpulse_gpu_utilization_ratio", "gpulse_sm_active_ratio", "gpulse_memory_used_bytes", "gpulse_power_draw_watts",
@@ -87,10 +91,10 @@ def load() -> str:
     return " ".join(f"{one:.1f}" for one in os.getloadavg())
 
 
-def fill(engine: Engine, options: argparse.Namespace, nodes: int, span: str) -> dict[str, Any]:
+def fill(engine: Engine, options: argparse.Namespace, nodes: int, span: str, ahead: int) -> dict[str, Any]:
     before, begun = numbers(engine), load()
     command = [options.load, f"http://{engine.address}/api/v1/write", "--nodes", str(nodes), "--span", span,
-               "--connections", str(options.connections), "--at-once", str(options.at_once)]  # fmt: skip
+               "--connections", str(options.connections), "--at-once", str(options.at_once), "--end", str(int(time.time()) + ahead)]  # fmt: skip
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=True)
     took: dict[str, Any] = json.loads(done.stdout)
     peak = numbers(engine)
@@ -115,19 +119,43 @@ def fill(engine: Engine, options: argparse.Namespace, nodes: int, span: str) -> 
     return took
 
 
-def look(engine: Engine, end: int, runs: int) -> None:
-    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(end - 15))
-    words = ["fleet", "--url", f"http://{engine.address}", "--at", at]
+def look(engine: Engine, runs: int) -> None:
+    words = ["fleet", "--url", f"http://{engine.address}"]
 
     def ask() -> None:
         done = gpulse(*words)
         assert done.code == 0, done.err
 
-    print(f"\n| `gpulse fleet --at`, {runs} runs, load {load()} | median, s | least to most |\n|---|---|---|")
+    print(f"\n| `gpulse fleet`, {runs} runs, load {load()} | median, s | least to most |\n|---|---|---|")
     first = times(1, ask)
     print(f"| the first, after the load | {first[0]:.2f} | |")
     print(f"| then | {spread(times(runs, ask))} |")
     print("\n```\n" + "\n".join(gpulse(*words, "-n", "5").lines) + "\n```")
+
+
+def watch(engine: Engine, seconds: float) -> None:
+    """The terminal, and the server with somebody who asks as the page does, at the same time."""
+    url = f"http://{engine.address}"
+    with open_folder() as folder, WebAgent(folder, "--fleet", url, scenario=None, wait=False) as server:
+        view = Running(View("gpulse fleet", [str(GPULSE), "fleet", "--url", url, "--watch"], [], ""), environment(), 200, 50)
+        try:
+            read([view], 20, look=True)
+            assert "q quit" in view.text(), view.text()
+            overview = server.ask("/api/v1/fleet", accept_encoding="gzip")
+            taken: list[float] = []
+            view.begin()
+            before, begun = cpu_seconds(server.pid), time.monotonic()
+            while time.monotonic() - begun < seconds:
+                taken += times(1, lambda: server.ask("/api/v1/fleet", accept_encoding="gzip"))
+                read([view], min(15, max(0.1, begun + seconds - time.monotonic())), look=False)
+            took, cost = time.monotonic() - begun, view.cost()
+            used = 100 * (cpu_seconds(server.pid) - before) / took
+        finally:
+            view.end()
+        print(f"\n| a look every 15 s, for {took:.0f} s, load {load()} | of a core | resident | |\n|---|---|---|---|")
+        print(f"| `gpulse fleet --watch`, 200x50 | {cost.cpu_percent:.2f} % | {cost.resident_kb / 1e3:.0f} MB | {cost.bytes_per_second:.0f} bytes a second to the terminal |")
+        print(f"| `gpulse serve --fleet`, somebody looks | {used:.2f} % | {status(server.pid, 'VmRSS') / 1e3:.0f} MB | "
+              f"the whole fleet: {len(overview.body) / 1e3:.0f} kB by gzip, there after {spread(taken, 1e3, 1).replace(' | ', ' ms, ')} ms |")  # fmt: skip
 
 
 def curves(engine: Engine, options: argparse.Namespace, end: int, runs: int) -> None:
@@ -163,6 +191,8 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=2)
     parser.add_argument("--at-once", type=int, default=4, help="steps in a request")
     parser.add_argument("--runs", type=int, default=7, help="of each question")
+    parser.add_argument("--watched", type=float, default=90, help="seconds for which the fleet is watched")
+    parser.add_argument("--ahead", type=int, default=1800, help="seconds of the first part that are still to come")
     parser.add_argument("--only", type=int, choices=(1, 2), help="this part alone")
     parser.add_argument("--load", type=Path, default=ROOT / "build" / "bench" / "fleet_load")
     parser.add_argument("--curves", type=Path, default=ROOT / "build" / "bench" / "host_curves")
@@ -174,8 +204,12 @@ def main() -> None:
         if options.only not in (None, part):
             continue
         with tempfile.TemporaryDirectory(dir=options.folder) as folder, victoria_metrics(Path(folder), None, options=engine_options) as engine:
-            took = fill(engine, options, *((options.nodes, options.span) if part == 1 else (options.few, options.long)))
-            look(engine, took["end"], options.runs) if part == 1 else curves(engine, options, took["end"], options.runs)
+            if part == 1:
+                fill(engine, options, options.nodes, options.span, options.ahead)
+                look(engine, options.runs)
+                watch(engine, options.watched)
+            else:
+                curves(engine, options, fill(engine, options, options.few, options.long, 0)["end"], options.runs)
             sys.stdout.flush()
 
 
