@@ -49,6 +49,9 @@ LEFT_OUT = {
     r"gpulse serve --listen 0\.0\.0\.0.*": "would be reachable from outside: tests/test_web_safety.py",
     r"gpulse report --url.*": "needs an engine: tests/test_report_engine.py asks two",
     r"gpulse fleet.*": "needs an engine: tests/test_fleet.py asks two",
+    r"gpulse serve --fleet.*": "needs an engine: tests/test_fleet_page.py",
+    r"gpulse top .*--host .*": "needs an engine: tests/test_fleet_terminal.py",
+    r"gpulse rules --format scrape --metrics usual": "half a command, named in a sentence",
     r"gpulse diagnose --since|gpulse --replay|nvidia-smi --query-gpu|gpulse explain (ID|…)|gpulse (record|run|set|run -- CMD|log --format prometheus)|nvidia-smi --query-gpu=\S+": "half a command, named in a sentence",
 }
 

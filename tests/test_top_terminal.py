@@ -151,7 +151,7 @@ def test_a_terminal_that_can_do_nothing(tmp_path: Path) -> None:
     with Top(tmp_path, scenario="single", ready=None, TERM="dumb") as top:
         assert top.exit_code() == 1
         assert top.text.split() == (
-            "gpulse: gpulse top needs a terminal that can move its cursor, and TERM is dumb: use gpulse --watch".split()
+            "gpulse: gpulse top needs a terminal that can move its cursor, and TERM is dumb: use gpulse --watch for a stream".split()
         )
         assert b"\033" not in top.raw
 

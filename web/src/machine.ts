@@ -159,7 +159,7 @@ export class MachinePage {
         h("span", { class: "space" }),
         this.picker(),
         tool("PNG", "The plots as a picture", () => void this.savePicture()),
-        tool("CSV", "The curves as a table", () => this.saveCsv()),
+        tool("CSV", "The curves as a table", () => void this.saveCsv()),
         tool("Link", "Copy a link to these very minutes", () => void this.copyLink()),
         tool(dark ? "Light" : "Dark", "Change the colours of the page", () => {
           changeTheme();
@@ -345,7 +345,8 @@ export class MachinePage {
     return `gpulse-${host}-${at}.${ending}`;
   }
 
-  private saveCsv(): void {
+  private async saveCsv(): Promise<void> {
+    await this.model.settled();
     const { from, to } = this.model.span();
     const columns = this.model.plots().flatMap((id) => this.model.lines(id).filter(({ curve }) => curve).map((line) => ({
       name: line.key ? `${id} ${line.label}` : id,
@@ -355,6 +356,7 @@ export class MachinePage {
   }
 
   private async savePicture(): Promise<void> {
+    await this.model.settled();
     if (!this.timeline) this.set({ view: "overview" });
     // Those out of sight are drawn for the picture, too.
     for (const plot of this.timeline?.plots ?? []) plot.isVisible = true;

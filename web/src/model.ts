@@ -70,6 +70,7 @@ export class Model {
   private asked: AbortController | null = null;
   private early: [number, Sample][] = []; // samples that came while the history was asked for
   private isLoading = false;
+  private loading: Promise<void> = Promise.resolve();
   private loaded = ""; // the question that the curves answer
   private refreshed = 0;
 
@@ -310,7 +311,17 @@ export class Model {
   }
 
   /** The span that the state names, from the history. */
-  async load(): Promise<void> {
+  load(): Promise<void> {
+    this.loading = this.loadSpan();
+    return this.loading;
+  }
+
+  /** When there is nothing on its way any more. */
+  async settled(): Promise<void> {
+    for (let last: Promise<void> | null = null; last !== this.loading; ) await (last = this.loading);
+  }
+
+  private async loadSpan(): Promise<void> {
     this.asked?.abort();
     const asked = (this.asked = new AbortController());
     const { from, to } = this.span();
