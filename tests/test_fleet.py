@@ -224,6 +224,7 @@ def test_held_but_idle_is_after_a_quarter_of_an_hour(tmp_path: Path, kind: str) 
         uuid = {"uuid": f"GPU-{index}", **place}
         gpu = {"gpu": str(index), "vendor": "nvidia", **uuid}
         series += [Series({"__name__": "gpulse_gpu_info", **gpu}, lambda _: 1), Series({"__name__": "gpulse_gpu_state", "state": "ok", **gpu}, lambda _: 1),
+                   Series({"__name__": "gpulse_processes", **gpu}, lambda s, since=since: int(since is not None and s >= since)),  # type: ignore[misc]
                    Series({"__name__": "gpulse_busy_seconds_total", **gpu}, lambda s, busy=busy: s * busy),  # type: ignore[misc]
                    Series({"__name__": "gpulse_gpu_owner_info", "user": "ann", **uuid},
                           lambda s, since=since: 1 if since is not None and s >= since else None)]  # type: ignore[misc] # fmt: skip

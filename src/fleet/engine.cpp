@@ -145,7 +145,16 @@ EngineError Engine::judge(const http::ClientResponse &response, const QueryAnswe
     }
     return {fault, {fmt::format("the engine at {} refused the query: {}", place(), words), "see its log"}};
   }
-  if (status == 429 || status >= 500) {
+  if (status == 408 || status == 504) {
+    return {EngineFault::too_late,
+            {fmt::format("the engine at {} answered {}: the query took too long", place(), status),
+             "ask for a shorter time, or allow more where that limit is set"}};
+  }
+  if (status == 429) {
+    return {EngineFault::too_much,
+            {fmt::format("the engine at {} answered 429: too many questions", place()), "ask less often (--interval)"}};
+  }
+  if (status >= 500) {
     return {EngineFault::away,
             {fmt::format("the engine at {} answered {}", place(), status), "ask again later, or see its log"}};
   }

@@ -59,10 +59,14 @@ std::vector<EngineGpu> gpus_of(std::span<const EngineSeries> infos, bool in_each
   std::vector<EngineGpu> gpus;
   gpus.reserve(known.size());
   for (auto &[key, gpu] : known) gpus.push_back(std::move(gpu));
+  sort_gpus(gpus);
+  return gpus;
+}
+
+void sort_gpus(std::vector<EngineGpu> &gpus) {
   std::ranges::stable_sort(gpus, {}, [](const EngineGpu &gpu) {
     return std::tuple(std::string_view(gpu.instance), std::string_view(gpu.cluster), gpu.id.value_or(DeviceId{}));
   });
-  return gpus;
 }
 
 EngineResult<std::vector<EngineGpu>> read_gpus(Engine &engine, WallTime from, WallTime to,

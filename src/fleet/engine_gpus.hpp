@@ -28,6 +28,9 @@ Text host_of(std::string_view instance);
 // in two clusters is there twice.
 std::vector<EngineGpu> gpus_of(std::span<const EngineSeries> infos, bool in_each_cluster = false);
 
+// Into that order.
+void sort_gpus(std::vector<EngineGpu> &gpus);
+
 EngineResult<std::vector<EngineGpu>> read_gpus(Engine &engine, WallTime from, WallTime to,
                                                const std::stop_token &stop = {});
 

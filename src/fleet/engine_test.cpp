@@ -65,6 +65,9 @@ TEST(Engine, TellsWhatWentWrong) {
   EXPECT_EQ(error_of({.status = 404, .body = "not found"}).fault, EngineFault::no_engine);
   EXPECT_EQ(error_of({.body = "<html>Welcome</html>"}).fault, EngineFault::no_engine);
   EXPECT_EQ(error_of({.status = 502, .body = "<html>Bad gateway</html>"}).fault, EngineFault::away);
+  EXPECT_EQ(error_of({.status = 504, .body = "<html>Gateway time-out</html>"}).fault, EngineFault::too_late)
+      << "the question, not the engine";
+  EXPECT_EQ(error_of({.status = 429, .body = "slow down"}).fault, EngineFault::too_much);
   const auto moved = error_of({.status = 302, .body = "", .headers = {{"Location", "https://login/"}}});
   EXPECT_EQ(moved.fault, EngineFault::no_engine);
   EXPECT_THAT(moved.error.line(), HasSubstr("https://login/"));

@@ -169,10 +169,14 @@ class FleetAsker::Questions {
       if (result && *result) {
         kept.answer = std::move(**result);
         kept.at = at_;
-      } else if (result && !std::exchange(is_said, true)) {
-        faults_.push_back({.what = "comparison of sisters", .why = result->error().error.what, .part = part});
       }
       const bool is_usable = kept.at != WallTime() && at_ >= kept.at && at_ - kept.at <= kOldest;
+      if (result && !*result && !std::exchange(is_said, true)) {
+        faults_.push_back({.what = "comparison of sisters",
+                           .why = result->error().error.what,
+                           .part = part,
+                           .as_of = is_usable ? std::optional(kept.at) : std::nullopt});
+      }
       if (is_usable) answers.parts[static_cast<std::size_t>(part)] = &kept.answer;
     }
   }

@@ -60,6 +60,27 @@ TEST(FleetAsker, GoesOnWithoutTheComparisonWhereAProxyRefusesIt) {
   EXPECT_THAT((*fleet)->faults[0].why.str(), HasSubstr("answered 502"));
 }
 
+TEST(FleetAsker, GoesOnWithoutTheQuestionThatAGatewayGivesUp) {
+  const FakeEngine engine([](const http::Request &request) {
+    return form_value(request, "query").contains("rate(") ? Said{.status = 504} : one_gpu(request);
+  });
+  const auto fleet = FleetAsker(engine.options()).ask(kNow);
+  ASSERT_TRUE(fleet) << fleet.error().error.line();
+  EXPECT_THAT(faults_of(**fleet), ElementsAre("held but idle"));
+}
+
+TEST(FleetAsker, SaysOfWhenTheComparisonIsThatStandsIn) {
+  FakeEngine engine(one_gpu);
+  FleetAsker asker(engine.options());
+  ASSERT_TRUE(asker.ask(kNow));
+  engine.say(
+      [](const http::Request &request) { return is_comparison(request) ? Said{.status = 502} : one_gpu(request); });
+  const auto fleet = asker.ask(kNow + 90s);
+  ASSERT_TRUE(fleet);
+  EXPECT_THAT(faults_of(**fleet), ElementsAre("comparison of sisters"));
+  EXPECT_EQ((*fleet)->faults[0].as_of, kNow);
+}
+
 TEST(FleetAsker, GoesOnWithoutOtherExportersAndTheDayBeforeWhereAProxyRefusesThem) {
   const FakeEngine engine([](const http::Request &request) {
     const auto query = form_value(request, "query");

@@ -51,6 +51,8 @@ Result<std::string> expression(const FleetFilter &filter) {
     return failure(fmt::format("curves cannot be filtered by \"{}\"", printable(filter.value)),
                    "* and ? stand for other letters, [ does not");
   }
+  // A name that is not there fits nothing.
+  if (filter.value.find_first_not_of('*') == std::string::npos) return std::string(".+");
   std::string out;
   for (const char c : filter.value) {
     out += c == '*' ? ".*" : c == '?' ? "." : literal(std::string_view(&c, 1));
@@ -65,6 +67,15 @@ std::string labelled(std::string_view label, const std::string &values) {
 using Values = std::vector<std::string>;  // of one word, any of which will do
 
 std::string any_of(const Values &values) { return fmt::format("{}", fmt::join(values, "|")); }
+
+// Of series by instance, cluster and uuid: what is true of an instance is true of its GPU.
+std::string folded(const std::string &gpus) {
+  const auto parts =
+      fmt::format(R"(max by (instance,cluster,uuid,parent) ({}{{parent!=""}}){}{})", families::kInfo, kOnGpu, gpus);
+  return fmt::format(
+      R"q(({} or {}(label_replace(max by (instance,cluster,parent) ({}), "uuid", "$1", "parent", "(.+)"))))q", gpus,
+      kPerGpu, parts);
+}
 
 // What every GPU has to fit.
 struct Condition {
@@ -94,21 +105,33 @@ void add_hosts(Condition &to, const Values &values) {
   to.hosts = fmt::format(" and on (instance,cluster) ({})", fmt::join(hosts, " or "));
 }
 
-// A pod is what a cluster without batch jobs calls one, by its namespace and name.
-std::string owned_by_job(const std::string &values) {
-  const auto pods = fmt::format(
-      R"(max by (instance,cluster,uuid,gpu_namespace,gpu_pod) ({}{{batch_job="",gpu_pod!=""}}))", families::kOwner);
+// A pod is what a cluster without batch jobs calls one, by its namespace and name. `more`: matchers.
+std::string owned_by_job(const std::string &values, const std::string &more) {
+  const auto pods =
+      fmt::format(R"(max by (instance,cluster,uuid,gpu_namespace,gpu_pod) ({}{{batch_job="",gpu_pod!=""{}}}))",
+                  families::kOwner, more);
   const auto names = fmt::format(R"(label_join({}, "pod", "/", "gpu_namespace", "gpu_pod"))", pods);
   const auto fitting =
       fmt::format(R"(label_replace({}, "fits", "yes", "pod", {}))", names, quoted("(?i:/?(" + values + "))"));
-  return fmt::format(R"(({0}({1}{{{2}}}) or {0}({3} and on (fits) label_replace(vector(1), "fits", "yes", "", ""))))",
-                     kPerGpu, families::kOwner, labelled("batch_job", values), fitting);
+  return fmt::format(R"({0}({1}{{{2}{3}}}) or {0}({4} and on (fits) label_replace(vector(1), "fits", "yes", "", "")))",
+                     kPerGpu, families::kOwner, labelled("batch_job", values), more, fitting);
+}
+
+// Where several clusters have such a job, it is called "east/1234".
+std::string owned_by_job(const Values &values) {
+  std::vector<std::string> either{owned_by_job(any_of(values), "")};
+  for (const auto &value : values) {
+    const auto slash = value.find('/');
+    if (slash == std::string::npos) continue;
+    either.push_back(owned_by_job(value.substr(slash + 1), "," + labelled("cluster", value.substr(0, slash))));
+  }
+  return fmt::format("({})", fmt::join(either, " or "));
 }
 
 Result<void> add_condition(Condition &to, std::string_view word, const Values &all) {
   const auto values = any_of(all);
   const auto join = [&](std::string_view family, std::string_view label, std::string_view more = "") {
-    to.joins.push_back(fmt::format("({}({}{{{}}}{}))", kPerGpu, family, labelled(label, values), more));
+    to.joins.push_back(folded(fmt::format("({}({}{{{}}}{}))", kPerGpu, family, labelled(label, values), more)));
   };
   if (word == "host") {
     add_hosts(to, all);
@@ -119,7 +142,7 @@ Result<void> add_condition(Condition &to, std::string_view word, const Values &a
   } else if (word == "account") {
     join(families::kOwner, "batch_account");
   } else if (word == "job") {
-    to.joins.push_back(owned_by_job(values));
+    to.joins.push_back(folded(owned_by_job(all)));
   } else if (word == "model") {
     join(families::kInfo, "name");
   } else if (word == kFilterFinding) {
@@ -168,14 +191,9 @@ std::string counted(const std::string &query, Condition condition) {
   return fmt::format("count({}) or 0 * count({})", query, per_gpu(families::kInfo, condition));
 }
 
-// An instance that is held holds its GPU.
 std::string held_query(const Condition &condition) {
-  const auto owned = fmt::format("{}({}({}))", kOnGpu, kPerGpu, families::kOwner);
-  const auto parts = fmt::format("max by (instance,cluster,uuid,parent) ({}{{parent!=\"\"{}}}){}{}", families::kInfo,
-                                 condition.matchers, owned, joined(condition));
-  return fmt::format(
-      "(({}{}) or {}(label_replace(max by (instance,cluster,parent) ({}), \"uuid\", \"$1\", \"parent\", \"(.+)\")))",
-      per_gpu(families::kInfo, condition), owned, kPerGpu, parts);
+  return fmt::format("{}{}{}", per_gpu(families::kInfo, condition), kOnGpu,
+                     folded(fmt::format("({}({}))", kPerGpu, families::kOwner)));
 }
 
 }  // namespace

@@ -43,6 +43,27 @@ TEST(FleetCurves, KnowHostsOfWhichSeveralClustersHaveOne) {
                         R"q(gpulse_sample_timestamp_seconds{instance=~"(?i:(n2)(:9837)?)"}))q"));
 }
 
+TEST(FleetCurves, WhoHoldsAnInstanceHoldsItsGpu) {
+  const std::string owner = R"q(max by (instance,cluster,uuid) (gpulse_gpu_owner_info{user=~"(?i:zoe)"}))q";
+  EXPECT_THAT(query(FleetCurve::utilization, {{"user", "zoe"}}),
+              HasSubstr("((" + owner +
+                        ") or max by (instance,cluster,uuid) (label_replace(max by "
+                        "(instance,cluster,parent) (max by (instance,cluster,uuid,parent) "
+                        "(gpulse_gpu_info{parent!=\"\"}) and on (instance,cluster,uuid) (" +
+                        owner +
+                        ")), "
+                        "\"uuid\", \"$1\", \"parent\", \"(.+)\")))"));
+}
+
+TEST(FleetCurves, ANameThatIsNotThereFitsNothing) {
+  EXPECT_THAT(query(FleetCurve::held, {{"user", "*"}}), HasSubstr(R"q(user=~"(?i:.+)")q"));
+}
+
+TEST(FleetCurves, KnowJobsOfWhichSeveralClustersHaveOne) {
+  EXPECT_THAT(query(FleetCurve::held, {{"job", "east/1234"}}),
+              HasSubstr(R"q(gpulse_gpu_owner_info{batch_job=~"(?i:1234)",cluster=~"(?i:east)"})q"));
+}
+
 TEST(FleetCurves, AFilterCannotLeaveItsQuotes) {
   const auto text = query(FleetCurve::held, {{"user", "a\"}) or up{x=\"\\\n"}});
   EXPECT_THAT(text, HasSubstr(R"q(user=~"(?i:a\"\\}\\) or up\\{x=\"\\\\\n)")q"));

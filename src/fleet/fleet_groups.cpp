@@ -21,17 +21,22 @@ constexpr std::string_view kYes = "yes", kNo = "no";
 constexpr std::array kOtherWords{kFilterState, kFilterFinding, kFilterSeverity, kFilterRemark,
                                  kFilterIdle,  kFilterXid,     kFilterAny};
 
+// "east/1234" where another cluster has a 1234 too.
+Text in_cluster(const FleetOwner &owner, const Text &job) {
+  return owner.cluster.empty() || job.empty() ? job : Text(fmt::format("{}/{}", owner.cluster, job));
+}
+
 Text owner_name(const FleetOwner &owner, FleetBy by) {
   switch (by) {
     case FleetBy::user:
       return owner.user;
     case FleetBy::job:
       // A pod is what a cluster without batch jobs calls one.
-      return owner.job.empty() ? owner.pod : owner.job;
+      return in_cluster(owner, owner.job.empty() ? owner.pod : owner.job);
     case FleetBy::account:
       return owner.account;
     default:
-      return owner.pod;
+      return in_cluster(owner, owner.pod);
   }
 }
 
@@ -78,6 +83,11 @@ Names words_of(const FleetSnapshot &fleet, const FleetGpu &gpu, std::string_view
     words = names_of(fleet, gpu, by);
     const auto &host = fleet.hosts[gpu.host];
     if (by == FleetBy::host && host.shares_instance) words.emplace_back(host_of(host.instance));
+    // What has a cluster in its name fits without it too.
+    for (const auto &owner : gpu.owners) {
+      if (owner.cluster.empty() || (by != FleetBy::job && by != FleetBy::pod)) continue;
+      words.push_back(by == FleetBy::job && !owner.job.empty() ? owner.job : owner.pod);
+    }
   }
   return words;
 }
@@ -142,6 +152,8 @@ void add(FleetTotals &totals, const FleetGpu &gpu) {
   totals.judged += untold.state || untold.findings || untold.errors ? 0U : 1U;
   totals.errors += gpu.errors.empty() ? 0U : 1U;
   totals.remarked += gpu.remarks.empty() ? 0U : 1U;
+  const bool has_steady = std::ranges::any_of(gpu.steady, [](const auto &one) { return one.has_value(); });
+  totals.compared += has_steady || gpu.state == GpuState::asleep ? 1U : 0U;
   if (gpu.findings.empty()) return;
   totals.problems += gpu.findings.front().weight == insight::Weight::problem ? 1U : 0U;
   totals.notes += gpu.findings.front().weight == insight::Weight::note ? 1U : 0U;

@@ -56,6 +56,7 @@ struct FleetTotals {
   std::optional<double> hottest{};
   std::size_t problems = 0, notes = 0, errors = 0;  // GPUs with such findings, or errors of the driver
   std::size_t remarked = 0;                         // GPUs that differ from their sisters
+  std::size_t compared = 0;                         // GPUs of which anything is known that sisters are compared by
   // GPUs of which these are told, and of which all are.
   std::size_t state_known = 0, findings_known = 0, errors_known = 0, idle_known = 0, judged = 0;
   std::size_t bad() const;  // GPUs and hosts that need somebody

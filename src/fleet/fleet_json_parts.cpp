@@ -35,7 +35,7 @@ std::vector<Amount> amounts_of(const FleetTotals &totals) {
           {"with_driver_errors", told(totals.errors, totals.errors_known)},
           {"with_problems", told(totals.problems, totals.findings_known)},
           {"with_notes", told(totals.notes, totals.findings_known)},
-          {"with_remarks", count(totals.remarked)},
+          {"with_remarks", told(totals.remarked, totals.compared)},
           {"utilization_percent", totals.utilization.mean()},
           {"true_activity_percent", totals.true_activity.mean()},
           {"true_activity_known", count(totals.true_activity.count)},
@@ -82,6 +82,11 @@ void write_host_members(JsonWriter &json, const FleetHost &host) {
   json.member("silent", host.silent_for.has_value());
   json.key("silent_seconds");
   host.silent_for && !host.is_since_unknown ? json.value(std::round(host.silent_for->count())) : json.null();
+}
+
+void write_idle(JsonWriter &json, const FleetGpu &gpu) {
+  const bool is_known = gpu.held && (!*gpu.held || !gpu.untold.idle);
+  is_known ? json.value(gpu.idle) : json.null();
 }
 
 void write_owner_members(JsonWriter &json, const FleetOwner &owner) {

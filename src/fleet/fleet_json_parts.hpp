@@ -29,6 +29,8 @@ void write_amounts(JsonWriter &json, const FleetTotals &totals, std::span<const 
 void write_faults(JsonWriter &json, const FleetSnapshot &fleet, const Text &trouble);
 void write_group_members(JsonWriter &json, const FleetGroup &group, std::span<const std::string_view> without = {});
 void write_host_members(JsonWriter &json, const FleetHost &host);
+// Whether it is held but idle; null: not known.
+void write_idle(JsonWriter &json, const FleetGpu &gpu);
 void write_owner_members(JsonWriter &json, const FleetOwner &owner);
 
 }  // namespace gpulse::fleet

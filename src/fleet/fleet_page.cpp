@@ -163,7 +163,7 @@ class PageWriter {
     column("vendor", [&](const FleetGpu &gpu) { json_.value(gpu.vendor.str()); });
     column("state", [&](const FleetGpu &gpu) { json_.value(word(gpu.state)); });
     column("held", [&](const FleetGpu &gpu) { gpu.held ? json_.value(*gpu.held) : json_.null(); });
-    column("idle", [&](const FleetGpu &gpu) { json_.value(gpu.idle); });
+    column("idle", [&](const FleetGpu &gpu) { write_idle(json_, gpu); });
     const auto index_of = [&](auto &words) {
       return [this, &words](const auto &one) { json_.value(std::uint64_t{words.take(one)}); };
     };
@@ -242,6 +242,7 @@ std::string host_key(const FleetHost &host) {
   auto key = host_key(host.instance);
   // Nothing else has two of these.
   if (host.shares_instance) key += "__" + shorter(path_part(host.cluster_label), host.cluster_label);
+  if (host.has_agent_beside) key += fmt::format("____{}", word(host.exporter));
   return key;
 }
 

@@ -14,7 +14,7 @@ namespace families = view::families;
 
 constexpr std::array<std::string_view, kFleetParts> kWords{
     "utilization", "true activity", "memory used", "memory", "power", "temperature", "last sample", "state", "owners",
-    "findings", "driver errors", "held but idle",
+    "processes", "findings", "driver errors", "held but idle",
     // Of the last ten minutes.
     "utilization lately", "true activity lately", "power lately", "clock lately", "PCIe generation lately",
     "PCIe width lately", "power limit", "highest clock", "owners before"};
@@ -56,9 +56,11 @@ std::string fleet_query(FleetPart part) {
     case FleetPart::alive:
       return fmt::format("max by (instance,cluster) ({})", families::kTime);
     case FleetPart::state:
-      return per_gpu(",state", fmt::format("{} == 1", families::kState));
+      return per_gpu(",gpu,state", fmt::format("{} == 1", families::kState));
     case FleetPart::owners:
       return per_gpu(kOwnerLabels, std::string(families::kOwner));
+    case FleetPart::processes:
+      return per_gpu("", prometheus_name(describe(role_metric<Scope::device>(Role::process_count))));
     case FleetPart::owners_before:
       return per_gpu(kOwnerLabels, fmt::format("{} offset 10m", families::kOwner));
     case FleetPart::findings:
@@ -67,8 +69,11 @@ std::string fleet_query(FleetPart part) {
       return per_gpu(",xid", fmt::format("time() - {} < 900", families::kXidTime));
     case FleetPart::idle: {
       const auto busy = prometheus_name(total_of(describe(kReadingMetrics[0])));
-      return fmt::format("{} < 0.02 and on (instance,cluster,uuid) {} offset 15m",
-                         per_gpu("", fmt::format("rate({}[15m])", busy)), families::kOwner);
+      // Over a time in which nothing was told, a rate is too low.
+      return fmt::format(
+          "{0} < 0.02 and on (instance,cluster,uuid) {1} offset 15m and on (instance,cluster,uuid) {2} offset 10m and "
+          "on (instance,cluster,uuid) {2} offset 5m",
+          per_gpu("", fmt::format("rate({}[15m])", busy)), families::kOwner, busy);
     }
     default:
       break;

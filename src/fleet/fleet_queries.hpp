@@ -45,7 +45,8 @@ inline constexpr std::array<MetricId, kFleetSteady> kSteadyMetrics{
     role_metric<Scope::device>(Role::power_limit), device_metric("clock_max_graphics_mhz"),
 };
 
-// The readings come first, in their order. `alive`: when each host took its last sample; `idle`: GPUs on which hardly a
+// The readings come first, in their order. `alive`: when each host took its last sample; `processes`: how many each GPU
+// has, where they could be listed; `idle`: GPUs on which hardly a
 // kernel ran for a quarter of an hour, although somebody held them at its beginning too. From `steady_utilization` on,
 // in the order of FleetSteady, what GPUs are compared by; `owners_before`: who held them ten minutes ago.
 enum class FleetPart : std::uint8_t {
@@ -58,6 +59,7 @@ enum class FleetPart : std::uint8_t {
   alive,
   state,
   owners,
+  processes,
   findings,
   errors,
   idle,
@@ -71,7 +73,7 @@ enum class FleetPart : std::uint8_t {
   steady_clock_max,
   owners_before,
 };
-inline constexpr std::size_t kFleetParts = 21;
+inline constexpr std::size_t kFleetParts = 22;
 
 constexpr FleetPart part_of(FleetSteady steady) {
   return static_cast<FleetPart>(static_cast<std::size_t>(FleetPart::steady_utilization) +

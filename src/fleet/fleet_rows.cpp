@@ -84,7 +84,7 @@ void write_gpu(JsonWriter &json, const FleetSnapshot &fleet, const FleetGpu &gpu
   json.key("held");
   gpu.held ? json.value(*gpu.held) : json.null();
   json.key("held_but_idle");
-  gpu.held ? json.value(gpu.idle) : json.null();
+  write_idle(json, gpu);
   write_owners(json, gpu);
   write_troubles(json, gpu);
   write_remarks(json, gpu);

@@ -24,6 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using Parts = std::array<const std::vector<EngineSeries> *, kFleetParts>;
 using Index = std::map<std::string, std::size_t, std::less<>>;
+using Clusters = std::map<std::string, std::set<std::string>, std::less<>>;  // by a name that they may share
 
 constexpr std::size_t kMostOwners = 16;  // of a GPU; an agent names at most nine
 constexpr std::size_t kMostErrors = 16;
@@ -61,7 +62,7 @@ class FleetMaker {
   FleetSnapshot make(const FleetAnswers &answers, std::span<const ForeignAnswers> foreign) {
     note_present(answers);
     note_moved(answers);
-    add_gpus(answers.infos, answers.knows_silent);
+    add_gpus(answers);
     add_moments(answers);
     for (const auto &exporter : foreign) add_foreign(exporter);
     name_shared();
@@ -81,6 +82,7 @@ class FleetMaker {
     sum_up_foreign();
     fold_instances();
     for (auto &gpu : fleet_.gpus) tidy(gpu);
+    tell_jobs_apart();
     drop();
     note_doubles();
     add_remarks(fleet_);
@@ -88,8 +90,15 @@ class FleetMaker {
   }
 
  private:
+  // An agent and another exporter may have the same instance.
+  static std::string place_key(std::string_view instance, std::string_view cluster, Exporter exporter) {
+    return fmt::format("{} {}", word(exporter), host_key_of(instance, cluster));
+  }
+  static std::string place_key(const EngineSeries &series, Exporter exporter) {
+    return place_key(series.label("instance"), series.label("cluster"), exporter);
+  }
   std::size_t host_at(std::string_view instance, std::string_view cluster, Exporter exporter) {
-    const auto [found, is_new] = hosts_.try_emplace(host_key_of(instance, cluster), fleet_.hosts.size());
+    const auto [found, is_new] = hosts_.try_emplace(place_key(instance, cluster, exporter), fleet_.hosts.size());
     if (is_new) {
       fleet_.hosts.push_back({.instance = std::string(instance),
                               .name = short_text(host_of(instance)),
@@ -102,9 +111,7 @@ class FleetMaker {
   std::size_t host_at(const EngineSeries &series, Exporter exporter) {
     return host_at(series.label("instance"), series.label("cluster"), exporter);
   }
-  std::string key_of(std::size_t host, std::string_view uuid) const {
-    return host_key_of(fleet_.hosts[host]) + '/' + std::string(uuid);
-  }
+  static std::string key_of(std::size_t host, std::string_view uuid) { return fmt::format("{}/{}", host, uuid); }
 
   void note_present(const FleetAnswers &answers) {
     const auto take = [&](std::span<const EngineSeries> series, std::size_t rank) {
@@ -146,10 +153,12 @@ class FleetMaker {
   Seconds silent_limit() const { return kSilent + 3 * interval_; }
 
   // VictoriaMetrics tells of all hosts of a day, those that were not there yet too.
-  void add_gpus(std::span<const EngineSeries> infos, bool only_present) {
-    for (auto &known : gpus_of(infos, true)) {
+  void add_gpus(const FleetAnswers &answers) {
+    auto all = gpus_of(answers.infos, true);
+    number_anew(all, answers.parts);
+    for (auto &known : all) {
       const auto key = host_key_of(known.instance, known.cluster);
-      if (moved_.contains(key) || (only_present && !present_.contains(key))) continue;
+      if (moved_.contains(key) || (answers.knows_silent && !present_.contains(key))) continue;
       const auto host = host_at(known.instance, known.cluster, Exporter::gpulse);
       uuids_[plain_uuid(known.uuid)] = host;
       index_[key_of(host, known.uuid)] = fleet_.gpus.size();
@@ -158,18 +167,61 @@ class FleetMaker {
                              .parent = known.parent,
                              .id = known.id ? text(*known.id) : std::string("?"),
                              .name = short_text(known.name),
-                             .vendor = short_text(known.vendor)});
+                             .vendor = short_text(known.vendor),
+                             .pci = short_text(known.pci)});
     }
+  }
+
+  // In the list of a day a GPU may have the number that it had before a restart.
+  static void number_anew(std::vector<EngineGpu> &gpus, const Parts &parts) {
+    std::map<std::string, DeviceId> numbers;
+    const auto key = [](std::string_view instance, std::string_view cluster, std::string_view uuid) {
+      return fmt::format("{}/{}", host_key_of(instance, cluster), uuid);
+    };
+    for (const auto &series : part_of(parts, FleetPart::state)) {
+      const auto id = parse_device_id(series.label("gpu"));
+      if (id) numbers[key(series.label("instance"), series.label("cluster"), series.label("uuid"))] = *id;
+    }
+    for (auto &gpu : gpus) {
+      const auto found = numbers.find(key(gpu.instance, gpu.cluster, gpu.uuid));
+      if (found != numbers.end()) gpu.id = found->second;
+    }
+    sort_gpus(gpus);
   }
 
   // "east/n1" where another cluster has an n1 too.
   void name_shared() {
-    Index counts;
-    for (const auto &host : fleet_.hosts) ++counts[host.instance];
-    for (auto &host : fleet_.hosts) {
-      host.shares_instance = counts[host.instance] > 1;
-      if (host.shares_instance && !host.cluster.empty()) host.name = fmt::format("{}/{}", host.cluster, host.name);
+    Clusters of_instance, of_name;
+    for (const auto &host : fleet_.hosts) {
+      of_instance[host.instance].insert(host.cluster_label);
+      // One exporter's series may have a label that the other's have not.
+      if (!host.cluster.empty()) of_name[host.name.str()].insert(host.cluster_label);
     }
+    for (auto &host : fleet_.hosts) {
+      host.shares_instance = of_instance[host.instance].size() > 1;
+      host.has_agent_beside = host.exporter != Exporter::gpulse &&
+                              hosts_.contains(place_key(host.instance, host.cluster_label, Exporter::gpulse));
+      const bool is_shared = host.shares_instance || of_name[host.name.str()].size() > 1;
+      if (is_shared && !host.cluster.empty()) host.name = fmt::format("{}/{}", host.cluster, host.name);
+    }
+  }
+
+  // Batch systems of two clusters number their jobs alike, and pods are named alike.
+  void tell_jobs_apart() {
+    Clusters clusters;
+    const auto for_each_job = [&](auto &&take) {
+      for (auto &gpu : fleet_.gpus) {
+        const auto &cluster = fleet_.hosts[gpu.host].cluster;
+        for (auto &owner : gpu.owners) {
+          const auto &job = owner.job.empty() ? owner.pod : owner.job;
+          if (!job.empty() && !cluster.empty()) take(owner, clusters[job.str()], cluster);
+        }
+      }
+    };
+    for_each_job([](FleetOwner &, auto &known, const Text &cluster) { known.insert(cluster.str()); });
+    for_each_job([](FleetOwner &owner, const auto &known, const Text &cluster) {
+      if (known.size() > 1) owner.cluster = cluster;
+    });
   }
 
   void add_moments(const FleetAnswers &answers) {
@@ -229,7 +281,7 @@ class FleetMaker {
     if (moment < one.last) return;
     // A job that has ended has a series of its own, which ends before that of the next.
     if (moment > one.last) one.jobs.clear();
-    if (!job.empty()) add_once(one.jobs, short_text(job));
+    if (!job.empty() && one.jobs.size() < kMostOwners) add_once(one.jobs, short_text(job));
     one.last = moment;
   }
 
@@ -311,12 +363,15 @@ class FleetMaker {
       host.is_since_unknown = !host.last;
       // Prometheus drops what it cannot scrape at once: the host is away, not its GPUs.
       const bool is_away = host.exporter == Exporter::gpulse && (present & kIsAlive) == 0;
-      if (age > limit || host.is_since_unknown || is_away) host.silent_for = std::max(age, Seconds(0));
+      if (age <= limit && !host.is_since_unknown && !is_away) continue;
+      host.silent_for = std::max(age, Seconds(0));
+      // By a clock that is ahead nobody knows.
+      if (host.last && *host.last > fleet_.at) host.is_since_unknown = true;
     }
   }
 
   FleetGpu *find(const EngineSeries &series) {
-    const auto host = hosts_.find(host_key_of(series));
+    const auto host = hosts_.find(place_key(series, Exporter::gpulse));
     if (host == hosts_.end()) return nullptr;
     const auto found = index_.find(key_of(host->second, series.label("uuid")));
     return found == index_.end() || is_silent(fleet_.gpus[found->second]) ? nullptr : &fleet_.gpus[found->second];
@@ -341,7 +396,11 @@ class FleetMaker {
   }
 
   std::size_t place_of(const FleetGpu &gpu) const { return static_cast<std::size_t>(&gpu - fleet_.gpus.data()); }
-  std::string seat_of(const FleetGpu &gpu) const { return key_of(gpu.host, gpu.id.str()); }
+  // Numbers move when a GPU falls away; slots do not.
+  static std::string seat_of(const FleetGpu &gpu) {
+    if (!gpu.pci.empty()) return key_of(gpu.host, gpu.pci.str());
+    return key_of(gpu.host, gpu.id == "?" ? std::string_view(gpu.uuid) : std::string_view(gpu.id.str()));
+  }
 
   // A GPU of which nothing is told is gone, unless another one has its place now: instances are made and unmade every
   // day. One with readings and no state is told of by another version.
@@ -351,7 +410,7 @@ class FleetMaker {
       const bool has_reading =
           std::ranges::any_of(fleet_.gpus[i].readings, [](const auto &one) { return one.has_value(); });
       if (has_reading) told_[i] = true;
-      if (told_[i]) seats[seat_of(fleet_.gpus[i])] = i;
+      if (told_[i] && fleet_.gpus[i].parent.empty()) seats[seat_of(fleet_.gpus[i])] = i;
     }
     for (std::size_t i = 0; i < told_.size(); ++i) {
       auto &gpu = fleet_.gpus[i];
@@ -408,8 +467,11 @@ class FleetMaker {
   void take_owners(const Parts &parts) {
     if (parts[static_cast<std::size_t>(FleetPart::owners)] == nullptr) return;
     for (auto &gpu : fleet_.gpus) {
-      const bool is_told = fleet_.hosts[gpu.host].exporter == Exporter::gpulse && gpu.state <= GpuState::asleep;
-      if (is_told) gpu.held = false;
+      if (fleet_.hosts[gpu.host].exporter == Exporter::gpulse && gpu.state == GpuState::asleep) gpu.held = false;
+    }
+    // One whose processes could not be listed is not free.
+    for (const auto &series : part_of(parts, FleetPart::processes)) {
+      if (auto *gpu = find(series); gpu != nullptr && gpu->state <= GpuState::asleep) gpu->held = false;
     }
     for (const auto &series : part_of(parts, FleetPart::owners)) {
       if (auto *gpu = find(series); gpu != nullptr) add_owner(*gpu, owner_of(series));
@@ -479,7 +541,7 @@ class FleetMaker {
       if (answers.readings[i] == nullptr) continue;
       const auto &reading = answers.exporter->readings[i];
       for (const auto &series : *answers.readings[i]) {
-        const auto host = hosts_.find(host_key_of(series));
+        const auto host = hosts_.find(place_key(series, answers.exporter->exporter));
         if (host == hosts_.end()) continue;
         const auto found = index_.find(foreign_key(host->second, *answers.exporter, series));
         if (found == index_.end() || series.points.empty()) continue;
@@ -499,7 +561,9 @@ class FleetMaker {
       if (found == index_.end() || found->second == i) continue;
       auto &whole = fleet_.gpus[found->second];
       for (const auto &owner : instance.owners) add_owner(whole, owner);
-      for (const auto &finding : instance.findings) add_once(whole.findings, finding);
+      for (const auto &finding : instance.findings) {
+        if (whole.findings.size() < insight::kFindingIds) add_once(whole.findings, finding);
+      }
     }
   }
 
@@ -513,7 +577,10 @@ class FleetMaker {
     for (const auto &instance : fleet_.gpus) {
       const bool is_foreign = fleet_.hosts[instance.host].exporter != Exporter::gpulse;
       if (!is_foreign || instance.parent.empty() || instance.state >= GpuState::silent) continue;
-      auto &parts = wholes[index_.at(whole_key(instance))];
+      // It has none where an exporter's labels contradict each other.
+      const auto whole = index_.find(whole_key(instance));
+      if (whole == index_.end()) continue;
+      auto &parts = wholes[whole->second];
       ++parts.count;
       for (std::size_t i = 0; i < kFleetReadings; ++i) {
         if (instance.readings[i]) parts.told[i].push_back(*instance.readings[i]);

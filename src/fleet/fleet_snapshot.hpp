@@ -31,6 +31,7 @@ std::string_view word(GpuState state);
 // Empty: not known, or there is none.
 struct FleetOwner {
   Text user{}, job{}, account{}, pod{};
+  Text cluster{};  // where another cluster has such a job
 
   bool operator==(const FleetOwner &) const = default;
 };
@@ -69,7 +70,8 @@ struct FleetHost {
   bool is_since_unknown = false;        // it is silent, for at least that time
   // Hosts of several clusters have this instance: the cluster stands in the name, and is needed to find its series.
   bool shares_instance = false;
-  std::string cluster_label{};  // as it came
+  std::string cluster_label{};    // as it came
+  bool has_agent_beside = false;  // of this instance an agent tells too, and is another host
 };
 
 // What nobody tells of a GPU: its host has another exporter, is silent, or the question failed.
@@ -81,7 +83,7 @@ struct FleetGpu {
   std::size_t host = 0;
   std::string uuid{};    // the label as it came
   std::string parent{};  // the uuid of the GPU that it is an instance of
-  Text id{}, name{}, vendor{};
+  Text id{}, name{}, vendor{}, pci{};
   GpuState state = GpuState::ok;
   std::array<std::optional<double>, kFleetReadings> readings{};
   std::optional<bool> held{};  // none: nobody tells

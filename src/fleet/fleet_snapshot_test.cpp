@@ -68,6 +68,8 @@ class TwoHosts : public Fleet {
     at(FleetPart::alive) = {alive("n1:9837", 31), alive("n2:9837", 33)};
     at(FleetPart::state) = {state("n1:9837", "GPU-a", "ok"), state("n1:9837", "GPU-b", "ok"),
                             state("n2:9837", "GPU-c", "ok")};
+    at(FleetPart::processes) = {of_gpu("n1:9837", "GPU-a", 3), of_gpu("n1:9837", "GPU-b", 0),
+                                of_gpu("n2:9837", "GPU-c", 0)};
   }
 };
 
@@ -211,6 +213,74 @@ TEST_F(TwoHosts, SayWhoHoldsThem) {
   EXPECT_TRUE(fleet.gpus[0].idle);
   EXPECT_EQ(fleet.gpus[1].held, false);
   EXPECT_FALSE(fleet.gpus[1].idle) << "nobody holds it";
+}
+
+TEST_F(TwoHosts, AreNotFreeWhereTheirProcessesCouldNotBeListed) {
+  at(FleetPart::processes) = {of_gpu("n1:9837", "GPU-b", 0)};
+  at(FleetPart::owners) = {of_gpu("n1:9837", "GPU-a", 1, {{"user", "ann"}})};
+  const auto fleet = make();
+  EXPECT_EQ(fleet.gpus[0].held, true) << "somebody is known all the same";
+  EXPECT_EQ(fleet.gpus[1].held, false);
+  EXPECT_FALSE(fleet.gpus[2].held);
+  EXPECT_THAT(fleet_json(fleet, make_fleet_view(fleet, {})), HasSubstr(R"("held":null,"held_but_idle":null)"));
+}
+
+TEST_F(TwoHosts, SayThatItIsNotKnownWhetherAHeldOneIsIdle) {
+  at(FleetPart::owners) = {of_gpu("n1:9837", "GPU-a", 1, {{"user", "ann"}})};
+  lose(FleetPart::idle);
+  const auto fleet = make();
+  const auto view = make_fleet_view(fleet, {});
+  EXPECT_THAT(fleet_json(fleet, view), HasSubstr(R"("held":true,"held_but_idle":null)"));
+  EXPECT_THAT(fleet_page_json(fleet, view, {}), HasSubstr(R"("idle":[null,false,false])"));
+}
+
+TEST_F(TwoHosts, HaveTheNumbersOfNowAndNotOfBeforeARestart) {
+  // GPU 1 of four has fallen away: the driver has moved up the others.
+  infos_ = {info("n1:9837", "GPU-a", "0", {{"pci", "0000:01:00.0"}}),
+            info("n1:9837", "GPU-b", "1", {{"pci", "0000:02:00.0"}}),
+            info("n1:9837", "GPU-c", "2", {{"pci", "0000:03:00.0"}}),
+            info("n1:9837", "GPU-d", "3", {{"pci", "0000:04:00.0"}})};
+  const auto now = [](const char *uuid, const char *number) {
+    return of_gpu("n1:9837", uuid, 1, {{"state", "ok"}, {"gpu", number}});
+  };
+  at(FleetPart::state) = {now("GPU-a", "0"), now("GPU-c", "1"), now("GPU-d", "2")};
+  const auto fleet = make();
+  ASSERT_THAT(fleet.gpus, SizeIs(4));
+  std::map<std::string, std::pair<std::string, GpuState>> known;
+  for (const auto &gpu : fleet.gpus) known[gpu.uuid] = {gpu.id.str(), gpu.state};
+  EXPECT_EQ(known["GPU-c"], std::pair(std::string("1"), GpuState::ok));
+  EXPECT_EQ(known["GPU-d"], std::pair(std::string("2"), GpuState::ok));
+  EXPECT_EQ(known["GPU-b"].second, GpuState::gone) << "its number is another's, its slot is not";
+}
+
+TEST_F(TwoHosts, AreSilentSinceNobodyKnowsWhenByAClockThatIsAhead) {
+  at(FleetPart::alive) = {alive("n1:9837", 31)};
+  last_alive_ = {alive("n2:9837", -1200)};
+  at(FleetPart::state).pop_back();
+  const auto fleet = make();
+  ASSERT_TRUE(fleet.hosts[1].silent_for);
+  EXPECT_TRUE(fleet.hosts[1].is_since_unknown);
+}
+
+TEST_F(TwoHosts, TellJobsOfTwoClustersApart) {
+  const auto in = [](const char *cluster, EngineSeries series) {
+    series.labels.emplace_back("cluster", cluster);
+    return series;
+  };
+  infos_ = {in("east", info("n1:9837", "GPU-a", "0")), in("west", info("n2:9837", "GPU-c", "0"))};
+  at(FleetPart::alive) = {in("east", alive("n1:9837", 31)), in("west", alive("n2:9837", 31))};
+  at(FleetPart::state) = {in("east", state("n1:9837", "GPU-a", "ok")), in("west", state("n2:9837", "GPU-c", "ok"))};
+  at(FleetPart::owners) = {in("east", of_gpu("n1:9837", "GPU-a", 1, {{"user", "ann"}, {"batch_job", "1234"}})),
+                           in("west", of_gpu("n2:9837", "GPU-c", 1, {{"user", "bob"}, {"batch_job", "1234"}})),
+                           in("west", of_gpu("n2:9837", "GPU-c", 1, {{"user", "bob"}, {"batch_job", "7"}}))};
+  const auto fleet = make();
+  const auto view = make_fleet_view(fleet, {.by = FleetBy::job, .sort = FleetSort::name});
+  std::vector<std::string> names;
+  for (const auto &group : view.groups) names.push_back(group.name);
+  EXPECT_THAT(names, ElementsAre("7", "east/1234", "west/1234"));
+  const auto count = [&](const char *job) { return make_fleet_view(fleet, {.filters = {{"job", job}}}).gpus.size(); };
+  EXPECT_EQ(count("east/1234"), 1U);
+  EXPECT_EQ(count("1234"), 2U);
 }
 
 TEST_F(TwoHosts, SayWhatIsNotKnownOfThem) {
@@ -446,6 +516,71 @@ TEST_F(Dcgm, MakesOneGpuOfItsInstances) {
   EXPECT_FALSE(whole[FleetReading::true_activity]) << "each tells of its own part";
 }
 
+TEST_F(Dcgm, OutlivesLabelsThatContradictEachOther) {
+  tell("A", "0", 600, {{"GPU_I_ID", "x/"}});
+  tell("A/x", "0", 0);
+  tell("B", "0", 0);
+  EXPECT_THAT(look().hosts, SizeIs(1));
+}
+
+TEST_F(Dcgm, NamesEachGpuOnceWhereNobodyTellsItsNumber) {
+  const auto smi = [](const char *uuid, double ago) {
+    return one({{"instance", "d1:9835"}, {"uuid", uuid}, {"name", "T4"}}, kNow - ago);
+  };
+  const std::vector<EngineSeries> present{smi("a", 40), smi("b", 640)};
+  const ForeignAnswers answers{.exporter = &foreign_exporters()[1], .present = present, .readings = {}};
+  const auto fleet = make(std::span(&answers, 1));
+  ASSERT_THAT(fleet.gpus, SizeIs(2));
+  EXPECT_EQ(fleet.gpus[1].state, GpuState::gone);
+}
+
+TEST_F(Dcgm, IsAnotherHostThanTheAgentOfTheSameName) {
+  infos_ = {info("d1:9400", "GPU-a", "0")};
+  at(FleetPart::alive) = {alive("d1:9400", 20)};
+  at(FleetPart::state) = {state("d1:9400", "GPU-a", "ok")};
+  tell("GPU-d", "1", 20);
+  read(FleetReading::utilization, "GPU-d", "1", 80);
+  const auto fleet = look();
+  ASSERT_THAT(fleet.hosts, SizeIs(2));
+  ASSERT_THAT(fleet.gpus, SizeIs(2));
+  EXPECT_EQ(fleet.gpus[1].state, GpuState::ok);
+  EXPECT_DOUBLE_EQ(fleet.gpus[1][FleetReading::utilization].value(), 80);
+  EXPECT_NE(host_key(fleet.hosts[0]), host_key(fleet.hosts[1]));
+}
+
+TEST_F(Dcgm, DoesNotMakeAnAgentSeemAlive) {
+  infos_ = {info("d1:9400", "GPU-a", "0"), info("n2", "GPU-x", "0")};
+  at(FleetPart::alive) = {alive("n2", 20)};
+  at(FleetPart::state) = {state("n2", "GPU-x", "ok")};
+  last_alive_ = {alive("d1:9400", 620)};
+  tell("GPU-d", "1", 20);
+  const auto fleet = look();
+  ASSERT_THAT(fleet.hosts, SizeIs(3));
+  EXPECT_EQ(fleet.hosts[0].exporter, Exporter::gpulse);
+  EXPECT_NEAR(fleet.hosts[0].silent_for.value_or(0s).count(), 600, 1);
+  EXPECT_FALSE(fleet.hosts[2].silent_for);
+}
+
+TEST_F(Dcgm, HasAHostInEachClusterThatHasOneOfTheName) {
+  const auto at_address = [&](const char *instance, const char *uuid, const char *cluster) {
+    present_.push_back(
+        one({{"instance", instance}, {"cluster", cluster}, {"Hostname", "node-1"}, {"UUID", uuid}, {"gpu", "0"}},
+            kNow - 40));
+  };
+  at_address("10.0.0.1:9400", "GPU-a", "east");
+  at_address("10.1.0.1:9400", "GPU-b", "west");
+  const auto fleet = look();
+  const auto view = make_fleet_view(fleet, {.sort = FleetSort::name});
+  ASSERT_THAT(view.groups, SizeIs(2));
+  EXPECT_EQ(view.groups[0].name, "east/node-1");
+  EXPECT_EQ(view.groups[1].name, "west/node-1");
+}
+
+TEST_F(Dcgm, TakesNoMoreJobsThanAGpuCanHave) {
+  for (int i = 0; i < 1000; ++i) tell("GPU-d", "0", 40, {{"hpc_job", std::to_string(i)}});
+  EXPECT_THAT(look().gpus.at(0).owners, SizeIs(16));
+}
+
 TEST_F(Dcgm, DoesNotTellWhetherAnythingIsWrong) {
   tell("GPU-d", "0", 40);
   const auto fleet = look();
@@ -552,11 +687,12 @@ TEST(FleetQueries, HaveTheNamesThatTheAgentsPublish) {
   EXPECT_EQ(fleet_query(FleetPart::true_activity), "max by (instance,cluster,uuid) (gpulse_sm_active_ratio)");
   EXPECT_EQ(fleet_query(FleetPart::memory_total), "max by (instance,cluster,uuid) (gpulse_memory_total_bytes)");
   EXPECT_EQ(fleet_query(FleetPart::temperature), "max by (instance,cluster,uuid) (gpulse_temperature_gpu_celsius)");
-  EXPECT_EQ(fleet_query(FleetPart::state), "max by (instance,cluster,uuid,state) (gpulse_gpu_state == 1)");
+  EXPECT_EQ(fleet_query(FleetPart::state), "max by (instance,cluster,uuid,gpu,state) (gpulse_gpu_state == 1)");
   EXPECT_EQ(
       fleet_query(FleetPart::idle),
       "max by (instance,cluster,uuid) (rate(gpulse_busy_seconds_total[15m])) < 0.02 and on (instance,cluster,uuid) "
-      "gpulse_gpu_owner_info offset 15m");
+      "gpulse_gpu_owner_info offset 15m and on (instance,cluster,uuid) gpulse_busy_seconds_total offset 10m and "
+      "on (instance,cluster,uuid) gpulse_busy_seconds_total offset 5m");
   EXPECT_THAT(last_alive_query({"n1:9837", "a.b"}), HasSubstr(R"({instance=~"n1:9837|a\\.b"}[1d])"));
 }
 

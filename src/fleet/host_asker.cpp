@@ -67,7 +67,12 @@ class CurveTaker {
             std::vector<double> HostCurve::*part) {
     const bool is_set = brief(metric_).kind == Kind::set;
     for (const auto &series : answer) {
-      auto *curve = curve_of(std::string(series.label(uuid_label)));
+      // As foreign_names has it.
+      std::string uuid(series.label(uuid_label));
+      if (const auto instance = series.label("GPU_I_ID"); !instance.empty()) {
+        uuid += fmt::format("/{}", short_text(instance));
+      }
+      auto *curve = curve_of(uuid);
       if (curve == nullptr) continue;
       auto &values = curve->*part;
       values.resize(curves_.count, kGap);
@@ -149,13 +154,19 @@ EngineResult<HostSample> HostAsker::sample(WallTime at, const std::stop_token &s
 
 EngineResult<std::vector<HostSample>> HostAsker::samples(WallTime first, WallTime last, std::chrono::seconds step,
                                                          const std::stop_token &stop) {
-  first = on_grid(first, step);
-  const auto times = engine_.range(time_query(host_), first, last, step, stop);
-  if (!times) return std::unexpected(times.error());
-  if (times->empty()) return std::vector<HostSample>{};
-  const auto series = engine_.range(sample_query(host_), first, last, step, stop);
-  if (!series) return std::unexpected(series.error());
-  return host_samples(*series, *times, host_);
+  std::vector<HostSample> all;
+  for (first = on_grid(first, step); first <= last; first += static_cast<long>(kMostSteps) * step) {
+    const auto end = std::min<WallTime>(last, first + static_cast<long>(kMostSteps - 1) * step);
+    const auto times = engine_.range(time_query(host_), first, end, step, stop);
+    if (!times) return std::unexpected(times.error());
+    if (times->empty()) continue;
+    const auto series = engine_.range(sample_query(host_), first, end, step, stop);
+    if (!series) return std::unexpected(series.error());
+    for (auto &one : host_samples(*series, *times, host_)) {
+      if (all.empty() || one.snapshot->time > all.back().snapshot->time) all.push_back(std::move(one));
+    }
+  }
+  return all;
 }
 
 EngineResult<std::vector<HostMoment>> HostAsker::moments(WallTime first, WallTime last, std::chrono::seconds step,

@@ -58,6 +58,30 @@ TEST(HostCurves, OfACounterAreWhatItGrewByInEachStep) {
   EXPECT_DOUBLE_EQ(curves->curves[0].mean[0], 300 * 15) << "at 300 a second";
 }
 
+TEST(HostCurves, OfInstancesThatDcgmTellsOfAreApart) {
+  const FakeEngine engine(
+      Said{.body = answer_of(R"({"metric":{"UUID":"GPU-a","GPU_I_ID":"1"},"values":[[1700000010,"100"]]},)"
+                             R"({"metric":{"UUID":"GPU-a","GPU_I_ID":"2"},"values":[[1700000010,"50"]]})")});
+  HostAsker asker(engine.options(), {.instance = "d1:9400", .name = "d1", .exporter = Exporter::dcgm});
+  const auto curves = asker.curves(kFirst, kLast, 10s, std::span(&kPower, 1));
+  ASSERT_TRUE(curves);
+  ASSERT_THAT(curves->curves, SizeIs(2));
+  EXPECT_EQ(curves->curves[0].uuid, "GPU-a/1");
+  EXPECT_DOUBLE_EQ(curves->curves[0].mean[0], 100);
+  EXPECT_DOUBLE_EQ(curves->curves[1].mean[0], 50);
+}
+
+TEST(HostSamples, OfALongSpanAreAskedForInPieces) {
+  const FakeEngine engine;
+  HostAsker asker(engine.options(), kHost);
+  ASSERT_TRUE(asker.samples(kFirst, kFirst + 12h, 1s));
+  for (const auto &request : engine.asked()) {
+    const auto seconds = std::stod(form_value(request, "end")) - std::stod(form_value(request, "start"));
+    EXPECT_LT(seconds, 11'000) << "Prometheus gives no more at once";
+  }
+  EXPECT_THAT(engine.asked(), SizeIs(4));
+}
+
 TEST(HostCurves, KnowTheIntervalOfAHostThatIsSilentInTheEnd) {
   const FakeEngine engine;
   HostAsker asker(engine.options(), kHost);

@@ -34,7 +34,7 @@ std::vector<Event> error_events(std::span<const EngineSeries> answer, WallTime f
     if (!code) continue;
     for (const auto &point : series.points) {
       if (!(point.value >= first && point.value <= last) || errors.size() >= kMostEvents) continue;
-      errors.emplace(point.value, std::string(series.label("uuid")), *code);
+      errors.emplace(point.value, short_text(series.label("uuid")).str(), *code);
     }
   }
   std::vector<Event> events;
@@ -76,7 +76,7 @@ std::vector<FindingStretch> finding_stretches(std::span<const EngineSeries> answ
                                               std::chrono::seconds step) {
   std::vector<FindingStretch> stretches;
   for (const auto &series : answer) {
-    const Text id(series.label("finding")), uuid(series.label("uuid"));
+    const auto id = short_text(series.label("finding")), uuid = short_text(series.label("uuid"));
     for (const auto &[begin, end] : stretches_of(series, first, last, step)) {
       if (stretches.size() < kMostEvents) stretches.push_back({.id = id, .uuid = uuid, .begin = begin, .end = end});
     }

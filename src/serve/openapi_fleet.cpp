@@ -53,12 +53,12 @@ void lists(view::SchemaWriter &schema, std::string_view key, std::string_view ty
 
 // What docs/fleet.md has of them.
 void amounts(view::SchemaWriter &schema) {
-  for (const auto *const name : {"silent_hosts", "held_known", "silent", "with_remarks", "true_activity_known",
-                                 "state_known", "findings_known", "driver_errors_known"}) {
+  for (const auto *const name : {"silent_hosts", "held_known", "silent", "true_activity_known", "state_known",
+                                 "findings_known", "driver_errors_known"}) {
     schema.plain(name, "integer");
   }
   for (const auto *const name : {"held", "held_but_idle", "lost", "not_responding", "gone", "asleep",
-                                 "with_driver_errors", "with_problems", "with_notes"}) {
+                                 "with_driver_errors", "with_problems", "with_notes", "with_remarks"}) {
     schema.optional(name, "integer");
   }
   for (const auto *const name : {"utilization_percent", "true_activity_percent", "memory_used_percent", "power_watts",
@@ -144,7 +144,7 @@ void gpus(view::SchemaWriter &schema) {
   plain_array(schema, "vendor", "string", "");
   plain_array(schema, "state", "string", "ok, asleep, silent, gone, not responding or lost");
   nullable_array(schema, "held", "boolean", "null: nobody tells");
-  plain_array(schema, "idle", "boolean", "held, and hardly used for a quarter of an hour");
+  nullable_array(schema, "idle", "boolean", "held, and hardly used for a quarter of an hour; null: not known");
   lists(schema, "owners", "integer", "rows of owners");
   lists(schema, "findings", "integer", "rows of findings");
   lists(schema, "xids", "integer", "errors of the driver in the last quarter of an hour");
