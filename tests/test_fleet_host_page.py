@@ -74,7 +74,7 @@ def iso(seconds: float) -> str:
 def test_a_silent_host_is_not_live(browser: Browser, hosts: FleetServer) -> None:
     with visiting(browser) as visit:
         page = visit.open(address(hosts.port, "host/mute/"), waits=False)
-        expect(page.locator(".status")).to_contain_text(re.compile(r"No sample since 1\d min"))
+        expect(page.locator(".status")).to_contain_text(re.compile(r"No sample for 1\d min"))
         expect(page.locator(".status.bad")).to_contain_text("the engine has nothing new of mute")
         page.wait_for_timeout(1500)
         expect(page.locator(".status.good")).to_have_count(0)
@@ -160,7 +160,7 @@ def test_the_page_says_why_nothing_comes(browser: Browser, tmp_path: Path) -> No
         with victoria_metrics(tmp_path, None, address=place) as engine:
             write_hosts(engine, int(time.time()), {"busy": 3})
             expect(page.locator(".status")).to_have_text("live", timeout=20_000)
-        expect(page.locator(".status")).to_contain_text(re.compile(f"No sample since .*: .*{place}"), timeout=30_000)
+        expect(page.locator(".status")).to_contain_text(re.compile(f"No sample for .*: .*{place}"), timeout=30_000)
 
 
 def test_who_logs_in_on_a_host_has_logged_in_to_the_fleet(browser: Browser, tmp_path: Path) -> None:

@@ -334,7 +334,7 @@ def test_a_lost_gpu_and_a_silent_agent_look_like_that(browser: Browser, place: P
         visit.complaints.clear()
         agent.process.send_signal(signal.SIGSTOP)
         try:
-            expect(page.locator(".status")).to_contain_text("No sample since", timeout=15_000)
+            expect(page.locator(".status")).to_contain_text("No sample for", timeout=15_000)
         finally:
             agent.process.send_signal(signal.SIGCONT)
         expect(page.locator(".status")).to_have_text("live", timeout=15_000)

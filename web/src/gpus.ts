@@ -120,9 +120,10 @@ export class GpuRows {
   private updateRow(device: Device, users: string): void {
     const cells = this.rows.get(device.uuid);
     if (!cells) return;
-    const isGone = device.state !== "ok";
-    setClass(cells.row, "gone", isGone);
-    setText(cells.state, isGone ? device.state : "");
+    const isAsleep = device.state === "asleep";
+    setClass(cells.row, "gone", device.state !== "ok" && !isAsleep);
+    setClass(cells.state, "dim", isAsleep);
+    setText(cells.state, device.state === "ok" ? "" : device.state);
     const box = cells.row.querySelector("input");
     if (box) box.checked = this.model.state.gpus.includes(device.id);
     for (const { metric, text, fill } of cells.values) {
@@ -162,7 +163,7 @@ export class GpuRows {
     tile.dataset["look"] = look;
     tile.style.background = device.state === "ok" ? heatColor(share) : "transparent";
     tile.style.color = device.state === "ok" ? (share > 0.55 ? "#111" : "#fff") : "";
-    setClass(tile, "gone", device.state !== "ok");
+    setClass(tile, "gone", device.state !== "ok" && device.state !== "asleep");
     const label = `GPU ${device.id}: ${device.state === "ok" && metric ? formatRaw(value, metric) : device.state}`;
     if (tile.title !== label) {
       tile.title = label;

@@ -4,6 +4,7 @@ import { colorOf } from "./colors";
 import { Details } from "./details";
 import { add, fill, h, refill, setClass, setText } from "./dom";
 import { csv, picture, save } from "./export";
+import { fleetAddress } from "./fleet/state";
 import { eventList, findingCard, grouped, pastCard } from "./findings";
 import { GpuRows } from "./gpus";
 import { logoutButton, showLogin } from "./login";
@@ -20,6 +21,7 @@ import { formatNumber } from "./units";
 
 const main = document.getElementById("main") as HTMLElement;
 const bar = document.getElementById("bar") as HTMLElement;
+const kSaidMs = 3000; // for which the clock gives way to a word
 
 export class MachinePage {
   private readonly model: Model;
@@ -35,6 +37,7 @@ export class MachinePage {
   private readonly happened = h("div");
   private readonly heading = h("div", { class: "heading" });
   private isDrawing = false;
+  private copied = -Infinity; // when a link was
   private readonly before: (State["span"] | null)[] = [];
 
   constructor(tableOfMetrics: Table, private readonly about: About) {
@@ -49,6 +52,8 @@ export class MachinePage {
     setInterval(() => {
       this.model.checkSilence();
       this.updateStatus();
+      // Time goes on in the plots, too, so that a silence is a gap.
+      if (this.model.isLive && this.model.silence >= 3 * this.model.interval) this.timeline?.tick();
     }, 1000);
     this.build();
     this.model.connect();
@@ -151,7 +156,7 @@ export class MachinePage {
       bar,
       h("div", { class: "first" },
         h("strong", { class: "logo" }, "gpulse"),
-        about.fleet ? h("a", { class: "back", href: about.fleet }, "← Fleet") : null,
+        about.fleet ? h("a", { class: "back", href: fleetAddress(about.fleet) }, "← Fleet") : null,
         this.host,
         this.status,
         h("nav", { "aria-label": "Views" }, tab("overview", "Overview"), tab("processes", "Processes"), tab("events", "Findings & events"),
@@ -223,6 +228,8 @@ export class MachinePage {
       this.timeline?.updateStrips();
       this.timeline?.draw();
       if (!this.model.isLive) this.table?.update();
+      // Who holds the GPUs of a host of a fleet comes with it.
+      this.rows?.update();
     }
     if (what === "sample") this.schedule();
   }
@@ -260,9 +267,9 @@ export class MachinePage {
     setClass(this.status, "bad", tone === "bad");
     setClass(this.status, "good", tone === "good");
     // What stands there is of a while ago.
-    for (const part of [this.tiles, this.rows?.element]) if (part) setClass(part, "stale", tone === "bad");
+    for (const part of [this.tiles, this.findings, this.heading, this.rows?.element, this.details?.element]) if (part) setClass(part, "stale", tone === "bad");
     const { from, to } = model.span();
-    setText(this.clock, `${moment(from, model.state.zone)} – ${moment(to, model.state.zone)} · ${zoneName(model.state.zone, to)}`);
+    if (performance.now() - this.copied > kSaidMs) setText(this.clock, `${moment(from, model.state.zone)} – ${moment(to, model.state.zone)} · ${zoneName(model.state.zone, to)}`);
   }
 
   private updateTiles(): void {
@@ -285,7 +292,7 @@ export class MachinePage {
       const known = number(role);
       return known.length ? `${known.length < whole.length ? "≥ " : ""}${text(role, sum(known))}` : "–";
     };
-    const lost = whole.filter(({ state }) => state !== "ok");
+    const lost = whole.filter(({ state }) => state !== "ok" && state !== "asleep");
     const cpu = table.role("host", "cpu");
     const load = (cpu && table.hostValue(sample, table.id(cpu))) ?? null;
     const users = sample.processes?.length ?? 0;
@@ -320,7 +327,7 @@ export class MachinePage {
     const text = `${device?.name ?? ""}|${state}`;
     if (this.heading.dataset["text"] === text) return;
     this.heading.dataset["text"] = text;
-    fill(this.heading, h("h1", {}, `GPU ${this.model.state.gpu}`), h("span", {}, device?.name ?? ""), h("span", { class: state === "ok" ? "good" : "bad" }, state));
+    fill(this.heading, h("h1", {}, `GPU ${this.model.state.gpu}`), h("span", {}, device?.name ?? ""), h("span", { class: state === "ok" ? "good" : state === "asleep" ? "dim" : "bad" }, state));
   }
 
   private updateFindings(): void {
@@ -376,6 +383,7 @@ export class MachinePage {
     try {
       await navigator.clipboard.writeText(address);
       setText(this.clock, "Copied a link to these minutes");
+      this.copied = performance.now();
     } catch {
       // Without a clipboard the address bar has it.
       this.set({ span });

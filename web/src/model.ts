@@ -18,6 +18,7 @@ declare const WORKER_ADDRESS: string;
 const kMostPoints = 300_000;
 const kRefreshMs = 30_000;
 const kAgainMs = 2000; // when there was no answer yet
+const kWaitedForMs = 10_000;
 const kWhyMs = 5000; // between two questions why nothing comes
 
 export type Change = "sample" | "span" | "past" | "link" | "findings" | "login";
@@ -316,9 +317,13 @@ export class Model {
     return this.loading;
   }
 
-  /** When there is nothing on its way any more. */
+  /** When there is nothing on its way any more, or it has taken too long. */
   async settled(): Promise<void> {
-    for (let last: Promise<void> | null = null; last !== this.loading; ) await (last = this.loading);
+    const over = new Promise<void>((done) => setTimeout(done, kWaitedForMs));
+    const all = async (): Promise<void> => {
+      for (let last: Promise<void> | null = null; last !== this.loading; ) await (last = this.loading);
+    };
+    await Promise.race([over, all()]);
   }
 
   private async loadSpan(): Promise<void> {
@@ -365,9 +370,10 @@ export class Model {
 
   /** What the server has asked for meanwhile. */
   private loadAgain(asked: AbortController): void {
-    setTimeout(() => {
-      if (this.asked === asked && this.isMissing && !document.hidden) void this.load();
-    }, kAgainMs);
+    // Who waits for all of it waits for this, too.
+    this.loading = new Promise<void>((done) => setTimeout(done, kAgainMs)).then(() =>
+      this.asked === asked && this.isMissing && !document.hidden ? this.load() : undefined,
+    );
   }
 
   /** Why there is none; empty: that is told otherwise. */

@@ -12,16 +12,16 @@ export type Told = Pick<Model, "link" | "silence" | "interval" | "isReached" | "
 
 export function statusOf({ link, silence, interval, isReached, why, isGone, isOld, isOfFleet, sample }: Told): [word: string, tone: Tone] {
   const isSilent = sample !== null && silence > Math.max(kLeastSilence, 4 * interval);
-  const since = sample === null ? "" : ` since ${duration(silence)}`;
+  const time = sample === null ? "" : ` for ${duration(silence)}`;
   const because = why ? `: ${why}` : "";
   if (isGone) return [capital(why), "bad"];
   if (link === "connecting") return ["connecting", ""];
   if (link === "lost") {
     if (sample !== null && !isSilent) return ["connecting again", ""];
-    if (isReached === false) return [`${isOfFleet ? "gpulse" : "The agent"} does not answer${since}; trying again`, "bad"];
-    if (sample !== null) return [`No sample${since}${because}; trying again`, "bad"];
+    if (isReached === false) return [`${isOfFleet ? "gpulse" : "The agent"} does not answer${sample === null ? "" : `, no sample${time}`}; trying again`, "bad"];
+    if (sample !== null) return [`No sample${time}${because}; trying again`, "bad"];
     return why ? [`${capital(why)}; trying again`, "bad"] : ["connecting", ""];
   }
-  if (isSilent) return [`No sample${since}${because}`, "bad"];
+  if (isSilent) return [`No sample${time}${because}`, "bad"];
   return isOld ? ["The agent was updated: load the page again", ""] : ["live", "good"];
 }

@@ -14,7 +14,7 @@ import type { Metric } from "../src/types";
 
 const totals: Amounts = {
   hosts: 2, silent_hosts: 0, gpus: 4, held: 2, held_known: 3, held_but_idle: 1, lost: 1, not_responding: 0, gone: 0, asleep: 0, silent: 0,
-  with_driver_errors: 0, with_problems: 0, with_notes: 0, with_remarks: 0, utilization_percent: 50, true_activity_percent: null, power_watts: null,
+  with_driver_errors: 0, with_problems: 0, with_notes: 0, with_remarks: 0, utilization_percent: 50, true_activity_percent: null, true_activity_known: 0, power_watts: null,
   hottest_celsius: null, wasted_gpus: null,
 };
 
@@ -25,8 +25,8 @@ const fleet: Fleet = {
   time: "2026-11-17T10:00:00.000Z", engine: "engine:9090", interval_seconds: 15, is_past: false, trouble: null,
   warning: null, faults: [], by: "host", sort: "health", totals,
   hosts: [
-    { key: "a", name: "a", instance: "a:9837", cluster: null, exporter: "gpulse", last_sample: null, silent_seconds: null },
-    { key: "b", name: "b", instance: "b:9400", cluster: null, exporter: "dcgm", last_sample: "2026-11-17T09:55:00Z", silent_seconds: 300 },
+    { key: "a", name: "a", instance: "a:9837", cluster: null, exporter: "gpulse", last_sample: null, silent: false, silent_seconds: null },
+    { key: "b", name: "b", instance: "b:9400", cluster: null, exporter: "dcgm", last_sample: "2026-11-17T09:55:00Z", silent: true, silent_seconds: 300 },
   ],
   models: ["H100"],
   owners: [{ user: "ann", batch_job: "12", batch_account: null, pod: null }],
@@ -213,7 +213,7 @@ test("curves that the engine has not told yet are asked for again", async () => 
 });
 
 test("one line says why there is nothing newer, and since when a host is silent", () => {
-  const model = { fleet, isAway: false, why: "", asking: null, isPast: false, isStale: false, state: { ...kFleetStart, zone: "UTC" as const } };
+  const model = { fleet, isAway: false, why: "", refused: "", asking: null, isPast: false, isStale: false, isOtherMoment: false, isOverdue: false, state: { ...kFleetStart, zone: "UTC" as const } };
   assert.deepEqual(noticesOf(model), [["bad", "Silent: b for 5 min, since 17 Nov 09:55:00."]]);
   const told = noticesOf({ ...model, isStale: true, fleet: { ...fleet, trouble: "nobody there", faults: [{ what: "power", why: "too late", as_of: null }] } });
   assert.deepEqual(told.slice(0, 2), [

@@ -32,7 +32,7 @@ test("a host that has been silent for hours is not live when somebody comes", ()
   const time = "2026-11-17T10:00:00Z";
   take({ kind: "hello", at, data: JSON.stringify({ version: "1", interval_seconds: 15, time, age_seconds: 10_800 }) });
   take({ kind: "sample", at, data: JSON.stringify({ time, hostname: "n1", origin: "FLEET", host: {}, devices: [] }) });
-  assert.match(statusOf(model).join(), /^No sample since 3 h,bad$/);
+  assert.match(statusOf(model).join(), /^No sample for 3 h,bad$/);
   assert.ok(Math.abs(model.now() - taken - 10_800) < 5);
 });
 
@@ -42,13 +42,13 @@ test("the status says whether it is live, and else why not", () => {
   assert.deepEqual(statusOf(told), ["live", "good"]);
   // Of a host that is scraped once a minute nothing is late.
   assert.deepEqual(statusOf({ ...told, interval: 60, silence: 100 }), ["live", "good"]);
-  assert.deepEqual(statusOf({ ...told, silence: 100 }), ["No sample since 1 min 40 s", "bad"]);
-  assert.deepEqual(statusOf({ ...told, silence: 100, why: "n1 is silent" }), ["No sample since 1 min 40 s: n1 is silent", "bad"]);
+  assert.deepEqual(statusOf({ ...told, silence: 100 }), ["No sample for 1 min 40 s", "bad"]);
+  assert.deepEqual(statusOf({ ...told, silence: 100, why: "n1 is silent" }), ["No sample for 1 min 40 s: n1 is silent", "bad"]);
   const lost: Told = { ...told, link: "lost" };
   assert.deepEqual(statusOf(lost), ["connecting again", ""]);
   assert.deepEqual(statusOf({ ...lost, sample: null, why: "the engine at e has not answered for 3 s" }), ["The engine at e has not answered for 3 s; trying again", "bad"]);
-  assert.deepEqual(statusOf({ ...lost, silence: 100, isReached: false }), ["gpulse does not answer since 1 min 40 s; trying again", "bad"]);
-  assert.deepEqual(statusOf({ ...lost, silence: 100, isReached: false, isOfFleet: false }), ["The agent does not answer since 1 min 40 s; trying again", "bad"]);
+  assert.deepEqual(statusOf({ ...lost, silence: 100, isReached: false }), ["gpulse does not answer, no sample for 1 min 40 s; trying again", "bad"]);
+  assert.deepEqual(statusOf({ ...lost, silence: 100, isReached: false, isOfFleet: false }), ["The agent does not answer, no sample for 1 min 40 s; trying again", "bad"]);
   assert.deepEqual(statusOf({ ...told, isGone: true, why: "the engine knows of no such host" }), ["The engine knows of no such host", "bad"]);
 });
 

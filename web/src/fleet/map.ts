@@ -76,12 +76,18 @@ export function drawCell(context: CanvasRenderingContext2D, look: Look, x: numbe
     context.fillRect(x, y + wide - thick, wide, thick);
   }
   if (look.corner === "") return;
-  const side = Math.max(2, wide * 0.45);
-  context.fillStyle = token(look.corner === "problem" ? "--bad" : "--warn");
+  // Of any colour below it, it is seen by its edge; a problem is the larger one.
+  const side = Math.max(look.corner === "problem" ? 3 : 2, wide * (look.corner === "problem" ? 0.6 : 0.4));
+  corner(context, x + wide, y, side + (wide >= kSmall ? 2.5 : 1), token("--card"));
+  corner(context, x + wide, y, side, token(look.corner === "problem" ? "--bad" : "--warn"));
+}
+
+function corner(context: CanvasRenderingContext2D, right: number, top: number, side: number, color: string): void {
+  context.fillStyle = color;
   context.beginPath();
-  context.moveTo(x + wide - side, y);
-  context.lineTo(x + wide, y);
-  context.lineTo(x + wide, y + side);
+  context.moveTo(right - side, top);
+  context.lineTo(right, top);
+  context.lineTo(right, top + side);
   context.fill();
 }
 

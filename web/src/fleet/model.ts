@@ -15,6 +15,7 @@ const kAgainMs = 2000; // where there are no curves yet
 const kLimitMs = 60_000;
 const kCurvePoints = 300;
 const kLate = 3; // intervals without a newer answer
+const kNoticedMs = 1000; // what takes less needs no word
 
 export class FleetModel {
   fleet: Fleet | null = null;
@@ -27,7 +28,9 @@ export class FleetModel {
 
   private tag = "";
   private question = "";
+  private questionAt = 0; // when it was asked first, in the page's milliseconds
   private shownQuestion = ""; // of the answer that is shown
+  private shownAt: number | null = null; // and its moment
   private newTime = ""; // the time of the newest answer, and when that was in the page's milliseconds
   private newAt = 0;
   private asked: AbortController | null = null;
@@ -49,8 +52,18 @@ export class FleetModel {
   /** The answer is for what is asked, and nothing newer is missing. */
   get isStale(): boolean {
     if (!this.fleet) return false;
-    if (this.isAway || this.why || this.fleet.trouble || this.question !== this.shownQuestion || this.fleet.is_past !== this.isPast) return true;
+    if (this.isAway || this.why || this.fleet.trouble || this.isOtherMoment || this.isOverdue) return true;
     return !this.isPast && performance.now() - this.newAt > 1000 * (kLate * this.interval + 5);
+  }
+
+  /** What is shown is of another moment than the one that is asked for. */
+  get isOtherMoment(): boolean {
+    return this.fleet !== null && this.state.at !== this.shownAt;
+  }
+
+  /** Other groups or filters are asked for, and that takes long enough to be noticed. */
+  get isOverdue(): boolean {
+    return this.question !== this.shownQuestion && performance.now() - this.questionAt > kNoticedMs;
   }
 
   /** The moment that the page speaks of; it goes on while nothing comes. */
@@ -83,7 +96,11 @@ export class FleetModel {
     const limit = setTimeout(() => asked.abort(new Error("it does not answer")), kLimitMs);
     const parameters = this.parameters();
     const question = JSON.stringify(parameters);
-    if (question !== this.question) this.tag = "";
+    const { at } = this.state;
+    if (question !== this.question) {
+      this.tag = "";
+      this.questionAt = performance.now();
+    }
     this.question = question;
     let wait = kRetryMs;
     try {
@@ -92,7 +109,10 @@ export class FleetModel {
       this.why = this.refused = "";
       this.isAway = false;
       this.asking = answer.asking;
-      if (answer.body) this.take(answer.body, answer, question);
+      if (answer.body) {
+        this.take(answer.body, answer, question);
+        this.shownAt = at;
+      }
       wait = this.asking !== null ? kAskingMs : 1000 * this.interval;
       this.tell(answer.body ? "fleet" : "trouble");
     } catch (error) {
@@ -122,8 +142,9 @@ export class FleetModel {
       return;
     }
     // A filter that is being typed may make no sense yet.
-    if (error instanceof ApiError && error.status === 400) this.refused = error.message;
-    else this.why = error instanceof ApiError ? error.message : "";
+    const isRefused = error instanceof ApiError && error.status === 400;
+    this.refused = isRefused ? error.message : "";
+    this.why = error instanceof ApiError && !isRefused ? error.message : "";
     this.isAway = !(error instanceof ApiError);
     this.asking = null;
     this.tell("trouble");
@@ -163,7 +184,8 @@ export class FleetModel {
       this.curvesWhy = "";
     } catch (error) {
       if (this.curvesAsked !== asked) return;
-      const isLater = error instanceof ApiError && error.status === 503;
+      // What there is stays until there is another answer.
+      const isLater = !(error instanceof ApiError) || error.status === 503;
       if (isLater) this.askCurvesAgain(asked);
       // Those of another question would be told as if they were of this one.
       if (!isLater || this.curvesOf !== question) {

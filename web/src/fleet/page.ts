@@ -12,7 +12,7 @@ import { parseFilter, toggleFilter } from "./filter";
 import { FleetList } from "./list";
 import { FleetMap } from "./map";
 import { FleetModel, type FleetChange } from "./model";
-import { kBy, parseFleetState, writeFleetState, type FleetState, type Sort } from "./state";
+import { kBy, parseFleetState, rememberFleet, writeFleetState, type FleetState, type Sort } from "./state";
 import { Notices } from "./notices";
 import { Tiles } from "./tiles";
 import { timeOfFleet } from "./types";
@@ -21,6 +21,7 @@ import { Words } from "./words";
 const main = document.getElementById("main") as HTMLElement;
 const bar = document.getElementById("bar") as HTMLElement;
 const kTypingMs = 350;
+const kSaidMs = 3000; // for which the clock gives way to a word
 const kUsualInterval = 15;
 const kPresets: readonly [name: string, title: string, sort: Sort][] = [
   ["What is broken", "Lost GPUs and silent hosts first, then problems and notes", "health"],
@@ -50,6 +51,7 @@ export class FleetPage {
   private readonly again = h("button", { type: "button", class: "live", onclick: () => this.set({ at: null, span: null }) }, "Live again");
   private readonly colours = h("button", { type: "button", title: "Change the colours of the page", onclick: () => (changeTheme(), this.redraw()) });
   private typing = 0;
+  private copied = -Infinity; // when a link was
   private isTypingMoment = false;
 
   constructor(table: Table, private readonly about: About) {
@@ -72,8 +74,12 @@ export class FleetPage {
       this.takeMoment();
       this.update();
     });
-    addEventListener("hashchange", () => this.goTo(parseFleetState(location.hash)));
+    addEventListener("hashchange", () => {
+      this.stopTyping();
+      this.goTo(parseFleetState(location.hash));
+    });
     addEventListener("keydown", (event) => this.key(event));
+    addEventListener("pagehide", rememberFleet);
     document.addEventListener("visibilitychange", () => this.ask());
     onSystemTheme(() => this.redraw());
     setInterval(() => this.updateStatus(), 1000);
@@ -89,8 +95,10 @@ export class FleetPage {
   }
 
   private set(part: Partial<FleetState>): void {
+    if (part.filter !== undefined) this.stopTyping();
     const state = { ...this.model.state, ...part };
-    history.pushState(null, "", writeFleetState(state));
+    // What is pressed twice is no step to go back to.
+    if (writeFleetState(state) !== writeFleetState(this.model.state)) history.pushState(null, "", writeFleetState(state));
     this.goTo(state);
   }
 
@@ -107,7 +115,8 @@ export class FleetPage {
   }
 
   private readonly lookAt = (at: number): void => {
-    const rounded = Math.round(at);
+    // Of what is to come nobody knows.
+    const rounded = Math.min(Math.round(at), Math.floor(this.model.now()));
     const { from, to } = this.model.span();
     // A moment that is not in the curves is shown with what was around it.
     const isThere = rounded >= from && rounded <= to;
@@ -123,9 +132,15 @@ export class FleetPage {
     this.goTo(state);
   }
 
-  private typed(): void {
+  private stopTyping(): void {
     clearTimeout(this.typing);
+    this.typing = 0;
+  }
+
+  private typed(): void {
+    this.stopTyping();
     this.typing = window.setTimeout(() => {
+      this.typing = 0;
       const state = { ...this.model.state, filter: this.filter.value };
       history.replaceState(null, "", writeFleetState(state));
       this.goTo(state);
@@ -209,7 +224,7 @@ export class FleetPage {
     if (isLive && document.activeElement === this.again) this.instant.focus();
     this.again.hidden = isLive;
     if (!this.isTypingMoment) this.instant.value = at === null ? "" : this.instantText(at);
-    if (document.activeElement !== this.filter && this.filter.value !== filter) this.filter.value = filter;
+    if (!this.typing && this.filter.value !== filter) this.filter.value = filter;
     this.updateStatus();
   }
 
@@ -268,11 +283,11 @@ export class FleetPage {
     setClass(this.status, "bad", word.startsWith("not new"));
     setClass(this.body, "stale", model.isStale);
     setClass(this.list.element, "stale", model.isStale);
-    setText(this.clock, `${shown ? `${shown} · ` : ""}${zoneName(state.zone, model.now())}`);
+    if (performance.now() - this.copied > kSaidMs) setText(this.clock, `${shown ? `${shown} · ` : ""}${zoneName(state.zone, model.now())}`);
     this.notices.show(model);
     const { plain } = parseFilter(state.filter);
     setText(this.filterSays, model.refused
-      ? `That filter makes no sense: ${model.refused}`
+      ? `That cannot be asked: ${model.refused}`
       : plain.length ? `${plain.map((one) => `“${one}”`).join(" and ")}: whatever host, cluster, user, job, account, pod or model contains it.` : "");
     setClass(this.filterSays, "bad", model.refused !== "");
     this.filterSays.hidden = this.filterSays.textContent === "";
@@ -285,6 +300,7 @@ export class FleetPage {
     try {
       await navigator.clipboard.writeText(`${location.href.replace(/#.*/, "")}${writeFleetState({ ...state, at, span: this.model.span() })}`);
       setText(this.clock, "Copied a link to this moment");
+      this.copied = performance.now();
     } catch {
       // Without a clipboard the address bar has it.
       this.set({ at, span: this.model.span() });

@@ -32,6 +32,11 @@ export const kFleetStart: FleetState = {
   zone: "local",
 };
 
+/** How a fleet was looked at in this tab, for the way back from one of its hosts. */
+const seenKey = (path: string): string => `gpulse ${path}`;
+export const rememberFleet = (): void => sessionStorage.setItem(seenKey(location.pathname), location.hash);
+export const fleetAddress = (fleet: string): string => `${fleet}${sessionStorage.getItem(seenKey(new URL(fleet, location.href).pathname)) ?? ""}`;
+
 const oneOf = <T extends string>(all: readonly T[], given: string | null, usual: T): T => all.find((one) => one === given) ?? usual;
 
 /** An address has an end. */

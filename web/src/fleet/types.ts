@@ -23,6 +23,7 @@ export interface Amounts {
   with_remarks: number | null;
   utilization_percent: number | null;
   true_activity_percent: number | null;
+  true_activity_known: number;
   power_watts: number | null;
   hottest_celsius: number | null;
   wasted_gpus: number | null;
@@ -45,6 +46,7 @@ export interface Host {
   cluster: string | null;
   exporter: string;
   last_sample: string | null;
+  silent: boolean;
   silent_seconds: number | null;
 }
 
