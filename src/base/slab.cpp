@@ -95,8 +95,10 @@ void Slab::give_back(void *block, std::size_t bytes) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(block);
   auto *const piece = reinterpret_cast<Piece *>(address - address % kPieceBytes);
   piece->give_back(block, size_);
-  // One stays for those who come and go one by one.
-  if (piece->used > 0 || pieces_.size() == 1) return;
+  if (piece->used > 0) return;
+  // One with room stays for those who come and go one by one.
+  const auto is_other_full = [&](const Piece *one) { return one == piece || one->is_full(); };
+  if (std::ranges::all_of(pieces_, is_other_full)) return;
   std::erase(pieces_, piece);
   unmap_piece(piece);
 }

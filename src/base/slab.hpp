@@ -45,7 +45,10 @@ class SlabAllocator {
   template <class U>
   SlabAllocator(const SlabAllocator<U> &other) : slab_(other.slab()) {}  // NOLINT(google-explicit-constructor)
 
-  T *allocate(std::size_t count) { return static_cast<T *>(slab_->take(count * sizeof(T))); }
+  T *allocate(std::size_t count) {
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+    return static_cast<T *>(slab_->take(count * sizeof(T)));
+  }
   void deallocate(T *block, std::size_t count) noexcept { slab_->give_back(block, count * sizeof(T)); }
   const std::shared_ptr<Slab> &slab() const { return slab_; }
 

@@ -57,6 +57,17 @@ TEST(Slab, WhoStaysKeepsOnePieceNotAll) {
   slab.give_back(blocks[0], kSize);
 }
 
+TEST(Slab, WhoComesAndGoesFindsAPieceBesideFullOnes) {
+  Slab slab;
+  std::vector<void *> blocks;
+  while (slab.pieces() < 2) blocks.push_back(slab.take(kSize));
+  slab.give_back(blocks.back(), kSize);
+  blocks.pop_back();
+  EXPECT_EQ(slab.pieces(), 2U) << "the first one is full";
+  for (auto *block : blocks) slab.give_back(block, kSize);
+  EXPECT_EQ(slab.pieces(), 1U);
+}
+
 TEST(Slab, WhatDoesNotFitComesFromTheHeap) {
   Slab slab;
   void *const usual = slab.take(100);

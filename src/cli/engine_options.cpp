@@ -35,7 +35,8 @@ void add_engine_rights(OptionList &list, Options &options, const OptionHandle &a
 
 bool is_given(const Options &options, std::string_view name) {
   return std::ranges::any_of(options.words, [&](const std::string &word) {
-    return word == name || word.starts_with(std::string(name) + '=');
+    const bool is_short = name.size() == 2;  // "-n50" too
+    return word == name || word.starts_with(is_short ? std::string(name) : std::string(name) + '=');
   });
 }
 

@@ -7,30 +7,18 @@
 #include <array>
 #include <span>
 
+#include "http/target.hpp"
+
 namespace gpulse::fleet {
 
 namespace {
 
 constexpr std::string_view kApi = "/api/v1";
 
-std::string percent_encoded(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                          c == '.' || c == '_' || c == '~';
-    if (is_plain) {
-      out += c;
-    } else {
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return out;
-}
-
 std::string form_of(const http::Fields &parameters) {
   std::string out;
   for (const auto &[name, value] : parameters) {
-    out += (out.empty() ? "" : "&") + percent_encoded(name) + "=" + percent_encoded(value);
+    out += (out.empty() ? "" : "&") + http::percent_encoded(name) + "=" + http::percent_encoded(value);
   }
   return out;
 }
@@ -90,6 +78,12 @@ std::string quoted(std::string_view text) {
     out += c;
   }
   return out + '"';
+}
+
+EngineOptions in_short(EngineOptions engine) {
+  constexpr std::chrono::seconds kLongest{10};
+  engine.client.total_time = std::min<decltype(engine.client.total_time)>(engine.client.total_time, kLongest);
+  return engine;
 }
 
 std::string literal(std::string_view text) {
@@ -158,12 +152,15 @@ EngineError Engine::judge(const http::ClientResponse &response, const QueryAnswe
     return {EngineFault::away,
             {fmt::format("the engine at {} answered {}", place(), status), "ask again later, or see its log"}};
   }
+  // There may be a key behind the question mark.
+  auto address = options_.url.text();
+  address.erase(std::min(address.find('?'), address.size()));
   auto remedy = std::string("give what stands before /api/v1, such as http://prometheus:9090");
   if (const auto where = response.header("location"); where && status / 100 == 3) {
     remedy = fmt::format("it sends us to {}", first_bytes(printable(*where), 200));
   }
   return {EngineFault::no_engine,
-          {fmt::format("{} is no engine that answers PromQL (status {})", options_.url.text(), status), remedy}};
+          {fmt::format("{} is no engine that answers PromQL (status {})", address, status), remedy}};
 }
 
 EngineResult<QueryAnswer> Engine::ask(std::string_view what, const http::Fields &parameters, bool in_body,
@@ -237,7 +234,7 @@ EngineResult<std::vector<std::string>> Engine::label_values(std::string_view lab
                                                             WallTime from, WallTime to, const std::stop_token &stop) {
   // The one that engines take as GET only.
   auto answer =
-      ask(fmt::format("/label/{}/values", percent_encoded(label)),
+      ask(fmt::format("/label/{}/values", http::percent_encoded(label)),
           {{"match[]", std::string(selector)}, {"start", seconds_text(from)}, {"end", seconds_text(to)}}, false, stop);
   if (!answer) return std::unexpected(std::move(answer.error()));
   return std::move(answer->words);

@@ -39,6 +39,9 @@ struct EngineOptions {
   http::ClientOptions client{};  // total_time: for one query, which the engine is told too
 };
 
+// Somebody waits for it.
+EngineOptions in_short(EngineOptions engine);
+
 // "http://prometheus:9090/", also as people copy it from elsewhere: with /api/v1 and what follows it.
 Result<http::Url> parse_engine_url(std::string_view text);
 

@@ -73,6 +73,13 @@ TEST(Engine, TellsWhatWentWrong) {
   EXPECT_THAT(moved.error.line(), HasSubstr("https://login/"));
 }
 
+TEST(Engine, KeepsAKeyInItsAddressToItself) {
+  const FakeEngine fake({.status = 404, .body = "not found"});
+  const auto error = fake.engine("/p?apikey=SECRET").instant("up", WallTime{}).error().error.line();
+  EXPECT_THAT(error, HasSubstr("/p is no engine"));
+  EXPECT_THAT(error, ::testing::Not(HasSubstr("SECRET")));
+}
+
 TEST(Engine, HasTheEnginesOwnWords) {
   const auto said = [](int status, const std::string &type, const std::string &words) {
     return error_of(

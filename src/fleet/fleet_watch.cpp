@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fleet/fleet_watch.hpp"
 
+#include <fmt/format.h>
+
+#include <exception>
 #include <utility>
 
 namespace gpulse::fleet {
@@ -65,14 +68,23 @@ void FleetWatch::run(const std::stop_token &stop) {
     const auto moment = news_.at;
     lock.unlock();
     if (options_.changed) options_.changed();
-    ask(question_.get_token(), moment, *asked);
+    ask_and_tell(question_.get_token(), moment, *asked);
     ended = monotonic_now();
     lock.lock();
   }
 }
 
-void FleetWatch::ask(const std::stop_token &stop, std::optional<WallTime> moment, std::uint64_t turn) {
-  auto fleet = asker_.ask(moment.value_or(wall_now()), stop);
+EngineResult<FleetPtr> FleetWatch::ask(const std::stop_token &stop, std::optional<WallTime> moment) {
+  try {
+    return asker_.ask(moment.value_or(wall_now()), stop);
+  } catch (const std::exception &fault) {
+    return std::unexpected(
+        EngineError{EngineFault::too_much, {fmt::format("the engine was not asked: {}", fault.what())}});
+  }
+}
+
+void FleetWatch::ask_and_tell(const std::stop_token &stop, std::optional<WallTime> moment, std::uint64_t turn) {
+  auto fleet = ask(stop, moment);
   {
     const std::lock_guard lock(mutex_);
     if (turn != turn_ || stop.stop_requested()) return;

@@ -47,7 +47,8 @@ class FleetWatch {
 
  private:
   void run(const std::stop_token &stop);
-  void ask(const std::stop_token &stop, std::optional<WallTime> moment, std::uint64_t turn);
+  EngineResult<FleetPtr> ask(const std::stop_token &stop, std::optional<WallTime> moment);
+  void ask_and_tell(const std::stop_token &stop, std::optional<WallTime> moment, std::uint64_t turn);
 
   const FleetWatchOptions options_;
   FleetAsker asker_;  // of the thread alone

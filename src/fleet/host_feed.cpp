@@ -20,19 +20,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLeastInterval = 1s;
-constexpr auto kLongestWait = 10s;
 constexpr std::size_t kPieceSteps = 120;  // whole samples are large
 constexpr std::size_t kKeptPieces = 8;
 constexpr auto kTroubleKept = 5s;
 
 std::chrono::seconds step_of(const HostFeedOptions &options) {
   return std::max(std::chrono::ceil<std::chrono::seconds>(options.interval), std::chrono::seconds(1));
-}
-
-// Somebody looks at the screen while it is asked.
-EngineOptions in_short(EngineOptions engine) {
-  engine.client.total_time = std::min<decltype(engine.client.total_time)>(engine.client.total_time, kLongestWait);
-  return engine;
 }
 
 Error given_up() { return {"the engine did not answer in time"}; }

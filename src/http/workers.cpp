@@ -2,6 +2,7 @@
 #include "http/workers.hpp"
 
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "base/log.hpp"
@@ -13,12 +14,24 @@ bool Workers::post(std::function<void()> work) {
     const std::lock_guard lock(mutex_);
     if (stopped_ || waiting_.size() >= most_waiting_) return false;
     waiting_.push_back(std::move(work));
-    if (waiting_.size() > idle_ && threads_.size() < most_threads_) {
-      threads_.emplace_back([this](const std::stop_token &stop) { run(stop); });
+    if (waiting_.size() > idle_ && threads_.size() < most_threads_ && !start_thread() && threads_.empty()) {
+      waiting_.pop_back();
+      return false;
     }
   }
   changed_.notify_one();
   return true;
+}
+
+// With the mutex held. False: the system has none left; those that are there do the work.
+bool Workers::start_thread() {
+  try {
+    threads_.emplace_back([this](const std::stop_token &stop) { run(stop); });
+    return true;
+  } catch (const std::system_error &fault) {
+    log_line(LogLevel::error, std::string("no thread could be started: ") + fault.what());
+    return false;
+  }
 }
 
 void Workers::stop() {

@@ -23,11 +23,12 @@ class Workers {
   // Waits for what has begun.
   ~Workers() { stop(); }
 
-  // False: too much is waiting already, or it has been stopped.
+  // False: too much is waiting already, no thread could be started, or it has been stopped.
   bool post(std::function<void()> work);
   void stop();
 
  private:
+  bool start_thread();
   void run(const std::stop_token &stop);
 
   const std::size_t most_threads_, most_waiting_;

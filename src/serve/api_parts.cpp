@@ -41,6 +41,8 @@ http::Response no_answer_yet(const Text &place, std::chrono::nanoseconds patienc
   return try_later(fmt::format("the engine at {} has not answered for {:g} s", place, Seconds(patience).count()));
 }
 
+http::Response too_many_questions() { return try_later("too many questions wait for the engine"); }
+
 std::string too_long_words(const Text &place, std::chrono::nanoseconds limit) {
   return fmt::format("the engine at {} has not answered all of it within {:g} s: ask for less", place,
                      Seconds(limit).count());

@@ -29,6 +29,7 @@ std::optional<Seconds> age_of(const Text &origin, WallTime taken, WallTime now);
 http::Response try_later(std::string_view message, int seconds = 2);
 // Of an engine that takes longer than a client waits. The question goes on.
 http::Response no_answer_yet(const Text &place, std::chrono::nanoseconds patience);
+http::Response too_many_questions();
 // Of one that was given up on.
 std::string too_long_words(const Text &place, std::chrono::nanoseconds limit);
 // What every site has: the table of metrics, and the description of the API. None: the path is another one.

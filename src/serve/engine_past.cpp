@@ -15,7 +15,7 @@
 #include "model/select.hpp"
 #include "serve/api_history.hpp"
 #include "serve/api_parts.hpp"
-#include "serve/deadline.hpp"
+#include "serve/engine_ask.hpp"
 #include "view/families.hpp"
 #include "view/json.hpp"
 
@@ -30,15 +30,14 @@ using Told = SharedAsks<http::Response>::Told;
 constexpr std::int64_t kMostSteps = 10'000;  // an engine gives no more at once
 constexpr std::int64_t kEventSteps = 2000;
 constexpr std::size_t kMostOwners = 10'000;
-constexpr std::chrono::seconds kSettled = 2min, kClosedKept = 5min, kTroubleKept = 2s, kTooLongKept = 30s;
+constexpr std::chrono::seconds kClosedKept = 5min;
+constexpr std::chrono::seconds kTroubleKept = 5s;  // longer than a client waits before it asks again
 constexpr std::string_view kNoProcesses =
     "a metrics engine keeps who held the GPUs, not which processes: ask the host's own agent";
 
 Told trouble(const fleet::EngineError &error) {
   return {.value = try_later(error.error.line()), .kept_for = kTroubleKept};
 }
-
-bool is_closed(const history::Span &span) { return span.to + kSettled <= wall_now(); }
 
 std::int64_t seconds_of(WallTime time) {
   return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
@@ -55,13 +54,12 @@ struct Subject {
   fleet::HostPlace host;
   std::chrono::seconds least_step;
   SnapshotPtr known;  // the newest sample; null: none
-
-  std::string key(std::string_view what, const history::Span &span, std::chrono::seconds step,
-                  const std::vector<std::string> &devices) const {
-    return fmt::format("{} {} {} {} {} {}", what, fleet::host_matchers(host), seconds_of(span.from) / step.count(),
-                       seconds_of(span.to) / step.count(), step.count(), fmt::join(devices, ","));
-  }
 };
+
+// Agents alone tell what happened, and nobody does of what is to come.
+bool is_told(const Subject &subject, const history::Span &span) {
+  return subject.host.exporter == fleet::Exporter::gpulse && span.from < wall_now();
+}
 
 using Devices = std::vector<Device>;
 
@@ -109,7 +107,7 @@ std::expected<std::optional<Devices>, Told> chosen_of(const Subject &subject, co
   const auto all = std::make_shared<Snapshot>();
   all->devices = std::move(*devices);
   const auto part = select_devices(all, selectors);
-  if (!part) return std::unexpected(Told{.value = no_device(part.error())});
+  if (!part) return std::unexpected(Told{.value = no_device(part.error()), .kept_for = kTroubleKept});
   return (*part)->devices;
 }
 
@@ -213,7 +211,7 @@ Told ask_history(const Subject &subject, const HistoryQuery &query, std::chrono:
   json.begin_array();
   json.end_array();
   json.end_object();
-  if (!is_closed(query.span)) return {.value = live_answer(std::move(body)), .kept_for = subject.least_step};
+  if (!is_closed(query.span.to)) return {.value = live_answer(std::move(body)), .kept_for = subject.least_step};
   return {.value = lasting_answer(std::move(body), "private, max-age=300"), .kept_for = kClosedKept};
 }
 
@@ -221,7 +219,7 @@ Told ask_events(const Subject &subject, const EventQuery &query, const std::stop
   const auto chosen = chosen_of(subject, *query.span, query.devices, stop);
   if (!chosen) return chosen.error();
   std::vector<Event> events;
-  if (subject.host.exporter == fleet::Exporter::gpulse) {
+  if (is_told(subject, *query.span)) {
     const auto step = step_of(*query.span, kEventSteps, subject.least_step);
     // What happened shortly before the end may be told only after it.
     const auto last = std::min<WallTime>(query.span->to + step, wall_now());
@@ -240,7 +238,8 @@ Told ask_events(const Subject &subject, const EventQuery &query, const std::stop
   }
   json.end_array();
   json.end_object();
-  return {.value = live_answer(std::move(body)), .kept_for = is_closed(*query.span) ? kClosedKept : subject.least_step};
+  return {.value = live_answer(std::move(body)),
+          .kept_for = is_closed(query.span->to) ? kClosedKept : subject.least_step};
 }
 
 FindingSpan span_of(const fleet::FindingStretch &stretch, std::int64_t number, bool is_now) {
@@ -258,7 +257,7 @@ Told ask_findings(const Subject &subject, const EventQuery &query, const std::st
   const auto chosen = chosen_of(subject, *query.span, query.devices, stop);
   if (!chosen) return chosen.error();
   std::vector<fleet::FindingStretch> stretches;
-  if (subject.host.exporter == fleet::Exporter::gpulse) {
+  if (is_told(subject, *query.span)) {
     const auto step = step_of(*query.span, kEventSteps, subject.least_step);
     const auto last = std::min(query.span->to, wall_now());
     const auto answer =
@@ -275,11 +274,12 @@ Told ask_findings(const Subject &subject, const EventQuery &query, const std::st
   for (const auto &stretch : stretches) {
     ++number;
     const bool is_wanted = !*chosen || has_device(**chosen, stretch.uuid.str());
-    if (is_wanted) write_finding_span(json, span_of(stretch, number, !is_closed(*query.span)));
+    if (is_wanted) write_finding_span(json, span_of(stretch, number, !is_closed(query.span->to)));
   }
   json.end_array();
   json.end_object();
-  return {.value = live_answer(std::move(body)), .kept_for = is_closed(*query.span) ? kClosedKept : subject.least_step};
+  return {.value = live_answer(std::move(body)),
+          .kept_for = is_closed(query.span->to) ? kClosedKept : subject.least_step};
 }
 
 void write_owner(JsonWriter &json, const fleet::EngineSeries &series, const fleet::Stretch &stretch) {
@@ -304,7 +304,7 @@ Told ask_owners(const Subject &subject, const ProcessQuery &query, const std::st
   const auto step = step_of(*query.span, kEventSteps, subject.least_step);
   const auto last = std::min(query.span->to, wall_now());
   std::vector<fleet::EngineSeries> owners;
-  if (subject.host.exporter == fleet::Exporter::gpulse) {
+  if (is_told(subject, *query.span)) {
     const auto question = fmt::format("max by (uuid,user,batch_job,batch_account,gpu_pod) ({}{})",
                                       view::families::kOwner, fleet::host_matchers(subject.host));
     auto answer = fleet::Engine(subject.engine).range(question, query.span->from, last, step, stop);
@@ -329,7 +329,8 @@ Told ask_owners(const Subject &subject, const ProcessQuery &query, const std::st
   json.end_array();
   json.member("unavailable", kNoProcesses);
   json.end_object();
-  return {.value = live_answer(std::move(body)), .kept_for = is_closed(*query.span) ? kClosedKept : subject.least_step};
+  return {.value = live_answer(std::move(body)),
+          .kept_for = is_closed(query.span->to) ? kClosedKept : subject.least_step};
 }
 
 class EnginePast final : public PastSource {
@@ -353,7 +354,7 @@ class EnginePast final : public PastSource {
     std::vector<std::uint16_t> metrics;
     for (const auto metric : query.metrics) metrics.push_back(metric.index);
     const auto key =
-        fmt::format("history {} {}", fmt::join(metrics, ","), subject.key("", query.span, step, query.devices));
+        fmt::format("history {} {}", fmt::join(metrics, ","), this->key(subject, "", query.span, step, query.devices));
     ask(
         key,
         [subject, query = std::move(query), step](const std::stop_token &stop) {
@@ -365,7 +366,7 @@ class EnginePast final : public PastSource {
   void processes(ProcessQuery query, bool, const http::Answer &answer) override {
     if (!query.by) {
       const auto subject = this->subject();
-      const auto key = subject.key("owners", *query.span, options_.least_step, query.devices);
+      const auto key = this->key(subject, "owners", *query.span, options_.least_step, query.devices);
       ask(
           key,
           [subject, query = std::move(query)](const std::stop_token &stop) { return ask_owners(subject, query, stop); },
@@ -385,7 +386,7 @@ class EnginePast final : public PastSource {
 
   void events(EventQuery query, const http::Answer &answer) override {
     const auto subject = this->subject();
-    const auto key = subject.key("events", *query.span, options_.least_step, query.devices);
+    const auto key = this->key(subject, "events", *query.span, options_.least_step, query.devices);
     ask(
         key,
         [subject, query = std::move(query)](const std::stop_token &stop) { return ask_events(subject, query, stop); },
@@ -394,7 +395,7 @@ class EnginePast final : public PastSource {
 
   void findings(EventQuery query, std::vector<insight::LastingFinding>, const http::Answer &answer) override {
     const auto subject = this->subject();
-    const auto key = subject.key("findings", *query.span, options_.least_step, query.devices);
+    const auto key = this->key(subject, "findings", *query.span, options_.least_step, query.devices);
     ask(
         key,
         [subject, query = std::move(query)](const std::stop_token &stop) { return ask_findings(subject, query, stop); },
@@ -408,19 +409,15 @@ class EnginePast final : public PastSource {
   }
 
   void ask(const std::string &key, SharedAsks<http::Response>::Work work, const http::Answer &answer) {
-    const auto late = [place = Text(options_.engine.url.authority()), patience = options_.patience] {
-      return no_answer_yet(place, patience);
-    };
-    const auto in = in_time(timer_, monotonic_now() + options_.patience, answer, late);
-    const auto whole = [&timer = timer_, place = Text(options_.engine.url.authority()), limit = options_.whole,
-                        work = std::move(work)](const std::stop_token &stop) {
-      const Deadline deadline(timer, limit, stop);
-      auto told = work(deadline.token());
-      if (told.value.status != 503 || !deadline.is_over()) return told;
-      // Asked again at once it would take as long.
-      return Told{.value = try_later(too_long_words(place, limit)), .kept_for = kTooLongKept};
-    };
-    if (!asks_.ask(key, whole, in)) in(try_later("too many questions wait for the engine"));
+    ask_engine(asks_, timer_, how(), key, std::move(work), answer);
+  }
+  EngineAsk how() const {
+    return {.place = options_.engine.url.authority(), .patience = options_.patience, .whole = options_.whole};
+  }
+  std::string key(const Subject &subject, std::string_view what, const history::Span &span, std::chrono::seconds step,
+                  const std::vector<std::string> &devices) const {
+    return fmt::format("{} {} {} {} {}", what, fleet::host_matchers(subject.host), span_key(span.from, span.to, how()),
+                       step.count(), fmt::join(devices, ","));
   }
 
   const EnginePastOptions options_;

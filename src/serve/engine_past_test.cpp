@@ -112,6 +112,17 @@ TEST_F(PastOfAHost, WhoHeldTheGpusIsTold) {
   EXPECT_THAT(text(past("processes", "&devices=1")), AllOf(HasSubstr("bob"), Not(HasSubstr("ann"))));
 }
 
+TEST_F(PastOfAHost, OfWhatIsToComeNothingIsAsked) {
+  engine_.set(MadeHost{}.all());
+  post({"GPU-0", "GPU-1"});
+  const auto now = static_cast<std::int64_t>(seconds_of(wall_now()));
+  for (const auto *const what : {"events", "findings", "processes"}) {
+    const auto answer = ask(fmt::format("/api/v1/{}?from={}&to={}", what, now + 100, now + 200));
+    EXPECT_EQ(answer.status, 200) << what;
+  }
+  EXPECT_EQ(engine_.asked(), 0U);
+}
+
 TEST_F(PastOfAHost, AQuestionEndsWhenItTakesTooLong) {
   engine_.set(MadeHost{}.all());
   post({"GPU-0", "GPU-1"});

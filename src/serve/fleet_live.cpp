@@ -26,9 +26,7 @@ void FleetLive::look(Ready ready) {
   const auto now = monotonic_now();
   std::unique_lock lock(mutex_);
   looked_ = now;
-  if (std::exchange(is_resting_, false)) {
-    woken_ = now;
-    is_settled_ = false;
+  if (is_resting_) {
     if (watch_) {
       // What it had before is old by now.
       watch_->look_at(std::nullopt);
@@ -37,6 +35,10 @@ void FleetLive::look(Ready ready) {
       watch_ = std::make_unique<fleet::FleetWatch>(fleet::FleetWatchOptions{
           .engine = options_.engine, .interval = options_.interval, .changed = [this] { changed(); }});
     }
+    // Not before: where no thread could be started, the next one who looks tries again.
+    is_resting_ = false;
+    woken_ = now;
+    is_settled_ = false;
   }
   if (!is_settled_ && now < woken_ + options_.patience) {
     waiting_.push_back(std::move(ready));

@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
+#include "base/log.hpp"
 #include "fleet/fleet_curves.hpp"
 #include "serve/about.hpp"
 #include "serve/api.hpp"
 #include "serve/api_parts.hpp"
 #include "serve/deadline.hpp"
+#include "serve/engine_ask.hpp"
 
 namespace gpulse::serve {
 
@@ -21,11 +24,12 @@ using namespace std::chrono_literals;
 constexpr std::string_view kHostPrefix = "/host/";
 constexpr std::size_t kMostMade = 16;
 constexpr int kHostsBusy = 10;  // seconds
-constexpr std::chrono::seconds kMomentKept = 5min, kTroubleKept = 2s, kCurvesKept = 15s, kTooLongKept = 30s;
+constexpr std::chrono::seconds kMomentKept = 5min, kCurvesKept = 15s, kTooLongKept = 30s;
+// Longer than a client waits before it asks again.
+constexpr std::chrono::seconds kTroubleKept = 5s;
+constexpr auto kTidied = 30s;
 // Shorter than that nobody calls it slow.
 constexpr auto kSlow = 2s;
-
-http::Response busy() { return try_later("too many questions wait for the engine"); }
 
 // How long the engine has not answered the question that it is asked now.
 std::optional<std::chrono::seconds> asking_time(const fleet::FleetNews &news) {
@@ -56,7 +60,20 @@ SharedAsks<http::Response>::Told ask_curves(const fleet::EngineOptions &engine_o
 FleetSite::FleetSite(FleetSiteOptions options)
     : options_(std::move(options)),
       place_(options_.engine.url.authority()),
-      live_({.engine = options_.engine, .interval = options_.interval, .patience = options_.patience}) {}
+      live_({.engine = options_.engine, .interval = options_.interval, .patience = options_.patience}) {
+  tidy();
+}
+
+// What nobody asks for any more.
+void FleetSite::tidy() {
+  answers_.tidy();
+  moments_.tidy();
+  if (!live_.peek()) {
+    const std::lock_guard lock(mutex_);
+    made_.clear();
+  }
+  tidier_.call_at(monotonic_now() + kTidied, [this] { tidy(); });
+}
 
 http::Response FleetSite::health() {
   const auto news = live_.peek();
@@ -86,7 +103,7 @@ std::vector<Route> FleetSite::routes() {
 
 std::string_view FleetSite::folder(std::string_view path) const {
   if (!path.starts_with(kHostPrefix)) return {};
-  const auto end = path.find('/', kHostPrefix.size());
+  const auto end = std::min(path.find('/', kHostPrefix.size()), path.size());
   return end == kHostPrefix.size() ? std::string_view() : path.substr(0, end);
 }
 
@@ -137,8 +154,14 @@ void FleetSite::page(const fleet::FleetPtr &fleet, const fleet::FleetQuestion &q
     if (made->waiting.size() > 1) return;
   }
   const bool is_taken = makers_.post([made, question, notes, tell] {
-    const auto view = fleet::make_fleet_view(*made->fleet, question);
-    tell(lasting_answer(fleet::fleet_page_json(*made->fleet, view, notes), "no-cache"));
+    std::optional<http::Response> answer_now;
+    try {
+      const auto view = fleet::make_fleet_view(*made->fleet, question);
+      answer_now = lasting_answer(fleet::fleet_page_json(*made->fleet, view, notes), "no-cache");
+    } catch (const std::exception &fault) {
+      log_line(LogLevel::error, std::string("a view of the fleet failed: ") + fault.what());
+    }
+    tell(std::move(answer_now));
   });
   if (!is_taken) tell(std::nullopt);
 }
@@ -178,13 +201,14 @@ void FleetSite::overview_then(const FleetAsked &asked, const http::Answer &answe
               .kept_for = kTooLongKept};
     }
     const bool is_good = fleet.has_value();
-    return {.value = std::move(fleet), .kept_for = is_good ? kMomentKept : kTroubleKept};
+    const auto kept_for = !is_good ? kTroubleKept : is_closed(at) ? kMomentKept : kCurvesKept;
+    return {.value = std::move(fleet), .kept_for = kept_for};
   };
   const auto ready = [this, in, question = asked.question](const fleet::EngineResult<fleet::FleetPtr> &fleet) {
     if (!fleet) return in(try_later(fleet.error().error.line()));
     page(*fleet, question, {.interval = options_.interval, .is_past = true}, in);
   };
-  if (!moments_.ask(fmt::format("{}", at.time_since_epoch().count()), ask, ready)) in(busy());
+  if (!moments_.ask(fmt::format("{}", at.time_since_epoch().count()), ask, ready)) in(too_many_questions());
 }
 
 void FleetSite::curves(const http::Request &request, const http::Answer &answer) {
@@ -195,17 +219,13 @@ void FleetSite::curves(const http::Request &request, const http::Answer &answer)
     if (!query) return answer(refuse({.message = query.error().line(), .field = "filter"}));
   }
   const auto least = std::max(std::chrono::ceil<std::chrono::seconds>(options_.interval), 1s);
-  const auto in = in_time(timer_, monotonic_now() + options_.patience, answer, [this] { return too_slow(); });
-  const auto axis = fleet::curve_axis(asked->span.from, asked->span.to, asked->points, least);
-  const auto key = fmt::format("curves {} {} {} {}", axis.first.time_since_epoch().count(), axis.step.count(),
-                               axis.count, key_of(asked->question));
-  const auto ask = [this, least, asked = *asked](const std::stop_token &stop) -> SharedAsks<http::Response>::Told {
-    const Deadline deadline(timer_, options_.whole, stop);
-    auto told = ask_curves(options_.engine, asked, least, deadline.token());
-    if (told.value.status != 503 || !deadline.is_over()) return told;
-    return {.value = try_later(too_long_words(place_, options_.whole)), .kept_for = kTooLongKept};
+  const EngineAsk how{.place = place_, .patience = options_.patience, .whole = options_.whole};
+  const auto key = fmt::format("curves {} {} {}", span_key(asked->span.from, asked->span.to, how), asked->points,
+                               key_of(asked->question));
+  const auto ask = [this, least, asked = *asked](const std::stop_token &stop) {
+    return ask_curves(options_.engine, asked, least, stop);
   };
-  if (!answers_.ask(key, ask, in)) in(busy());
+  ask_engine(answers_, timer_, how, key, ask, answer);
 }
 
 void FleetSite::host(const http::Request &request, const Reader &reader, const http::Answer &answer) {
@@ -215,7 +235,13 @@ void FleetSite::host(const http::Request &request, const Reader &reader, const h
   auto below = request;
   below.path = request.path.substr(folder.size());
   if (!below.path.starts_with(kApiPrefix)) return answer(http::error(404, "there is nothing here"));
-  if (const auto known = hosts_.find(key)) return known->handle(below, reader.sees_commands, answer);
+  if (const auto known = hosts_.find(key)) {
+    const auto news = live_.peek();
+    const bool is_known = news && news->fleet != nullptr;
+    if (!is_known || known->is_still_among(news->fleet->hosts))
+      return known->handle(below, reader.sees_commands, answer);
+    hosts_.let_go(key);
+  }
   live_.look([this, key, below, sees_commands = reader.sees_commands, answer](const fleet::FleetNews &news) {
     open_host(news, key, below, sees_commands, answer);
   });

@@ -59,6 +59,7 @@ class FleetSite final : public Site {
             const http::Answer &answer);
   void live_page(const fleet::FleetNews &news, const fleet::FleetQuestion &question, const http::Answer &answer);
   http::Response too_slow() const;
+  void tidy();
 
   const FleetSiteOptions options_;
   const Text place_;
@@ -71,6 +72,7 @@ class FleetSite final : public Site {
   SharedAsks<fleet::EngineResult<fleet::FleetPtr>> moments_{{.threads = 2, .waiting = 16, .kept = 8}};
   HostSites hosts_{answers_, timer_};
   FleetLive live_;
+  Timer tidier_;
 };
 
 }  // namespace gpulse::serve

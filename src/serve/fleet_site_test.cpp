@@ -96,6 +96,34 @@ TEST_F(FleetOverHttp, AQuestionThatTakesTooLongIsGivenUp) {
   }
 }
 
+TEST_F(FleetOverHttp, AHostWithoutANameIsNoFolder) {
+  const auto site = open();
+  EXPECT_EQ(site->folder("/host/"), "");
+  EXPECT_EQ(site->folder("/host/n1"), "/host/n1");
+  EXPECT_EQ(site->folder("/host/n1/api/v1/snapshot"), "/host/n1");
+}
+
+TEST_F(FleetOverHttp, OpensAHostAnewThatAnotherClusterHasToo) {
+  engine_.set(MadeHost{}.all());
+  const auto site = open({.interval = 50ms});
+  EXPECT_THAT(body_of(ask(*site, "/host/n1/api/v1/about")), HasSubstr(R"("key":"n1")"));
+  MadeHost west;
+  west.cluster = "west";
+  west.gpus = {"GPU-2", "GPU-3"};
+  auto both = MadeHost{}.all();
+  for (auto &series : west.all()) both.push_back(std::move(series));
+  engine_.set(std::move(both));
+  // The list of GPUs is asked for again when one is there that is not in it.
+  std::string told;
+  for (int i = 0; i < 200 && !told.contains("n1__west"); ++i) {
+    std::this_thread::sleep_for(20ms);
+    told = body_of(ask(*site, "/api/v1/fleet"));
+  }
+  ASSERT_THAT(told, HasSubstr("n1__west"));
+  EXPECT_EQ(ask(*site, "/host/n1/api/v1/snapshot").status, 404) << "it is n1__ now";
+  EXPECT_EQ(ask(*site, "/host/n1__west/api/v1/snapshot").status, 200);
+}
+
 TEST_F(FleetOverHttp, KnowsNoOtherHost) {
   engine_.set(MadeHost{}.all());
   const auto site = open();

@@ -23,6 +23,14 @@ std::shared_ptr<WatchedHost> HostSites::open(const std::string &key, WatchedHost
   return host;
 }
 
+void HostSites::let_go(const std::string &key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = hosts_.find(key);
+  if (found == hosts_.end()) return;
+  closers_.post([host = std::move(found->second)] {});
+  hosts_.erase(found);
+}
+
 // With the mutex held.
 void HostSites::make_room() {
   const auto oldest = std::ranges::min_element(

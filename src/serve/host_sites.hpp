@@ -33,6 +33,7 @@ class HostSites {
   std::shared_ptr<WatchedHost> find(const std::string &key);
   // Null: too many are looked at.
   std::shared_ptr<WatchedHost> open(const std::string &key, WatchedHostOptions options);
+  void let_go(const std::string &key);
 
  private:
   void reap();

@@ -4,16 +4,20 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
+#include "http/message.hpp"
 #include "http/workers.hpp"
 
 namespace gpulse::serve {
@@ -22,6 +26,7 @@ struct SharedAsksLimits {
   std::size_t threads = 4;
   std::size_t waiting = 64;
   std::size_t kept = 32;  // answers
+  std::size_t kept_bytes = std::size_t{32} << 20U;
   // One that has not begun by then is not asked any more.
   std::chrono::nanoseconds patience = std::chrono::seconds(10);
 };
@@ -41,6 +46,12 @@ class SharedAsks {
   SharedAsks(const SharedAsks &) = delete;
   SharedAsks &operator=(const SharedAsks &) = delete;
   ~SharedAsks() { stop_.request_stop(); }
+
+  // Lets go of answers whose time is over.
+  void tidy() {
+    const std::lock_guard lock(mutex_);
+    forget(monotonic_now());
+  }
 
   // Calls back at once where the answer is known. False: too many questions wait.
   bool ask(const std::string &key, Work work, const Ready &ready) {
@@ -82,16 +93,38 @@ class SharedAsks {
       entries_.erase(key);
       return;
     }
-    const auto told = work(stop_.get_token());
+    const auto told = try_to(work);
     std::vector<Ready> waiting;
     {
       const std::lock_guard lock(mutex_);
       auto &entry = entries_[key];
       waiting.swap(entry.waiting);
-      entry.value = told.value;
-      entry.until = monotonic_now() + told.kept_for;
+      if (told) {
+        entry.value = told->value;
+        entry.until = monotonic_now() + told->kept_for;
+      } else {
+        entries_.erase(key);
+      }
     }
-    for (const auto &ready : waiting) ready(told.value);
+    // Without an answer those who wait are told so when their time is up.
+    for (const auto &ready : told ? waiting : std::vector<Ready>()) ready(told->value);
+  }
+
+  std::optional<Told> try_to(const Work &work) {
+    try {
+      return work(stop_.get_token());
+    } catch (const std::exception &fault) {
+      log_line(LogLevel::error, std::string("a question failed: ") + fault.what());
+      return std::nullopt;
+    }
+  }
+
+  static std::size_t size_of(const Entry &entry) {
+    if constexpr (std::is_same_v<Value, http::Response>) {
+      return entry.value && entry.value->body != nullptr ? entry.value->body->size() : 0;
+    } else {
+      return 0;
+    }
   }
 
   // With the mutex held.
@@ -101,9 +134,12 @@ class SharedAsks {
       if (a.second.value.has_value() != b.second.value.has_value()) return a.second.value.has_value();
       return a.second.until < b.second.until;
     };
-    while (entries_.size() >= limits_.kept) {
+    std::size_t bytes = 0;
+    for (const auto &[key, entry] : entries_) bytes += size_of(entry);
+    while (!entries_.empty() && (entries_.size() >= limits_.kept || bytes > limits_.kept_bytes)) {
       const auto oldest = std::ranges::min_element(entries_, is_before);
       if (!oldest->second.value) return;
+      bytes -= size_of(oldest->second);
       entries_.erase(oldest);
     }
   }

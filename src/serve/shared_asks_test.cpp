@@ -6,7 +6,10 @@
 #include <atomic>
 #include <future>
 #include <latch>
+#include <stdexcept>
+#include <thread>
 
+#include "serve/engine_ask.hpp"
 #include "serve/timer.hpp"
 
 namespace gpulse::serve {
@@ -51,6 +54,54 @@ TEST(SharedAsks, ForgetAnAnswerAfterItsTime) {
   };
   EXPECT_EQ(ask(), 1);
   EXPECT_EQ(ask(), 2);
+}
+
+TEST(SharedAsks, AskAgainAfterAnAccident) {
+  Asks asks;
+  std::atomic<int> asked = 0;
+  const auto fails_once = [&](const std::stop_token &) -> Asks::Told {
+    if (++asked == 1) throw std::runtime_error("no thread");
+    return {.value = 42, .kept_for = 1min};
+  };
+  std::promise<int> told;
+  for (int i = 0; i < 200 && asked < 2; ++i) {
+    asks.ask("a", fails_once, [&](const int &value) { told.set_value(value); });
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_EQ(told.get_future().get(), 42);
+}
+
+TEST(SharedAsks, KeepOnlySoManyBytes) {
+  using Answers = SharedAsks<http::Response>;
+  Answers asks({.kept_bytes = 1500});
+  std::atomic<int> asked = 0;
+  const auto ask = [&](const std::string &key) {
+    std::promise<void> told;
+    const auto large = [&](const std::stop_token &) {
+      ++asked;
+      return Answers::Told{.value = {.body = std::make_shared<const std::string>(1000, 'x')}, .kept_for = 1min};
+    };
+    asks.ask(key, large, [&](const http::Response &) { told.set_value(); });
+    told.get_future().wait();
+  };
+  ask("a");
+  ask("a");
+  EXPECT_EQ(asked, 1);
+  ask("b");
+  ask("b");
+  EXPECT_EQ(asked, 2);
+  ask("a");
+  EXPECT_EQ(asked, 3) << "it was let go of for the other";
+}
+
+TEST(EngineAsk, HasOneKeyWhileTheEndMovesOn) {
+  const EngineAsk how;
+  const auto minute = std::chrono::floor<std::chrono::minutes>(wall_now());
+  const auto now = minute + 1s;
+  EXPECT_EQ(span_key(now - 10min, now, how), span_key(now - 10min + 5s, now + 5s, how));
+  EXPECT_NE(span_key(now - 10min, now, how), span_key(now - 20min, now, how));
+  const auto past = minute - 24h;
+  EXPECT_NE(span_key(past - 10min, past, how), span_key(past - 10min + 5s, past + 5s, how)) << "that is what was asked";
 }
 
 TEST(SharedAsks, TakeNoMoreThanTheyCan) {

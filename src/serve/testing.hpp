@@ -184,7 +184,7 @@ class FakeEngine {
 // A host whose agent takes a sample every so many seconds until it ends; 0: it goes on. An engine goes on with the
 // last for five minutes.
 struct MadeHost {
-  std::string name = "n1";
+  std::string name = "n1", cluster{};
   double every = 15, end = 0;
   std::vector<std::string> gpus{"GPU-0", "GPU-1"};
   std::function<bool(const std::string &, double)> has = [](const std::string &, double) { return true; };
@@ -197,6 +197,7 @@ struct MadeHost {
                     std::function<std::optional<double>(double)> value) const {
     labels.emplace_back("__name__", family);
     labels.emplace_back("instance", name + ":9837");
+    if (!cluster.empty()) labels.emplace_back("cluster", cluster);
     return {.labels = std::move(labels), .value = [host = *this, value = std::move(value)](double time) {
               return host.is_there(time) ? value(time) : std::nullopt;
             }};

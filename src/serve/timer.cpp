@@ -2,7 +2,10 @@
 #include "serve/timer.hpp"
 
 #include <atomic>
+#include <exception>
 #include <utility>
+
+#include "base/log.hpp"
 
 namespace gpulse::serve {
 
@@ -29,7 +32,11 @@ void Timer::run(const std::stop_token &stop) {
     const auto call = std::move(calls_.begin()->second);
     calls_.erase(calls_.begin());
     lock.unlock();
-    call();
+    try {
+      call();
+    } catch (const std::exception &fault) {
+      log_line(LogLevel::error, std::string("a timer failed: ") + fault.what());
+    }
     lock.lock();
   }
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -21,17 +22,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLongestQuestion = 10s;
 constexpr auto kLongestPace = 5min;
 constexpr auto kPaceOver = 10min;  // what is looked at to learn it
 constexpr auto kSinceOver = 24h;
 constexpr auto kSinceStep = 1min;
-
-// Somebody waits for it.
-fleet::EngineOptions in_short(fleet::EngineOptions engine) {
-  engine.client.total_time = std::min<decltype(engine.client.total_time)>(engine.client.total_time, kLongestQuestion);
-  return engine;
-}
 
 std::chrono::seconds whole_seconds(std::chrono::nanoseconds time) {
   return std::max(std::chrono::ceil<std::chrono::seconds>(time), std::chrono::seconds(1));
@@ -92,7 +86,7 @@ http::Response WatchedHost::about(const http::Request &request) {
     // What never changes of it: how long it has been silent is told by the age of its newest sample.
     json.key("host");
     json.begin_object();
-    json.member("key", fleet::host_key(options_.host.instance));
+    json.member("key", fleet::host_key(options_.host));
     json.member("name", options_.host.name.str());
     json.member("instance", printable(options_.host.instance));
     fleet::write_text(json, "cluster", options_.host.cluster.str());
@@ -136,10 +130,14 @@ void WatchedHost::handle_now(const http::Request &request, bool sees_commands, c
 }
 
 void WatchedHost::run(const std::stop_token &stop) {
-  fleet::HostAsker asker(in_short(options_.engine), fleet::place_of(options_.host));
+  fleet::HostAsker asker(fleet::in_short(options_.engine), fleet::place_of(options_.host));
   auto due = monotonic_now();
   do {
-    ask(asker, stop);
+    try {
+      ask(asker, stop);
+    } catch (const std::exception &fault) {
+      settle(Text(fmt::format("the engine was not asked: {}", fault.what())));
+    }
     due = next_turn(due, options_.interval, monotonic_now());
   } while (sleep_until(due, stop));
 }
@@ -208,7 +206,7 @@ void WatchedHost::learn_since(std::vector<insight::LastingFinding> &findings, co
                               const std::stop_token &stop) {
   if (options_.host.exporter != fleet::Exporter::gpulse) return;
   const auto first = at - kSinceOver;
-  const auto answer = fleet::Engine(in_short(options_.engine))
+  const auto answer = fleet::Engine(fleet::in_short(options_.engine))
                           .range(fleet::findings_query(place_of(options_.host)), first, at, kSinceStep, stop);
   if (!answer) return;
   const auto stretches = fleet::finding_stretches(*answer, first, at, kSinceStep);
@@ -225,6 +223,19 @@ void WatchedHost::learn_since(std::vector<insight::LastingFinding> &findings, co
       finding.since = *found->begin;
     }
   }
+}
+
+bool WatchedHost::is_still_among(std::span<const fleet::FleetHost> hosts) const {
+  const auto &own = options_.host;
+  bool has_other = false;
+  for (const auto &host : hosts) {
+    if (host.instance != own.instance) continue;
+    const bool is_same = host.exporter == own.exporter && host.shares_instance == own.shares_instance &&
+                         host.cluster_label == own.cluster_label;
+    if (is_same) return true;
+    has_other = true;
+  }
+  return !has_other;
 }
 
 void WatchedHost::settle(Text trouble) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,6 +41,8 @@ class WatchedHost {
   // When somebody last asked for anything; now, while somebody follows.
   Monotonic used();
   bool has_followers() { return api_.followers() > 0; }
+  // Otherwise what has its instance now is another one: of another cluster, or with another exporter.
+  bool is_still_among(std::span<const fleet::FleetHost> hosts) const;
 
  private:
   struct Waiting {
