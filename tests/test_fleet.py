@@ -14,13 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, expect
 
 from agent import open_folder, wait_for
+from browser import address, visiting
 from engine_data import Series, write
+from fleet_web import FleetServer
 from harness import GPULSE, ROOT, Result, environment, gpulse, only_line
 from impostor import Impostor, engine_says
 from scrapers import Engine, fetch, free_port, needs_prometheus, needs_victoria, prometheus, victoria_metrics
 from test_mixed_machine import FILES
+from top import Top
 from web import WebAgent
 
 ENGINES = {"prometheus": prometheus, "victoria": victoria_metrics}
@@ -44,7 +48,7 @@ LOSES = "[[device]]\nprofile = \"h100\"\n\n[[device]]\nprofile = \"h100\"\nlost 
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_three_agents(tmp_path: Path, kind: str) -> None:
+def test_three_agents(tmp_path: Path, browser: Browser, kind: str) -> None:
     """Eight GPUs, three vendors, and one that is lost for a while; scraped by the one engine, writing to the other."""
     tree = tmp_path / "machine"
     for name, text in FILES.items():
@@ -54,23 +58,23 @@ def test_three_agents(tmp_path: Path, kind: str) -> None:
     machines: dict[str, tuple[list[str | Path], str | Path]] = {
         "eight": ([], "eight"), "mixed": (["--sysroot", tree], "single"), "loses": ([], tmp_path / "loses.toml")}  # fmt: skip
     listens = {name: f"127.0.0.1:{free_port()}" for name in machines}
-    address = f"127.0.0.1:{free_port()}"
+    engine_address = f"127.0.0.1:{free_port()}"
     with ExitStack() as stack:
         if kind == "prometheus":
             jobs = [{"job_name": "gpulse", "static_configs": [{"targets": list(listens.values())}]}]
-            engine, hosts = stack.enter_context(prometheus(tmp_path, None, address=address, scrape_configs=jobs)), listens
+            engine, hosts = stack.enter_context(prometheus(tmp_path, None, address=engine_address, scrape_configs=jobs)), listens
         else:
-            engine, hosts = stack.enter_context(victoria_metrics(tmp_path, None, address=address)), {name: name for name in machines}
+            engine, hosts = stack.enter_context(victoria_metrics(tmp_path, None, address=engine_address)), {name: name for name in machines}
         for name, (words, scenario) in machines.items():
             more: list[str | Path] = ["--history", tmp_path / f"{name}.db"]
             if kind == "victoria":
-                more += ["--remote-write", f"http://{address}/api/v1/write", "--remote-write-interval", "1s",
+                more += ["--remote-write", f"http://{engine_address}/api/v1/write", "--remote-write-interval", "1s",
                          "--remote-write-instance", f"{name}:9837"]  # fmt: skip
             place = stack.enter_context(open_folder())
             stack.enter_context(WebAgent(place, *words, *more, listen=listens[name], scenario=scenario))
 
         def look() -> dict[str, Any]:
-            fetch(f"http://{address}/internal/force_flush")
+            fetch(f"http://{engine_address}/internal/force_flush")
             done = fleet(engine, "--json")
             return done.json if done.code == 0 else {"gpus": [], "hosts": []}
 
@@ -91,6 +95,41 @@ def test_three_agents(tmp_path: Path, kind: str) -> None:
         wait_for(lambda: states() == ["ok", "ok"], "it to come back", 30)
         told = fleet(engine, "--width", "100")
         assert told.code == 0 and "3 hosts, 13 GPUs" in told.out and told.err == ""
+        walk(tmp_path, engine, hosts)
+        visit_page(browser, engine, hosts)
+
+
+def walk(folder: Path, engine: Engine, hosts: dict[str, str]) -> None:
+    """Through all three in a terminal, and into two of them."""
+    with Top(folder, command=[GPULSE, "fleet", "--url", f"http://{engine.address}", "--watch", "1"], ready="q quit") as view:
+        assert "3 hosts, 13 GPUs" in view.text and all(name in view.text for name in hosts.values())
+        for host, shows in (("eight", "H100"), ("mixed", "Radeon")):
+            while not view.line_of(hosts[host]).startswith("▸"):
+                view.press("Down")
+                view.wait_frame()
+            view.press("Enter")
+            view.wait_text("LIVE")
+            view.wait_text(shows)
+            view.press("q")
+            view.wait_for(lambda: all(name in view.text for name in hosts.values()), "the overview again")
+        view.press("q")
+        assert view.exit_code() == 0
+
+
+def visit_page(browser: Browser, engine: Engine, hosts: dict[str, str]) -> None:
+    with open_folder() as folder, FleetServer(folder, engine.address) as server, visiting(browser) as visit:
+        page = visit.open(address(server.port))
+        expect(page.locator(".tile-card b").nth(1)).to_have_text("13")
+        assert set(page.locator(".groups-list .opener").all_inner_texts()) == set(hosts.values())
+        page.goto(address(server.port, f"host/{host_key(hosts['mixed'])}/"))
+        expect(page.locator(".gpus tbody tr")).to_have_count(3)
+        expect(page.locator(".gpus")).to_contain_text("Radeon")
+        expect(page.locator(".status")).to_have_text("live")
+
+
+def host_key(name: str) -> str:
+    """What a host is called in an address: with its port, where that is not the usual one."""
+    return name.replace(":", "~")
 
 
 # ---- made-up hosts

@@ -62,7 +62,7 @@ def test_the_overview_says_what_there_is_and_what_is_wrong(browser: Browser, thr
         assert [tile.split("\n")[:2] for tile in tiles[:2]] == [["hosts", "3"], ["GPUs", "12"]]
         # Seven tell: four of 60 % and three of 33 %; they leave 1.6 and 2 GPUs.
         assert tiles[2].split("\n") == ["held", "7", "of 7 that tell"]
-        assert tiles[3].split("\n") == ["truly used", "49 %", "of 7 that tell; utilization 73 %"]
+        assert tiles[3].split("\n") == ["truly used", "49 %", "7 tell; utilization 73 %"]
         assert tiles[4].split("\n")[1] == "3.6" and tiles[5].split("\n")[1] == "3500 W"
         expect(page.get_by_role("button", name="1 lost")).to_be_visible()
         expect(page.get_by_role("button", name="1 silent host")).to_be_visible()

@@ -57,7 +57,7 @@ export class Tiles {
       ["hosts", String(totals.hosts), mute === null ? kNotAll : mute ? `${mute} silent` : totals.hosts ? "all tell" : "none found"],
       ["GPUs", String(totals.gpus), broken ? `${broken} not ok` : !isKnown ? kNotAll : asleep ? `${asleep} asleep` : "all ok"],
       ["held", totals.held === null ? "–" : String(totals.held), totals.held === null || known === null ? "not told" : known < totals.gpus ? `of ${known} that tell` : share(totals.held, known)],
-      ["truly used", words.percent(totals.true_activity_percent), `${untold ? `of ${totals.true_activity_known} that tell; ` : ""}utilization ${words.percent(totals.utilization_percent)}`],
+      ["truly used", words.percent(totals.true_activity_percent), `${untold ? `${totals.true_activity_known} tell; ` : ""}utilization ${words.percent(totals.utilization_percent)}`],
       ["wasted", totals.wasted_gpus === null ? "–" : totals.wasted_gpus.toFixed(totals.wasted_gpus < 100 ? 1 : 0), totals.held_but_idle === null ? "not told" : `GPUs; ${totals.held_but_idle} held but idle`],
       ["power", words.watts(totals.power_watts), `hottest ${words.degrees(totals.hottest_celsius)}`],
     ];
