@@ -429,3 +429,33 @@ def test_the_configuration_can_say_it(some: Engine, tmp_path: Path) -> None:
     config.write_text(f'[fleet]\nurl = "http://{some.address}"\nby = "user"\n')
     done = gpulse("--config", config, "fleet", "--json")
     assert done.code == 0 and done.json["engine"] == some.address and done.json["by"] == "user"
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_clocks_that_are_wrong(tmp_path: Path, kind: str) -> None:
+    """A host is there with a clock that is two hours slow; one of an hour fast went away four minutes ago."""
+    span = 10 * MINUTE
+    begin = int(time.time()) - span
+    series = []
+    for host, ahead, end in (("right", 0, span), ("slow", -7200, span), ("fast", 3600, span - 4 * MINUTE)):
+        place = {"instance": f"{host}:9837", "job": "gpulse"}
+        gpu = {"uuid": f"GPU-{host}", "gpu": "0", "vendor": "nvidia", **place}
+
+        def there(second: int, value: float, end: int = end) -> float | None:
+            return value if second <= end else None
+
+        series += [Series({"__name__": "gpulse_sample_timestamp_seconds", **place}, lambda s, ahead=ahead, there=there: there(s, begin + s + ahead)),  # type: ignore[misc]
+                   Series({"__name__": "gpulse_gpu_info", **gpu}, lambda s, there=there: there(s, 1)),  # type: ignore[misc]
+                   Series({"__name__": "gpulse_gpu_state", "state": "ok", **gpu}, lambda s, there=there: there(s, 1)),  # type: ignore[misc]
+                   Series({"__name__": "gpulse_power_draw_watts", **gpu}, lambda s, there=there: there(s, 300))]  # type: ignore[misc] # fmt: skip
+    with ENGINES[kind](tmp_path, None) as engine:
+        write(engine, series, begin, span, 15)
+        shown = fleet(engine, "--json").json
+    hosts = {host["name"]: host for host in shown["hosts"]}
+    assert not hosts["right"]["silent"] and not hosts["slow"]["silent"]
+    # Prometheus ends what was ended, and then only the host's own clock is left.
+    since = None if kind == "prometheus" else pytest.approx(240, abs=40)
+    assert hosts["fast"]["silent"] and hosts["fast"]["silent_seconds"] == since
+    assert shown["totals"]["power_watts"] == 600
+    (fault,) = shown["faults"]
+    assert fault["what"] == "clocks" and re.fullmatch(r"that of (slow is 2 h slow|fast is 60 min fast)(, and 1 more)?", fault["why"])

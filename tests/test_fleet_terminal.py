@@ -72,7 +72,8 @@ def test_groups_hosts_and_a_host_in_depth(tmp_path: Path, engine: Engine) -> Non
         # Nothing of this machine is taken for that one's.
         view.press("O")
         view.wait_text("an engine knows only the processes on GPUs")
-        view.press("q")
+        assert "q Back" in view.lines[-1]
+        view.press("Esc")
         view.wait_for(lambda: names(view) == ["alpha"], "the overview again")
         view.press("Esc")
         view.wait_for(lambda: "bob" in names(view))
@@ -201,6 +202,31 @@ def test_a_silent_host_is_marked_as_old_and_what_its_agent_found_is_shown(tmp_pa
         view.wait_for(lambda: "alpha" in names(view))
         view.press("q")
         assert view.exit_code() == 0
+
+
+def test_ctrl_c_ends_it_inside_of_a_host_too(tmp_path: Path, engine: Engine) -> None:
+    with fleet(tmp_path, url_of(engine)) as view:
+        view.press("Enter")
+        view.wait_text("LIVE")
+        view.press("Ctrl-C")
+        assert view.exit_code() == 0
+
+
+def test_a_line_that_is_cut_says_so(tmp_path: Path, engine: Engine) -> None:
+    with fleet(tmp_path, url_of(engine), ready="by host, sorted by health", columns=60) as view:
+        assert view.lines[-1].rstrip().endswith("…") and len(view.lines[-1].rstrip()) == 60
+
+
+def test_a_terminal_that_cannot_move_its_cursor_gets_lines(tmp_path: Path, engine: Engine) -> None:
+    with Top(tmp_path, command=[GPULSE, "fleet", "--url", url_of(engine), "--watch", "1", "--count", "2"], ready=None, TERM="dumb") as view:
+        assert view.exit_code() == 0
+        assert b"\033" not in view.raw
+
+
+def test_as_many_lines_as_wanted_are_a_stream(tmp_path: Path, engine: Engine) -> None:
+    with fleet(tmp_path, url_of(engine), "-n2", ready="1 other, ") as view:
+        assert "q quit" not in view.text
+        view.press("q")
 
 
 def test_a_signal_ends_it_inside_of_a_host_too(tmp_path: Path, engine: Engine) -> None:

@@ -83,7 +83,9 @@ void *Slab::take(std::size_t bytes) {
   if (place == pieces_.end()) {
     pieces_.reserve(pieces_.size() + 1);
     const auto begin = rounded(sizeof(Piece));
-    auto *const piece = ::new (map_piece()) Piece{.fresh = begin, .room = (kPieceBytes - begin) / size_};
+    auto *const piece = ::new (map_piece()) Piece();
+    piece->fresh = begin;
+    piece->room = (kPieceBytes - begin) / size_;
     place = pieces_.insert(std::ranges::lower_bound(pieces_, piece), piece);
   }
   return (*place)->take(size_);

@@ -7,6 +7,7 @@
 #include "cli/fleet_screen.hpp"
 #include "cli/output.hpp"
 #include "cli/session.hpp"
+#include "cli/top_screen.hpp"
 #include "fleet/fleet_asker.hpp"
 #include "fleet/fleet_text.hpp"
 
@@ -47,14 +48,17 @@ class FleetWriter {
   FleetWriter(const Options &options, fleet::FleetQuestion question)
       : options_(options),
         question_(std::move(question)),
-        on_screen_(options.watch && !options.json && !options.csv && ::isatty(STDOUT_FILENO) == 1) {}
+        on_screen_(options.watch && !options.json && !options.csv && ::isatty(STDOUT_FILENO) == 1 &&
+                   can_move_cursor()) {}
 
   bool on_screen() const { return on_screen_; }
 
   // `trouble`: why there is nothing newer; empty: this is new.
   std::string render(const fleet::FleetSnapshot &fleet, const Text &trouble) {
-    // Lines that are there already.
-    if (options_.csv && !trouble.empty()) return {};
+    // Lines that are there already, or would be of several times.
+    const bool is_old = std::ranges::any_of(
+        fleet.faults, [](const auto &fault) { return fault.as_of && fault.part && !fleet::is_slow(*fault.part); });
+    if (options_.csv && !is_first_ && (!trouble.empty() || is_old)) return {};
     const auto view = fleet::make_fleet_view(fleet, question_);
     const bool is_first = std::exchange(is_first_, false);
     if (options_.json) return fleet::fleet_json(fleet, view, trouble);

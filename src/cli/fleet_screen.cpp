@@ -62,7 +62,7 @@ class LineScreen {
     }
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (lines[i] == shown_[i]) continue;
-      bytes += fmt::format("\x1b[{};1H{}\x1b[K", i + 1, lines[i]);
+      bytes += fmt::format("\x1b[{};1H\x1b[K{}", i + 1, lines[i]);
       shown_[i] = lines[i];
     }
     return bytes;
@@ -155,7 +155,7 @@ int run_fleet_screen(const Options &options, const fleet::EngineOptions &engine,
     auto left = walk(options, browser, watch, bell);
     if (!left) return fail(left.error());
     if (!left->host || Terminal::was_stopped()) return kGood;
-    const auto shown = show_host(of_host, *look, engine, *left->host, watch.news().at);
+    const auto shown = show_host(of_host, *look, engine, *left->host, {.at = watch.news().at, .goes_back = true});
     if (Terminal::was_stopped()) return kGood;
     if (!shown) browser.say(shown.error().line());
   }

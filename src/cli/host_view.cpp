@@ -2,6 +2,7 @@
 #include "cli/host_view.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include "cli/output.hpp"
 #include "cli/session.hpp"
 #include "feed/timeline.hpp"
+#include "fleet/engine_gpus.hpp"
 #include "fleet/fleet_asker.hpp"
 #include "fleet/host_feed.hpp"
 
@@ -76,8 +78,16 @@ Result<fleet::FleetHost> find_host(const fleet::FleetSnapshot &fleet, const std:
     if (fits && (found == nullptr || host.exporter < found->exporter)) found = &host;
   }
   if (found != nullptr) return *found;
-  std::vector<std::string> names;
-  for (const auto &host : fleet.hosts) names.push_back(host.name.str());
+  std::vector<std::string> names, same;
+  for (const auto &host : fleet.hosts) {
+    names.push_back(host.name.str());
+    const bool is_one = host.instance == wanted || lower(fleet::host_of(host.instance).str()) == lower(wanted);
+    if (is_one) same.push_back(host.name.str());
+  }
+  if (!same.empty()) {
+    return failure(fmt::format("the engine at {} knows of several hosts {}", fleet.place, printable(wanted)),
+                   fmt::format("give --host {}", fmt::join(same, " or ")));
+  }
   const std::vector<std::string_view> all(names.begin(), names.end());
   const auto near = nearest(wanted, all);
   return failure(fmt::format("the engine at {} knows of no host {}", fleet.place, printable(wanted)),
@@ -88,19 +98,20 @@ Result<fleet::FleetHost> find_host(const fleet::FleetSnapshot &fleet, const std:
 }  // namespace
 
 Result<void> show_host(const Options &options, const TopLook &look, const fleet::EngineOptions &engine,
-                       const fleet::FleetHost &host, std::optional<WallTime> at) {
+                       const fleet::FleetHost &host, const HostVisit &visit) {
   const auto span = options.since.value_or(kUsualPast);
   const auto how = feed_options_of(options, engine, host, span);
   auto feed = [&]() -> Result<std::unique_ptr<feed::Feed>> {
-    if (!at && !options.since) return fleet::open_host(how);
+    if (!visit.at && !options.since) return fleet::open_host(how);
     const SlowNotice notice(fmt::format("asking for the history of {}", host.name));
-    const auto last = at.value_or(wall_now());
+    const auto last = visit.at.value_or(wall_now());
     return fleet::replay_host(how, last - span, last);
   }();
   if (!feed) return std::unexpected(feed.error());
   auto loop = loop_options(options, look, (*feed)->is_live());
   loop.app.no_actions = "these are processes of another host";
   loop.app.elsewhere = true;
+  loop.app.goes_back = visit.goes_back;
   loop.app.interval = how.interval;
   loop.patience = how.patience;
   Choice choice(options, false);

@@ -15,8 +15,12 @@ namespace gpulse::cli {
 // Of `gpulse top --host`.
 int run_top_of_host(const Options &options);
 
-// Until the user goes back. `at`: as it was then and before that; none: live.
+struct HostVisit {
+  std::optional<WallTime> at{};  // as it was then and before that; none: live
+  bool goes_back = false;        // there is something to go back to
+};
+// Until the user leaves.
 Result<void> show_host(const Options &options, const TopLook &look, const fleet::EngineOptions &engine,
-                       const fleet::FleetHost &host, std::optional<WallTime> at = std::nullopt);
+                       const fleet::FleetHost &host, const HostVisit &visit = {});
 
 }  // namespace gpulse::cli

@@ -56,9 +56,11 @@ std::string why_no_actions(const Options &options, bool live) {
 
 }  // namespace
 
+bool can_move_cursor() { return variable("TERM") != "dumb"; }
+
 std::optional<Error> why_no_screen(const std::string &name, const std::string &instead) {
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) return Error{name + " needs a terminal", instead};
-  if (variable("TERM") == "dumb") {
+  if (!can_move_cursor()) {
     return Error{name + " needs a terminal that can move its cursor, and TERM is dumb", instead};
   }
   return std::nullopt;

@@ -11,6 +11,9 @@
 
 namespace gpulse::cli {
 
+// Whether the terminal has more than lines, one below the other.
+bool can_move_cursor();
+
 // `name`: of the command; `instead`: what can be done without a screen.
 std::optional<Error> why_no_screen(const std::string &name, const std::string &instead);
 

@@ -110,7 +110,7 @@ EngineError Engine::unreachable(const Error &error, std::chrono::nanoseconds too
   if (took >= options_.client.total_time) {
     return {EngineFault::too_late,
             {fmt::format("the engine at {} did not answer within {}", place(), seconds_allowed()),
-             "ask for a shorter time, or allow it more (--url-timeout)"}};
+             "allow it more (--url-timeout), or ask for less"}};
   }
   return {EngineFault::away, error};
 }
@@ -142,7 +142,7 @@ EngineError Engine::judge(const http::ClientResponse &response, const QueryAnswe
   if (status == 408 || status == 504) {
     return {EngineFault::too_late,
             {fmt::format("the engine at {} answered {}: the query took too long", place(), status),
-             "ask for a shorter time, or allow more where that limit is set"}};
+             "ask for less, or allow more where that limit is set"}};
   }
   if (status == 429) {
     return {EngineFault::too_much,

@@ -346,7 +346,7 @@ std::string FleetBrowser::last_line(const term::Style &style, Monotonic now) con
   if (!question.filters.empty()) what = fmt::format("only {}, {}", fleet_filter_text(question.filters), what);
   const std::string_view back = pages_.size() > 1 ? "Esc back  " : "";
   const auto keys = fmt::format("? keys  q quit  Enter open  {}b by  s sort  / filter  t time", back);
-  return term::line(style, {{keys, Colour::dim}, {"   "}, {term::clean(what, style.unicode), Colour::accent}});
+  return term::line(style, {{term::clean(what, style.unicode), Colour::accent}, {"   "}, {keys, Colour::dim}});
 }
 
 std::vector<std::string> FleetBrowser::draw(const term::Style &style, int rows, Monotonic now) {

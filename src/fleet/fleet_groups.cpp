@@ -2,6 +2,7 @@
 #include "fleet/fleet_groups.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "base/nearest.hpp"
 #include "fleet/engine_gpus.hpp"
 
 namespace gpulse::fleet {
@@ -320,6 +322,21 @@ std::size_t FleetTotals::bad() const {
   return lost + gone + states[static_cast<std::size_t>(GpuState::not_responding)] + silent_hosts;
 }
 
+namespace {
+
+// All that a filter's value can be; empty: anything.
+std::vector<std::string_view> words_known_of(std::string_view filter) {
+  std::vector<std::string_view> words;
+  if (filter == kFilterState) {
+    for (std::size_t i = 0; i < kGpuStates; ++i) words.push_back(word(static_cast<GpuState>(i)));
+  } else if (filter == kFilterRemark) {
+    for (const auto &kind : insight::remark_kinds()) words.push_back(kind.word);
+  }
+  return words;
+}
+
+}  // namespace
+
 Result<FleetFilter> parse_fleet_filter(std::string_view text) {
   const auto sign = text.find('=');
   FleetFilter filter{.word = std::string(trim(text.substr(0, sign)))};
@@ -339,6 +356,15 @@ Result<FleetFilter> parse_fleet_filter(std::string_view text) {
   };
   if (filter.word == kFilterSeverity && !is_one_of("problem", "note")) {
     return failure(fmt::format("\"{}\" is no severity", printable(filter.value)), "severity=problem or severity=note");
+  }
+  const bool is_pattern = filter.value.find_first_of("*?[") != std::string::npos;
+  if (const auto known = words_known_of(filter.word); !known.empty() && !is_pattern) {
+    const auto value = lower(filter.value);
+    if (std::ranges::find(known, value) == known.end()) {
+      const auto near = nearest(value, known);
+      return failure(fmt::format("\"{}\" is no {}", printable(filter.value), filter.word),
+                     near.empty() ? fmt::format("{}", fmt::join(known, ", ")) : fmt::format("did you mean {}?", near));
+    }
   }
   if (filter.word == kFilterIdle && !is_one_of(kYes, kNo)) {
     return failure(fmt::format("\"{}\" does not say whether they are idle", printable(filter.value)),

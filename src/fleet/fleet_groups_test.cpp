@@ -154,6 +154,21 @@ TEST(FleetGroups, AreOfTheGpusThatFit) {
   EXPECT_THAT(parse_fleet_filter("user=").error().line(), HasSubstr("no value"));
 }
 
+TEST(FleetFilter, IsAWordThatThereIs) {
+  EXPECT_EQ(parse_fleet_filter("state=losst").error().line(), R"("losst" is no state: did you mean lost?)");
+  EXPECT_TRUE(parse_fleet_filter("state=Lost"));
+  EXPECT_TRUE(parse_fleet_filter("state=not responding"));
+  EXPECT_TRUE(parse_fleet_filter("state=l*"));
+  EXPECT_FALSE(parse_fleet_filter("remark=warmer"));
+  EXPECT_TRUE(parse_fleet_filter("remark=hotter"));
+}
+
+TEST(FleetText, SaysWhyThereIsNothing) {
+  const FleetSnapshot nothing;
+  EXPECT_THAT(shown(nothing), HasSubstr("the engine knows of no GPUs at that time"));
+  EXPECT_THAT(shown(some_fleet(), {.filters = {{"user", "zoe"}}}), HasSubstr("no GPU fits the filters"));
+}
+
 TEST(FleetGroups, CountAnInstanceWithItsGpu) {
   auto fleet = some_fleet();
   auto instance = gpu(0, "a1", 50);

@@ -13,8 +13,8 @@ namespace {
 namespace families = view::families;
 
 constexpr std::array<std::string_view, kFleetParts> kWords{
-    "utilization", "true activity", "memory used", "memory", "power", "temperature", "last sample", "state", "owners",
-    "processes", "findings", "driver errors", "held but idle",
+    "utilization", "true activity", "memory used", "memory", "power", "temperature", "last sample", "times", "clocks",
+    "state", "owners", "processes", "findings", "driver errors", "held but idle",
     // Of the last ten minutes.
     "utilization lately", "true activity lately", "power lately", "clock lately", "PCIe generation lately",
     "PCIe width lately", "power limit", "highest clock", "owners before"};
@@ -55,6 +55,11 @@ std::string fleet_query(FleetPart part) {
   switch (part) {
     case FleetPart::alive:
       return fmt::format("max by (instance,cluster) ({})", families::kTime);
+    case FleetPart::told:
+      return fmt::format("max by (instance,cluster) (timestamp({}))", families::kTime);
+    case FleetPart::going:
+      return fmt::format("max by (instance,cluster) ({0}) > max by (instance,cluster) ({0} offset 2m) + 30",
+                         families::kTime);
     case FleetPart::state:
       return per_gpu(",gpu,state", fmt::format("{} == 1", families::kState));
     case FleetPart::owners:

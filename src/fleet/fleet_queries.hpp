@@ -45,10 +45,12 @@ inline constexpr std::array<MetricId, kFleetSteady> kSteadyMetrics{
     role_metric<Scope::device>(Role::power_limit), device_metric("clock_max_graphics_mhz"),
 };
 
-// The readings come first, in their order. `alive`: when each host took its last sample; `processes`: how many each GPU
-// has, where they could be listed; `idle`: GPUs on which hardly a
-// kernel ran for a quarter of an hour, although somebody held them at its beginning too. From `steady_utilization` on,
-// in the order of FleetSteady, what GPUs are compared by; `owners_before`: who held them ten minutes ago.
+// The readings come first, in their order. `alive`: when each host took its last sample, by its own
+// clock; `told`: when the engine had it; `going`: hosts whose own clock has gone on in the last two
+// minutes; `processes`: how many each
+// GPU has, where they could be listed; `idle`: GPUs on which hardly a kernel ran for a quarter of an hour, although
+// somebody held them at its beginning too. From `steady_utilization` on, in the order of FleetSteady, what GPUs are
+// compared by; `owners_before`: who held them ten minutes ago.
 enum class FleetPart : std::uint8_t {
   utilization,
   true_activity,
@@ -57,6 +59,8 @@ enum class FleetPart : std::uint8_t {
   power,
   temperature,
   alive,
+  told,
+  going,
   state,
   owners,
   processes,
@@ -73,7 +77,7 @@ enum class FleetPart : std::uint8_t {
   steady_clock_max,
   owners_before,
 };
-inline constexpr std::size_t kFleetParts = 22;
+inline constexpr std::size_t kFleetParts = 24;
 
 constexpr FleetPart part_of(FleetSteady steady) {
   return static_cast<FleetPart>(static_cast<std::size_t>(FleetPart::steady_utilization) +

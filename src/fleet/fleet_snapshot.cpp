@@ -237,6 +237,10 @@ class FleetMaker {
     knows_moments_ = alive != nullptr;
     if (alive != nullptr) take(*alive);
     take(answers.last_alive);
+    for (const auto &series : part_of(answers.parts, FleetPart::told)) {
+      if (const auto moment = moment_of(series)) told_at_[host_key_of(series)] = *moment;
+    }
+    for (const auto &series : part_of(answers.parts, FleetPart::going)) going_.insert(host_key_of(series));
   }
 
   // What an exporter tells of a GPU, or of an instance, in all its series.
@@ -345,8 +349,34 @@ class FleetMaker {
     return key_of(host, fmt::format("{}/{}", series.label(exporter.uuid), series.label("GPU_I_ID")));
   }
 
+  // A scraper has a clock of its own. By a host's that is wrong nobody can tell how old its sample is. One that is
+  // slow has to go on all the same: else the scraper goes on with an old sample.
+  void judge_clocks() {
+    std::vector<std::string> wrong;
+    for (auto &host : fleet_.hosts) {
+      const auto key = host_key_of(host);
+      const auto told = told_at_.find(key);
+      if (host.exporter != Exporter::gpulse || !host.last || told == told_at_.end()) continue;
+      const Seconds ahead = *host.last - told->second;
+      if (std::abs(ahead.count()) <= silent_limit().count() || (ahead < 0s && !going_.contains(key))) continue;
+      host.last = told->second;
+      wrong.push_back(fmt::format("that of {} is {} {}", host.name, about(ahead), ahead > 0s ? "fast" : "slow"));
+    }
+    if (wrong.empty()) return;
+    const auto more = wrong.size() > 1 ? fmt::format(", and {} more", wrong.size() - 1) : std::string();
+    fleet_.faults.push_back({.what = "clocks", .why = wrong.front() + more});
+  }
+  static std::string about(Seconds time) {
+    const double seconds = std::abs(time.count());
+    constexpr double kMinute = 60, kHour = 3600;
+    if (seconds < 2 * kMinute) return fmt::format("{:.0f} s", seconds);
+    return seconds < 2 * kHour ? fmt::format("{:.0f} min", seconds / kMinute)
+                               : fmt::format("{:.0f} h", seconds / kHour);
+  }
+
   // How far the newest sample of all hosts lies back is the way to the engine, not the hosts'; but no more than that.
   void judge_silence() {
+    judge_clocks();
     std::optional<WallTime> newest;
     for (const auto &host : fleet_.hosts) {
       if (host.last && *host.last <= fleet_.at && (!newest || *newest < *host.last)) newest = host.last;
@@ -645,6 +675,8 @@ class FleetMaker {
   Index uuids_{};                               // that are told of, as plain_uuid has them
   std::vector<bool> told_{}, has_state_{}, dropped_{};
   bool knows_moments_ = false;
+  std::map<std::string, WallTime, std::less<>> told_at_{};  // when the engine had the newest of a host
+  std::set<std::string, std::less<>> going_{};              // hosts with new ones lately
 };
 
 }  // namespace

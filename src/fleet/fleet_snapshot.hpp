@@ -26,6 +26,7 @@ std::string_view word(Exporter exporter);
 
 // The worst last. `silent`: the host is; `gone`: it was there today, and its host goes on without it.
 enum class GpuState : std::uint8_t { ok, asleep, silent, gone, not_responding, lost };
+inline constexpr std::size_t kGpuStates = static_cast<std::size_t>(GpuState::lost) + 1;
 std::string_view word(GpuState state);
 
 // Empty: not known, or there is none.

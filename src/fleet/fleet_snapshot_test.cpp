@@ -262,6 +262,27 @@ TEST_F(TwoHosts, AreSilentSinceNobodyKnowsWhenByAClockThatIsAhead) {
   EXPECT_TRUE(fleet.hosts[1].is_since_unknown);
 }
 
+TEST_F(TwoHosts, MayHaveClocksThatAreWrong) {
+  // By the engine's clock both were heard of two seconds ago; the first is 3 h slow, the second an hour fast.
+  at(FleetPart::alive) = {alive("n1:9837", 10802), alive("n2:9837", -3600)};
+  at(FleetPart::told) = {alive("n1:9837", 2), alive("n2:9837", 2)};
+  at(FleetPart::going) = {alive("n1:9837", 10802), alive("n2:9837", -3600)};
+  auto fleet = make();
+  EXPECT_FALSE(fleet.hosts[0].silent_for);
+  EXPECT_FALSE(fleet.hosts[1].silent_for);
+  ASSERT_THAT(fleet.faults, SizeIs(1));
+  EXPECT_EQ(fleet.faults[0].what, "clocks");
+  EXPECT_EQ(fleet.faults[0].why, "that of n1 is 3 h slow, and 1 more");
+
+  // No new sample comes of the first, though it is scraped; of the second the engine has not heard for four minutes.
+  at(FleetPart::going).clear();
+  at(FleetPart::told) = {alive("n1:9837", 2), alive("n2:9837", 240)};
+  fleet = make();
+  EXPECT_NEAR(fleet.hosts[0].silent_for.value_or(0s).count(), 10802, 91);
+  EXPECT_NEAR(fleet.hosts[1].silent_for.value_or(0s).count(), 240, 91);
+  EXPECT_FALSE(fleet.hosts[1].is_since_unknown);
+}
+
 TEST_F(TwoHosts, TellJobsOfTwoClustersApart) {
   const auto in = [](const char *cluster, EngineSeries series) {
     series.labels.emplace_back("cluster", cluster);

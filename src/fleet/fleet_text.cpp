@@ -359,7 +359,11 @@ FleetLines fleet_lines(const FleetSnapshot &fleet, const FleetView &view, const 
     table.add(cells_of(fleet, view.groups[i], view.question.by, style, is_selected));
   }
   for (auto &line : table.lines(style)) lines.push_back(std::move(line));
-  if (view.groups.empty()) lines.push_back(term::line(style, {{"no GPU fits the filters", Colour::dim}}));
+  if (view.groups.empty()) {
+    const auto *const why =
+        view.question.filters.empty() ? "the engine knows of no GPUs at that time" : "no GPU fits the filters";
+    lines.push_back(term::line(style, {{why, Colour::dim}}));
+  }
   if (out.groups < all) lines.push_back(rest_line(view, out, style));
   for (const auto &line : remarks) lines.push_back(line);
   return out;

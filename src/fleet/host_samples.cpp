@@ -277,10 +277,12 @@ class SampleMaker {
     process.pid = pid;
     process.device = device;
     auto texts = std::make_shared<TextRow>(Scope::process, Reason::not_sampled);
-    for_each_metric(Scope::process, [&](MetricId id, const Metric &metric) {
-      if (!is_text(metric)) return;
-      if (const auto text = series.label(metric.key); !text.empty()) (*texts)[id] = short_text(text);
-    });
+    // Whatever else is called as a text of ours is the scraper's.
+    for (const auto role : view::families::kProcessLabels) {
+      const auto id = find_role(Scope::process, role);
+      if (!id) continue;
+      if (const auto text = series.label(key_of(*id).key); !text.empty()) (*texts)[*id] = short_text(text);
+    }
     process.texts = std::move(texts);
     return process;
   }

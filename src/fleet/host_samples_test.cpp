@@ -156,12 +156,21 @@ TEST(HostSamples, OfAGpuThatChangesItsJobTheSumIsOfBothParts) {
 TEST(HostSamples, ProcessesAreThereWhereTheirSeriesAre) {
   const std::vector all{info("GPU-a", "0"),
                         now("gpulse_process_gpu_memory_bytes",
-                            {{"uuid", "GPU-a"}, {"pid", "42"}, {"user", "ann"}, {"name", "python3"}}, 4096),
+                            {{"uuid", "GPU-a"},
+                             {"pid", "42"},
+                             {"user", "ann"},
+                             {"name", "python3"},
+                             {"job", "scraper"},
+                             {"pod", "agent-0"}},
+                            4096),
                         now("gpulse_process_gpu_memory_bytes", {{"uuid", "GPU-a"}, {"pid", "none"}}, 1)};
   const auto samples = host_samples(all, taken(kNow), kHost);
   ASSERT_THAT(samples.at(0).snapshot->processes, SizeIs(1));
   const auto &process = samples[0].snapshot->processes[0];
   EXPECT_EQ(process.pid, 42U);
+  EXPECT_EQ((*process.texts)[process_metric("user")].value_or(""), "ann");
+  EXPECT_FALSE((*process.texts)[process_metric("job")].has_value()) << "the scraper's, not the process'";
+  EXPECT_FALSE((*process.texts)[process_metric("pod")].has_value());
   EXPECT_EQ((*process.texts)[process_metric("user")].value(), "ann");
   EXPECT_DOUBLE_EQ(process.row[process_metric("gpu_memory_bytes")].value(), 4096);
 }

@@ -50,7 +50,9 @@ MadeSeries finding_of(const MadeHost &host, const std::string &name, double sinc
 TEST_F(HostOfAFleet, OneThatIsSilentIsAsOldAsItsLastSample) {
   const double end = now() - 3 * 3600;
   engine_.set(MadeHost{.end = end}.all());
-  const auto host = open({.host = {.last = WallTime(std::chrono::seconds(std::llround(end)))}});
+  WatchedHostOptions options;
+  options.host.last = WallTime(std::chrono::seconds(std::llround(end)));
+  const auto host = open(std::move(options));
   const auto hello = text(*host, "/api/v1/stream");
   EXPECT_NEAR(number(hello, "age_seconds"), 3 * 3600, 60);
   const auto snapshot = ask(*host, "/api/v1/snapshot");

@@ -129,7 +129,7 @@ constexpr std::array kScreen{
     Binding{"r R Ctrl-R Ctrl-L F5", "draw everything again", [](Session &s) { s.requests.redraw = true; },
             InDetails::works},
     Binding{"? h H F1", "this help", open_help, InDetails::closes, {1, "Help"}},
-    Binding{"q Q F10", "quit", [](Session &s) { s.requests.quit = true; }, InDetails::ignored, {2, "Quit"}},
+    Binding{"q Q F10", "quit", [](Session &s) { s.requests.quit = true; }, InDetails::ignored, {2, kQuitText}},
 };
 
 constexpr std::array kTime{

@@ -47,6 +47,8 @@ const Binding *binding_for(const term::KeyPress &key);
 const Binding *page_binding(const term::KeyPress &key);
 // The key bar of the main page: while the screen stands still or a recording is played, with the keys of time first.
 const std::vector<KeyHint> &table_hints(bool time);
+// Of the key that leaves the program.
+inline constexpr std::string_view kQuitText = "Quit";
 
 // Where habits of other programs clash, and what to press instead.
 struct Habit {

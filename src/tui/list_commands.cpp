@@ -126,6 +126,8 @@ void clear(Session &session) {
     session.devices.chosen.reset();
   } else if (table.chosen_row) {
     table.chosen.reset();
+  } else if (session.options.goes_back) {
+    session.requests.quit = true;
   } else {
     session.say("q quits");
   }

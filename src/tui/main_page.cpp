@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tui/main_page.hpp"
 
+#include <csignal>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,6 +71,8 @@ void MainPage::handle_key(const term::KeyPress &key, Session &session) {
   // With nothing to interrupt, Ctrl-C is how people leave a program.
   if (is_control(key, U'c') && target_processes(session).empty()) {
     session.requests.quit = true;
+    // What is behind this view ends too.
+    if (session.options.goes_back) ::raise(SIGINT);
     return;
   }
   if (const auto *binding = binding_for(key)) binding->run(session);
@@ -156,18 +160,21 @@ void MainPage::draw_waiting(const Area &area, const Look &look, const Session &s
     area.put(0, y++, term::cut(term::clean(session.behind, look.unicode()), area.columns(), look.style.ellipsis()),
              look.theme->warn);
   }
-  if (y < area.rows()) area.put(0, y, "q quits", look.theme->dim);
+  const std::string_view leave = session.options.goes_back ? "Esc goes back" : "q quits";
+  if (y < area.rows()) area.put(0, y, leave, look.theme->dim);
 }
 
 void MainPage::draw_key_bar(const Area &area, const Look &look, Session &session) const {
   int x = 0;
   std::size_t place = 0;
   for (const auto &hint : key_bar()) {
-    const int width = term::width(hint.key) + 1 + term::width(hint.text);
+    const bool is_back = session.options.goes_back && hint.text == kQuitText;
+    const std::string_view text = is_back ? "Back" : hint.text;
+    const int width = term::width(hint.key) + 1 + term::width(text);
     if (x + width > area.columns()) break;
     const int from = x;
     x += area.put(x, 0, hint.key, look.theme->key) + 1;
-    x += area.put(x, 0, hint.text, look.theme->key_text);
+    x += area.put(x, 0, text, look.theme->key_text);
     session.hits.push_back({area.part({from, 0, x - from, 1}).rect(), Hit::Kind::key, place++});
     x += 2;
   }

@@ -55,6 +55,14 @@ TEST(KeyBar, ShowsTheKeysOfTimeWhileTheScreenStandsStill) {
   EXPECT_THAT(live.lines().back(), StartsWith("? Help  q Quit  / Search")) << "a click on a key presses that key";
 }
 
+TEST(KeyBar, SaysWhereSomethingIsToGoBackTo) {
+  LiveView live({80, 24}, {.goes_back = true});
+  live.sample(make_snapshot(1));
+  EXPECT_THAT(live.lines().back(), StartsWith("? Help  q Back  / Search"));
+  live.press("Esc");
+  EXPECT_TRUE(live.app.ended());
+}
+
 TEST(Message, LeavesTheKeysToBeSeen) {
   LiveView live({80, 24});
   live.sample(make_snapshot(1));

@@ -32,6 +32,7 @@ struct AppOptions {
   std::function<Result<SnapshotPtr>(const SnapshotPtr &)> part{};
   bool replay = false;     // the timeline is a recording: it is played
   bool elsewhere = false;  // it is of another machine, of which this one's /proc knows nothing
+  bool goes_back = false;  // whoever leaves is shown what was there before
   double speed = 1;
   std::uint64_t start = 0;  // first sample of a recording to show
   bool paused = false;      // it is not played until the user says so

@@ -3,7 +3,10 @@
 // agent itself. Alert rules and boards ask for them by these.
 #pragma once
 
+#include <array>
 #include <string_view>
+
+#include "metric/table.hpp"
 
 namespace gpulse::view::families {
 
@@ -37,5 +40,8 @@ inline constexpr std::string_view kAlertsGivenUp = "gpulse_self_alerts_given_up_
 inline constexpr std::string_view kAlertsWaiting = "gpulse_self_alerts_waiting";
 inline constexpr std::string_view kCallTime = "gpulse_self_call_seconds_total";
 inline constexpr std::string_view kCalls = "gpulse_self_calls_total";
+
+// What is known of a process beside its number and its GPU: labels that are called as the metrics with these roles.
+inline constexpr std::array kProcessLabels{Role::user, Role::name};
 
 }  // namespace gpulse::view::families

@@ -33,8 +33,9 @@ std::string process_labels(const Process &process, const Snapshot &snapshot) {
   std::string labels;
   if (device != snapshot.devices.end() && device->identity) append_label(labels, "uuid", device->identity->uuid.str());
   append_label(labels, "pid", fmt::format("{}", process.pid));
-  append_label(labels, key_of_role(Role::user), text(Role::user));
-  append_label(labels, key_of_role(Role::name), first_bytes(text(Role::name), kLongestName));
+  for (const auto role : families::kProcessLabels) {
+    append_label(labels, key_of_role(role), first_bytes(text(role), kLongestName));
+  }
   return labels;
 }
 
