@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/slab.hpp"
 
-#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <new>
 
+// Of the address sanitizer, where the program has it: a block that nobody has is not to be touched.
+extern "C" {
+// NOLINTBEGIN(*-reserved-identifier,*-identifier-naming)
+[[gnu::weak]] void __asan_poison_memory_region(const volatile void *begin, std::size_t bytes);
+[[gnu::weak]] void __asan_unpoison_memory_region(const volatile void *begin, std::size_t bytes);
+// NOLINTEND(*-reserved-identifier,*-identifier-naming)
+}
+
 namespace gpulse {
 
 namespace {
+
+void forbid(void *begin, std::size_t bytes) {
+  if (__asan_poison_memory_region != nullptr) __asan_poison_memory_region(begin, bytes);
+}
+void allow(void *begin, std::size_t bytes) {
+  if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(begin, bytes);
+}
 
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;  // and its alignment, so that a block knows its piece
 constexpr std::size_t kAlignment = alignof(std::max_align_t);
@@ -30,7 +44,7 @@ void *map_piece() {
 }
 
 void unmap_piece(void *piece) {
-  ASAN_UNPOISON_MEMORY_REGION(piece, kPieceBytes);
+  allow(piece, kPieceBytes);
   ::munmap(piece, kPieceBytes);
 }
 
@@ -56,7 +70,7 @@ void *Slab::Piece::take(std::size_t size) {
     return block;
   }
   void *const block = free;
-  ASAN_UNPOISON_MEMORY_REGION(block, size);
+  allow(block, size);
   free = *static_cast<void **>(block);
   return block;
 }
@@ -65,7 +79,7 @@ void Slab::Piece::give_back(void *block, std::size_t size) noexcept {
   --used;
   *static_cast<void **>(block) = free;
   free = block;
-  ASAN_POISON_MEMORY_REGION(block, size);
+  forbid(block, size);
 }
 
 Slab::~Slab() {
@@ -83,7 +97,7 @@ void *Slab::take(std::size_t bytes) {
   if (place == pieces_.end()) {
     pieces_.reserve(pieces_.size() + 1);
     const auto begin = rounded(sizeof(Piece));
-    auto *const piece = ::new (map_piece()) Piece();
+    auto *const piece = std::construct_at(static_cast<Piece *>(map_piece()));
     piece->fresh = begin;
     piece->room = (kPieceBytes - begin) / size_;
     place = pieces_.insert(std::ranges::lower_bound(pieces_, piece), piece);

@@ -39,7 +39,7 @@ class Slab {
 template <class T>
 class SlabAllocator {
  public:
-  using value_type = T;
+  using value_type = T;  // NOLINT(readability-identifier-naming)
 
   explicit SlabAllocator(std::shared_ptr<Slab> slab) : slab_(std::move(slab)) {}
   template <class U>

@@ -219,12 +219,13 @@ void FleetBrowser::handle(const KeyPress &press, WallTime now) {
       break;
   }
   if (press.key != Key::character || press.alt) return;
+  if (!press.ctrl) return handle_letter(press.character);
+  is_over_ = press.character == U'c' || press.character == U'd';
+}
+
+void FleetBrowser::handle_letter(char32_t letter) {
   auto &question = page().question;
-  if (press.ctrl) {
-    is_over_ = press.character == U'c' || press.character == U'd';
-    return;
-  }
-  switch (press.character) {
+  switch (letter) {
     case U'q':
       is_over_ = true;
       return;
@@ -234,11 +235,11 @@ void FleetBrowser::handle(const KeyPress &press, WallTime now) {
       return move(1);
     case U'b':
     case U'B':
-      question.by = next_of(question.by, kFleetBy.size(), press.character == U'b' ? 1 : -1);
+      question.by = next_of(question.by, kFleetBy.size(), letter == U'b' ? 1 : -1);
       return start_over();
     case U's':
     case U'S':
-      question.sort = next_of(question.sort, kFleetSorts.size(), press.character == U's' ? 1 : -1);
+      question.sort = next_of(question.sort, kFleetSorts.size(), letter == U's' ? 1 : -1);
       return start_over();
     case U'w':
       question.sort = FleetSort::waste;

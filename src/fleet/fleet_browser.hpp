@@ -58,6 +58,7 @@ class FleetBrowser {
   void open_selected();
   void go_back();
   void begin_asking(Asking what, std::string typed);
+  void handle_letter(char32_t letter);
   void handle_typing(const term::KeyPress &press, WallTime now);
   void answer(WallTime now);
   void set_filters(std::string_view text);

@@ -44,7 +44,7 @@ std::string path_part(std::string_view text) {
 }
 
 // Of bounded length; `whole` tells long ones apart.
-std::string shorter(std::string key, std::string_view whole) {
+std::string shorter(const std::string &key, std::string_view whole) {
   return key.size() > kLongestKey ? fmt::format("{}~~{:016x}", key.substr(0, kLongestKey), hash_of(whole)) : key;
 }
 
@@ -235,7 +235,7 @@ std::string host_key(std::string_view instance) {
   auto key = path_part(name);
   // Another one than that of the agent at the usual port.
   if (name == instance && !instance.contains(':')) key += '~';
-  return shorter(std::move(key), instance);
+  return shorter(key, instance);
 }
 
 std::string host_key(const FleetHost &host) {

@@ -59,7 +59,7 @@ struct OperationMemory {
 template <class T>
 class OperationAllocator {
  public:
-  using value_type = T;
+  using value_type = T;  // NOLINT(readability-identifier-naming)
 
   explicit OperationAllocator(OperationMemory &memory) : memory_(&memory) {}
   template <class U>
@@ -118,7 +118,7 @@ class StreamTransport final : public Transport {
     stream_.async_read_some(
         asio::mutable_buffer(room.data(), room.size()),
         asio::bind_allocator(
-            OperationAllocator<void>(reading_),
+            OperationAllocator<std::byte>(reading_),
             [done = std::move(done)](const error_code &error, std::size_t bytes) mutable { done(error ? 0 : bytes); }));
   }
 
@@ -126,7 +126,7 @@ class StreamTransport final : public Transport {
     const std::array all{const_buffer(first.data(), first.size()), const_buffer(second.data(), second.size())};
     asio::async_write(
         stream_, all,
-        asio::bind_allocator(OperationAllocator<void>(writing_),
+        asio::bind_allocator(OperationAllocator<std::byte>(writing_),
                              [done = std::move(done)](const error_code &error, std::size_t) mutable { done(!error); }));
   }
 
