@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <thread>
 #include <utility>
 
+#include "base/log.hpp"
 #include "fleet/foreign.hpp"
 #include "fleet/usage_plan.hpp"
 #include "view/families.hpp"
@@ -27,6 +30,7 @@ constexpr std::size_t kMostNames = 10'000;  // bytes of instances; VictoriaMetri
 constexpr std::size_t kMostGroups = 20;
 constexpr int kMostTooLate = 2;
 constexpr Seconds kUsualInterval = 15s;
+constexpr std::string_view kNotAsked = "not asked: the engine was too slow for others";
 
 // The engine itself, rather than the question.
 bool is_final(EngineFault fault) {
@@ -47,6 +51,7 @@ class FleetAsker::Questions {
     faults_.clear();
     too_late_ = 0;
     engine_.forget_warning();
+    warning_ = {};
     if (auto known = learn_gpus(); !known) return std::unexpected(std::move(known.error()));
     FleetAnswers answers{.infos = infos_};
     if (auto asked = ask_parts(answers); !asked) return std::unexpected(std::move(asked.error()));
@@ -72,8 +77,9 @@ class FleetAsker::Questions {
 
   // Answers that are kept have theirs kept too.
   Text warning() const {
+    if (!warning_.empty()) return warning_;
     if (!engine_.warning().empty()) return engine_.warning();
-    return infos_warning_.empty() ? beside_.warning() : infos_warning_;
+    return infos_warning_.empty() ? slow_warning_ : infos_warning_;
   }
 
   // Which GPUs there were in the last day, and how often they are looked at. A list that was known stands in for one
@@ -119,66 +125,109 @@ class FleetAsker::Questions {
     return *kept_.emplace_back(std::make_unique<Kept>(Kept{.query = query}));
   }
 
-  struct Slow {
+  struct Question {
     FleetPart part;
+    std::string query{};
     std::optional<EngineResult<Answer>> result{};  // none: not asked, because others were too slow
+    Text warning{};
+  };
+  // What two threads ask, each the next of them.
+  struct Round {
+    std::vector<Question> questions{};
+    std::atomic<std::size_t> next = 0;
+    std::atomic<int> too_late = 0, slow_too_late = 0;
+    std::atomic<bool> is_over = false, is_slow_over = false;
   };
 
-  // What changes slowly is asked beside the rest: an engine has more than one processor.
+  // On two threads, for an engine has more than one processor. What changes slowly comes last.
   EngineResult<void> ask_parts(FleetAnswers &answers) {
-    std::vector<Slow> slow;
-    for (std::size_t i = 0; i < kFleetParts && !infos_.empty(); ++i) {
-      const auto part = static_cast<FleetPart>(i);
-      if (!is_slow(part)) continue;
-      const auto &kept = kept_of(fleet_query(part));
-      const bool is_new = kept.at != WallTime() && at_ >= kept.at && at_ - kept.at < kSlowKept;
-      is_new ? void(answers.parts[i] = &kept.answer) : slow.push_back({part});
+    if (infos_.empty()) return {};
+    Round round;
+    for (const bool slow : {false, true}) {
+      for (std::size_t i = 0; i < kFleetParts; ++i) {
+        const auto part = static_cast<FleetPart>(i);
+        if (is_slow(part) != slow || part == FleetPart::going) continue;
+        auto query = fleet_query(part);
+        const auto &kept = kept_of(query);
+        const bool is_new = slow && kept.at != WallTime() && at_ >= kept.at && at_ - kept.at < kSlowKept;
+        is_new ? void(answers.parts[i] = &kept.answer) : round.questions.push_back({part, std::move(query)});
+      }
     }
-    if (!slow.empty()) beside_.forget_warning();
-    std::jthread thread([&](const std::stop_token &stop) { ask_beside(slow, stop); });
-    const std::stop_callback stops(stop_, [&] { thread.request_stop(); });
-    for (std::size_t i = 0; i < kFleetParts; ++i) {
-      const auto part = static_cast<FleetPart>(i);
-      if (is_slow(part)) continue;
-      auto answer = answer_to(part);
+    {
+      std::jthread thread([&](const std::stop_token &stop) {
+        try {
+          ask_some(beside_, round, stop);
+        } catch (const std::exception &fault) {
+          log_line(LogLevel::error, std::string("an engine was not asked: ") + fault.what());
+        }
+      });
+      const std::stop_callback stops(stop_, [&] { thread.request_stop(); });
+      ask_some(engine_, round, stop_);
+      // What is under way there is to end by itself.
+      thread.join();
+    }
+    if (auto taken = take_round(round, answers); !taken) return taken;
+    if (has_slow_clock(answers)) {
+      auto answer = answer_to(FleetPart::going);
       if (!answer) return std::unexpected(std::move(answer.error()));
-      answers.parts[i] = *answer;
+      answers.parts[static_cast<std::size_t>(FleetPart::going)] = *answer;
     }
-    thread.join();
-    take_slow(slow, answers);
     return {};
   }
 
-  // On a thread of its own, which has nothing but its engine and these answers.
-  void ask_beside(std::vector<Slow> &slow, const std::stop_token &stop) {
-    int too_late = 0;
-    for (auto &[part, result] : slow) {
-      if (too_late >= kMostTooLate || stop.stop_requested()) return;
-      result = beside_.instant(fleet_query(part), at_, stop);
+  // On either thread, which has nothing but its engine and these questions.
+  void ask_some(Engine &engine, Round &round, const std::stop_token &stop) const {
+    for (auto i = round.next++; i < round.questions.size() && !round.is_over; i = round.next++) {
+      auto &[part, query, result, warning] = round.questions[i];
+      const bool slow = is_slow(part);
+      auto &too_late = slow ? round.slow_too_late : round.too_late;
+      if (too_late >= kMostTooLate || (slow && round.is_slow_over)) continue;
+      engine.forget_warning();
+      result = engine.instant(query, at_, stop);
+      warning = engine.warning();
       if (*result) continue;
-      if (is_final(result->error().fault)) return;
-      too_late += result->error().fault == EngineFault::too_late ? 1 : 0;
+      const auto fault = result->error().fault;
+      if (fault == EngineFault::too_late) ++too_late;
+      if (is_final(fault)) (slow ? round.is_slow_over : round.is_over) = true;
     }
   }
 
-  // They serve one purpose, so that one fault speaks for all of them. All else has its answer by then.
-  void take_slow(std::vector<Slow> &slow, FleetAnswers &answers) {
+  EngineResult<void> take_round(Round &round, FleetAnswers &answers) {
+    too_late_ += round.too_late;
     bool is_said = false;
-    for (auto &[part, result] : slow) {
-      auto &kept = kept_of(fleet_query(part));
-      if (result && *result) {
-        kept.answer = std::move(**result);
-        kept.at = at_;
+    const bool has_slow = !round.questions.empty() && is_slow(round.questions.back().part);
+    if (has_slow) slow_warning_ = {};
+    for (auto &question : round.questions) {
+      auto &warning = is_slow(question.part) ? slow_warning_ : warning_;
+      if (warning.empty()) warning = question.warning;
+      const auto &result = question.result;
+      if (result && !*result && !is_slow(question.part) && is_final(result->error().fault)) {
+        return std::unexpected(result->error());
       }
-      const bool is_usable = kept.at != WallTime() && at_ >= kept.at && at_ - kept.at <= kOldest;
-      if (result && !*result && !std::exchange(is_said, true)) {
-        faults_.push_back({.what = "comparison of sisters",
-                           .why = result->error().error.what,
-                           .part = part,
-                           .as_of = is_usable ? std::optional(kept.at) : std::nullopt});
-      }
-      if (is_usable) answers.parts[static_cast<std::size_t>(part)] = &kept.answer;
+      answers.parts[static_cast<std::size_t>(question.part)] = take_answer(question, is_said);
     }
+    return {};
+  }
+
+  // Null: there is no answer, and none that is new enough to stand in for it. Those that sisters are compared by serve
+  // one purpose, so that one fault speaks for all of them.
+  const Answer *take_answer(Question &question, bool &is_said) {
+    auto &[part, query, result, warning] = question;
+    auto &kept = kept_of(query);
+    if (result && *result) {
+      kept.answer = std::move(**result);
+      kept.at = at_;
+      return &kept.answer;
+    }
+    const bool is_usable = kept.at != WallTime() && at_ >= kept.at && at_ - kept.at <= kOldest;
+    const bool slow = is_slow(part);
+    if (!slow || (result && !std::exchange(is_said, true))) {
+      faults_.push_back({.what = slow ? std::string_view("comparison of sisters") : word(part),
+                         .why = result ? result->error().error.what : Text(kNotAsked),
+                         .part = part,
+                         .as_of = is_usable ? std::optional(kept.at) : std::nullopt});
+    }
+    return is_usable ? &kept.answer : nullptr;
   }
 
   // An error: nothing can be said without it. Null: there is no answer, and none that is new enough to stand in for it.
@@ -206,7 +255,7 @@ class FleetAsker::Questions {
       if (error.fault == EngineFault::too_late) ++too_late_;
       faults_.push_back({.what = what, .why = error.error.what, .part = part});
     } else {
-      faults_.push_back({.what = what, .why = "not asked: the engine was too slow for others", .part = part});
+      faults_.push_back({.what = what, .why = kNotAsked, .part = part});
     }
     if (kept.at == WallTime() || at_ - kept.at > kOldest || at_ < kept.at) return nullptr;
     faults_.back().as_of = kept.at;
@@ -272,9 +321,9 @@ class FleetAsker::Questions {
   std::stop_token stop_{};
   Answer infos_{};
   std::optional<WallTime> infos_at_{};
-  WallTime learn_due_{};  // the next list
-  Text infos_trouble_{};  // why that did not come
-  Text infos_warning_{};
+  WallTime learn_due_{};                               // the next list
+  Text infos_trouble_{};                               // why that did not come
+  Text infos_warning_{}, warning_{}, slow_warning_{};  // of the list, of this round, of what is kept
   Seconds interval_ = kUsualInterval;
   std::vector<std::unique_ptr<Kept>> kept_{};
   std::vector<FleetFault> faults_{};

@@ -76,8 +76,7 @@ std::string fleet_query(FleetPart part) {
       const auto busy = prometheus_name(total_of(describe(kReadingMetrics[0])));
       // Over a time in which nothing was told, a rate is too low.
       return fmt::format(
-          "{0} < 0.02 and on (instance,cluster,uuid) {1} offset 15m and on (instance,cluster,uuid) {2} offset 10m and "
-          "on (instance,cluster,uuid) {2} offset 5m",
+          "{0} < 0.02 and on (instance,cluster,uuid) {1} offset 15m and on (instance,cluster,uuid) {2} offset 5m",
           per_gpu("", fmt::format("rate({}[15m])", busy)), families::kOwner, busy);
     }
     default:

@@ -706,6 +706,19 @@ FleetSnapshot make_fleet(const FleetAnswers &answers, std::span<const ForeignAns
   return FleetMaker(at, interval).make(answers, foreign);
 }
 
+bool has_slow_clock(const FleetAnswers &answers) {
+  const auto *alive = answers.parts[static_cast<std::size_t>(FleetPart::alive)];
+  const auto *told = answers.parts[static_cast<std::size_t>(FleetPart::told)];
+  if (alive == nullptr || told == nullptr) return false;
+  std::map<std::string, WallTime> times;
+  for (const auto &series : *told) times[host_key_of(series)] = moment_of(series).value_or(WallTime());
+  return std::ranges::any_of(*alive, [&](const EngineSeries &series) {
+    const auto moment = moment_of(series);
+    const auto found = times.find(host_key_of(series));
+    return moment && found != times.end() && found->second - *moment > kSilent;
+  });
+}
+
 std::vector<std::string> missing_hosts(const FleetAnswers &answers) {
   const auto *alive = answers.parts[static_cast<std::size_t>(FleetPart::alive)];
   if (alive == nullptr) return {};

@@ -141,6 +141,10 @@ struct ForeignAnswers {
 FleetSnapshot make_fleet(const FleetAnswers &answers, std::span<const ForeignAnswers> foreign, WallTime at,
                          Seconds interval);
 
+// Whether the newest sample of a host is much older by its own clock than by the engine's, so that FleetPart::going
+// decides whether it is silent.
+bool has_slow_clock(const FleetAnswers &answers);
+
 // The instances of hosts of the infos that have no sample now.
 std::vector<std::string> missing_hosts(const FleetAnswers &answers);
 

@@ -712,8 +712,7 @@ TEST(FleetQueries, HaveTheNamesThatTheAgentsPublish) {
   EXPECT_EQ(
       fleet_query(FleetPart::idle),
       "max by (instance,cluster,uuid) (rate(gpulse_busy_seconds_total[15m])) < 0.02 and on (instance,cluster,uuid) "
-      "gpulse_gpu_owner_info offset 15m and on (instance,cluster,uuid) gpulse_busy_seconds_total offset 10m and "
-      "on (instance,cluster,uuid) gpulse_busy_seconds_total offset 5m");
+      "gpulse_gpu_owner_info offset 15m and on (instance,cluster,uuid) gpulse_busy_seconds_total offset 5m");
   EXPECT_THAT(last_alive_query({"n1:9837", "a.b"}), HasSubstr(R"({instance=~"n1:9837|a\\.b"}[1d])"));
 }
 
