@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "fleet/engine_gpus.hpp"
@@ -23,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Parts = std::array<const std::vector<EngineSeries> *, kFleetParts>;
-using Index = std::map<std::string, std::size_t, std::less<>>;
+using Index = std::unordered_map<std::string, std::size_t>;
 using Clusters = std::map<std::string, std::set<std::string>, std::less<>>;  // by a name that they may share
 
 constexpr std::size_t kMostOwners = 16;  // of a GPU; an agent names at most nine
@@ -35,9 +37,24 @@ std::optional<WallTime> moment_of(const EngineSeries &series) {
   return series.points.empty() ? std::nullopt : moment_at(series.points.back().value);
 }
 
-// What tells hosts apart. A label may hold any byte, so that its length is part of the key.
+// A label may hold any byte, so that its length is part of the key.
+void append_part(std::string &key, std::string_view part) {
+  const auto size = static_cast<std::uint32_t>(part.size());
+  for (int shift = 0; shift < 32; shift += 8) key += static_cast<char>(size >> shift & 0xFFU);
+  key += part;
+}
+std::string key_of_parts(std::initializer_list<std::string_view> parts) {
+  std::string key;
+  std::size_t bytes = 0;
+  for (const auto part : parts) bytes += sizeof(std::uint32_t) + part.size();
+  key.reserve(bytes);
+  for (const auto part : parts) append_part(key, part);
+  return key;
+}
+
+// What tells hosts apart.
 std::string host_key_of(std::string_view instance, std::string_view cluster) {
-  return fmt::format("{} {} {}{}", instance.size(), cluster.size(), instance, cluster);
+  return key_of_parts({instance, cluster});
 }
 std::string host_key_of(const EngineSeries &series) {
   return host_key_of(series.label("instance"), series.label("cluster"));
@@ -92,7 +109,7 @@ class FleetMaker {
  private:
   // An agent and another exporter may have the same instance.
   static std::string place_key(std::string_view instance, std::string_view cluster, Exporter exporter) {
-    return fmt::format("{} {}", word(exporter), host_key_of(instance, cluster));
+    return key_of_parts({word(exporter), instance, cluster});
   }
   static std::string place_key(const EngineSeries &series, Exporter exporter) {
     return place_key(series.label("instance"), series.label("cluster"), exporter);
@@ -111,7 +128,9 @@ class FleetMaker {
   std::size_t host_at(const EngineSeries &series, Exporter exporter) {
     return host_at(series.label("instance"), series.label("cluster"), exporter);
   }
-  static std::string key_of(std::size_t host, std::string_view uuid) { return fmt::format("{}/{}", host, uuid); }
+  static std::string key_of(std::size_t host, std::string_view uuid) {
+    return key_of_parts({std::string_view(reinterpret_cast<const char *>(&host), sizeof host), uuid});
+  }
 
   void note_present(const FleetAnswers &answers) {
     const auto take = [&](std::span<const EngineSeries> series, std::size_t rank) {
@@ -176,7 +195,7 @@ class FleetMaker {
   static void number_anew(std::vector<EngineGpu> &gpus, const Parts &parts) {
     std::map<std::string, DeviceId> numbers;
     const auto key = [](std::string_view instance, std::string_view cluster, std::string_view uuid) {
-      return fmt::format("{}/{}", host_key_of(instance, cluster), uuid);
+      return key_of_parts({instance, cluster, uuid});
     };
     for (const auto &series : part_of(parts, FleetPart::state)) {
       const auto id = parse_device_id(series.label("gpu"));
