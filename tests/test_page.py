@@ -237,8 +237,9 @@ def test_processes_are_sorted_filtered_and_summed(browser: Browser, eight: WebAg
         until(page, "document.querySelectorAll('.processes tbody tr').length >= 16")
         page.get_by_role("button", name="PID").click()
         column = page.locator(".processes tbody tr td:nth-child(2)")
-        pids = [int(text) for text in column.all_inner_texts()]
-        assert pids == sorted(pids, reverse=True)
+        # The table follows with the next frame.
+        pids = wait_for(lambda: now if (now := [int(text) for text in column.all_inner_texts()]) == sorted(now, reverse=True) else [], "the order of PIDs")
+        assert len(pids) >= 16
         page.get_by_label("Filter processes").fill("bob job-3")
         expect(rows).to_have_count(1)
         assert "filter=bob" in page.url
