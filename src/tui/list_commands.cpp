@@ -119,7 +119,8 @@ void clear(Session &session) {
     table.search = {};
   } else if (!table.tagged.empty()) {
     table.tagged.clear();
-  } else if (!table.filter.empty() || session.settings.only != OnlyType::all) {
+  } else if (!table.filter.empty() || (session.settings.only != OnlyType::all && !session.options.goes_back)) {
+    // What is remembered from another day holds nobody back from going back.
     table.filter = {};
     session.settings.only = OnlyType::all;
   } else if (session.devices.chosen) {
