@@ -18,8 +18,7 @@ void add_fleet(OptionList &list, Options &options) {
       .one_of({fleet::kFleetSorts.begin(), fleet::kFleetSorts.end()});
   list.each_time("--filter", options.fleet_filters,
                  "only these GPUs: user=ann host=node1* state=lost, also cluster, job, account, pod, model, finding, "
-                 "severity, "
-                 "remark, idle, xid, any")
+                 "severity, remark, idle, xid, any")
       .value_name("WORD=VALUE");
   list.number("-n,--top", options.fleet_top, "how many lines, in text (20)", {"1", "100000"}).value_name("N");
   const auto at = list.text("--at", options.fleet_at, "as it was: 2026-11-16 01:00, yesterday, -3h")

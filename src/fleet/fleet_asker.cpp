@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "fleet/fleet_clocks.hpp"
 #include "fleet/foreign.hpp"
 #include "fleet/usage_plan.hpp"
 #include "view/families.hpp"
@@ -167,10 +168,9 @@ class FleetAsker::Questions {
       thread.join();
     }
     if (auto taken = take_round(round, answers); !taken) return taken;
-    if (has_slow_clock(answers)) {
-      auto answer = answer_to(FleetPart::going);
-      if (!answer) return std::unexpected(std::move(answer.error()));
-      answers.parts[static_cast<std::size_t>(FleetPart::going)] = *answer;
+    constexpr auto kGoing = FleetPart::going;
+    if (has_slow_clock(answers.parts)) {
+      answers.parts[static_cast<std::size_t>(kGoing)] = answer_if_any(fleet_query(kGoing), word(kGoing), kGoing);
     }
     return {};
   }
@@ -209,10 +209,26 @@ class FleetAsker::Questions {
     return {};
   }
 
-  // Null: there is no answer, and none that is new enough to stand in for it. Those that sisters are compared by serve
-  // one purpose, so that one fault speaks for all of them.
+  // Those that sisters are compared by serve one purpose, so that one fault speaks for all of them.
   const Answer *take_answer(Question &question, bool &is_said) {
     auto &[part, query, result, warning] = question;
+    if (!is_slow(part)) return keep(query, std::move(result), word(part), part);
+    const bool is_silent = !result || (!*result && std::exchange(is_said, true));
+    return keep(query, std::move(result), is_silent ? std::string_view() : "comparison of sisters", part);
+  }
+
+  const Answer *answer_if_any(const std::string &query, std::string_view what,
+                              std::optional<FleetPart> part = std::nullopt) {
+    std::optional<EngineResult<Answer>> result;
+    if (too_late_ < kMostTooLate) result = engine_.instant(query, at_, stop_);
+    if (result && !*result && result->error().fault == EngineFault::too_late) ++too_late_;
+    return keep(query, std::move(result), what, part);
+  }
+
+  // `what`: what a fault is called; empty: it is not told. Null: there is no answer, and none that is new enough to
+  // stand in for it.
+  const Answer *keep(const std::string &query, std::optional<EngineResult<Answer>> result, std::string_view what,
+                     std::optional<FleetPart> part) {
     auto &kept = kept_of(query);
     if (result && *result) {
       kept.answer = std::move(**result);
@@ -220,46 +236,13 @@ class FleetAsker::Questions {
       return &kept.answer;
     }
     const bool is_usable = kept.at != WallTime() && at_ >= kept.at && at_ - kept.at <= kOldest;
-    const bool slow = is_slow(part);
-    if (!slow || (result && !std::exchange(is_said, true))) {
-      faults_.push_back({.what = slow ? std::string_view("comparison of sisters") : word(part),
-                         .why = result ? result->error().error.what : Text(kNotAsked),
+    if (!what.empty()) {
+      faults_.push_back({.what = what,
+                         .why = result ? Text(result->error().error.what) : Text(kNotAsked),
                          .part = part,
                          .as_of = is_usable ? std::optional(kept.at) : std::nullopt});
     }
     return is_usable ? &kept.answer : nullptr;
-  }
-
-  // An error: nothing can be said without it. Null: there is no answer, and none that is new enough to stand in for it.
-  EngineResult<const Answer *> answer_to(FleetPart part) {
-    std::optional<EngineError> away;
-    const auto *answer = answer_if_any(fleet_query(part), word(part), part, &away);
-    if (away) return std::unexpected(std::move(*away));
-    return answer;
-  }
-
-  // `away`: becomes the error where it is the engine itself that fails.
-  const Answer *answer_if_any(const std::string &query, std::string_view what,
-                              std::optional<FleetPart> part = std::nullopt,
-                              std::optional<EngineError> *away = nullptr) {
-    auto &kept = kept_of(query);
-    if (too_late_ < kMostTooLate) {
-      auto answer = engine_.instant(query, at_, stop_);
-      if (answer) {
-        kept.answer = std::move(*answer);
-        kept.at = at_;
-        return &kept.answer;
-      }
-      const auto &error = answer.error();
-      if (away != nullptr && is_final(error.fault)) *away = error;
-      if (error.fault == EngineFault::too_late) ++too_late_;
-      faults_.push_back({.what = what, .why = error.error.what, .part = part});
-    } else {
-      faults_.push_back({.what = what, .why = kNotAsked, .part = part});
-    }
-    if (kept.at == WallTime() || at_ - kept.at > kOldest || at_ < kept.at) return nullptr;
-    faults_.back().as_of = kept.at;
-    return &kept.answer;
   }
 
   // As many as go into some queries; of others it is not known since when they are silent.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <map>
 #include <numeric>
 #include <set>
@@ -14,6 +13,8 @@
 
 #include "fleet/engine_gpus.hpp"
 #include "fleet/engine_values.hpp"
+#include "fleet/fleet_clocks.hpp"
+#include "fleet/fleet_keys.hpp"
 #include "fleet/fleet_sisters.hpp"
 #include "fleet/foreign.hpp"
 #include "insight/catalogue.hpp"
@@ -24,7 +25,7 @@ namespace gpulse::fleet {
 namespace {
 
 using namespace std::chrono_literals;
-using Parts = std::array<const std::vector<EngineSeries> *, kFleetParts>;
+using Parts = FleetParts;
 using Index = std::unordered_map<std::string, std::size_t>;
 using Clusters = std::map<std::string, std::set<std::string>, std::less<>>;  // by a name that they may share
 
@@ -33,33 +34,7 @@ constexpr std::size_t kMostErrors = 16;
 constexpr Seconds kLatency = 90s;  // a scrape may be a minute away, and an engine may keep the newest 30 seconds back
 constexpr Seconds kSilent = 60s;
 
-std::optional<WallTime> moment_of(const EngineSeries &series) {
-  return series.points.empty() ? std::nullopt : moment_at(series.points.back().value);
-}
-
-// A label may hold any byte, so that its length is part of the key.
-void append_part(std::string &key, std::string_view part) {
-  const auto size = static_cast<std::uint32_t>(part.size());
-  for (int shift = 0; shift < 32; shift += 8) key += static_cast<char>(size >> shift & 0xFFU);
-  key += part;
-}
-std::string key_of_parts(std::initializer_list<std::string_view> parts) {
-  std::string key;
-  std::size_t bytes = 0;
-  for (const auto part : parts) bytes += sizeof(std::uint32_t) + part.size();
-  key.reserve(bytes);
-  for (const auto part : parts) append_part(key, part);
-  return key;
-}
-
-// What tells hosts apart.
-std::string host_key_of(std::string_view instance, std::string_view cluster) {
-  return key_of_parts({instance, cluster});
-}
-std::string host_key_of(const EngineSeries &series) {
-  return host_key_of(series.label("instance"), series.label("cluster"));
-}
-std::string host_key_of(const FleetHost &host) { return host_key_of(host.instance, host.cluster_label); }
+std::string key_of_host(const FleetHost &host) { return host_key_of(host.instance, host.cluster_label); }
 
 GpuState state_of(std::string_view state) {
   if (state == word(DeviceState::lost)) return GpuState::lost;
@@ -256,10 +231,7 @@ class FleetMaker {
     knows_moments_ = alive != nullptr;
     if (alive != nullptr) take(*alive);
     take(answers.last_alive);
-    for (const auto &series : part_of(answers.parts, FleetPart::told)) {
-      if (const auto moment = moment_of(series)) told_at_[host_key_of(series)] = *moment;
-    }
-    for (const auto &series : part_of(answers.parts, FleetPart::going)) going_.insert(host_key_of(series));
+    clocks_.emplace(answers.parts);
   }
 
   // What an exporter tells of a GPU, or of an instance, in all its series.
@@ -368,29 +340,18 @@ class FleetMaker {
     return key_of(host, fmt::format("{}/{}", series.label(exporter.uuid), series.label("GPU_I_ID")));
   }
 
-  // A scraper has a clock of its own. By a host's that is wrong nobody can tell how old its sample is. One that is
-  // slow has to go on all the same: else the scraper goes on with an old sample.
   void judge_clocks() {
     std::vector<std::string> wrong;
     for (auto &host : fleet_.hosts) {
-      const auto key = host_key_of(host);
-      const auto told = told_at_.find(key);
-      if (host.exporter != Exporter::gpulse || !host.last || told == told_at_.end()) continue;
-      const Seconds ahead = *host.last - told->second;
-      if (std::abs(ahead.count()) <= silent_limit().count() || (ahead < 0s && !going_.contains(key))) continue;
-      host.last = told->second;
-      wrong.push_back(fmt::format("that of {} is {} {}", host.name, about(ahead), ahead > 0s ? "fast" : "slow"));
+      if (host.exporter != Exporter::gpulse || !host.last) continue;
+      const auto corrected = clocks_->corrected(key_of_host(host), *host.last, silent_limit());
+      if (!corrected) continue;
+      wrong.push_back(fmt::format("that of {} is {}", host.name, off_words(*host.last - *corrected)));
+      host.last = corrected;
     }
     if (wrong.empty()) return;
     const auto more = wrong.size() > 1 ? fmt::format(", and {} more", wrong.size() - 1) : std::string();
     fleet_.faults.push_back({.what = "clocks", .why = wrong.front() + more});
-  }
-  static std::string about(Seconds time) {
-    const double seconds = std::abs(time.count());
-    constexpr double kMinute = 60, kHour = 3600;
-    if (seconds < 2 * kMinute) return fmt::format("{:.0f} s", seconds);
-    return seconds < 2 * kHour ? fmt::format("{:.0f} min", seconds / kMinute)
-                               : fmt::format("{:.0f} h", seconds / kHour);
   }
 
   // How far the newest sample of all hosts lies back is the way to the engine, not the hosts'; but no more than that.
@@ -404,7 +365,7 @@ class FleetMaker {
     for (auto &host : fleet_.hosts) {
       if (host.exporter == Exporter::gpulse && !knows_moments_) continue;
       // One of another version, which does not tell when it took its samples.
-      const auto found = present_.find(host_key_of(host));
+      const auto found = present_.find(key_of_host(host));
       const auto present = found == present_.end() ? 0U : found->second;
       if (!host.last && present == kTellsState) continue;
       const auto limit = silent_limit();
@@ -426,11 +387,6 @@ class FleetMaker {
     return found == index_.end() || is_silent(fleet_.gpus[found->second]) ? nullptr : &fleet_.gpus[found->second];
   }
   bool is_silent(const FleetGpu &gpu) const { return fleet_.hosts[gpu.host].silent_for.has_value(); }
-
-  static std::span<const EngineSeries> part_of(const Parts &parts, FleetPart part) {
-    const auto *answer = parts[static_cast<std::size_t>(part)];
-    return answer == nullptr ? std::span<const EngineSeries>() : std::span(*answer);
-  }
 
   void take_states(const Parts &parts) {
     for (auto &gpu : fleet_.gpus) {
@@ -694,8 +650,7 @@ class FleetMaker {
   Index uuids_{};                               // that are told of, as plain_uuid has them
   std::vector<bool> told_{}, has_state_{}, dropped_{};
   bool knows_moments_ = false;
-  std::map<std::string, WallTime, std::less<>> told_at_{};  // when the engine had the newest of a host
-  std::set<std::string, std::less<>> going_{};              // hosts with new ones lately
+  std::optional<FleetClocks> clocks_{};
 };
 
 }  // namespace
@@ -723,19 +678,6 @@ std::string_view why_unknown(const FleetSnapshot &fleet, const FleetGpu &gpu, Fl
 FleetSnapshot make_fleet(const FleetAnswers &answers, std::span<const ForeignAnswers> foreign, WallTime at,
                          Seconds interval) {
   return FleetMaker(at, interval).make(answers, foreign);
-}
-
-bool has_slow_clock(const FleetAnswers &answers) {
-  const auto *alive = answers.parts[static_cast<std::size_t>(FleetPart::alive)];
-  const auto *told = answers.parts[static_cast<std::size_t>(FleetPart::told)];
-  if (alive == nullptr || told == nullptr) return false;
-  std::map<std::string, WallTime> times;
-  for (const auto &series : *told) times[host_key_of(series)] = moment_of(series).value_or(WallTime());
-  return std::ranges::any_of(*alive, [&](const EngineSeries &series) {
-    const auto moment = moment_of(series);
-    const auto found = times.find(host_key_of(series));
-    return moment && found != times.end() && found->second - *moment > kSilent;
-  });
 }
 
 std::vector<std::string> missing_hosts(const FleetAnswers &answers) {

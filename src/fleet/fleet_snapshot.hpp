@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
+#include "fleet/fleet_keys.hpp"
 #include "fleet/fleet_queries.hpp"
 #include "fleet/query_answer.hpp"
 #include "insight/catalogue.hpp"
@@ -126,7 +127,7 @@ std::string_view why_unknown(const FleetSnapshot &fleet, const FleetGpu &gpu, Fl
 // What is known of one exporter's hosts: the answers to its queries. Those that are missing are null.
 struct FleetAnswers {
   std::span<const EngineSeries> infos{};
-  std::array<const std::vector<EngineSeries> *, kFleetParts> parts{};
+  FleetParts parts{};
   std::span<const EngineSeries> last_alive{};  // of hosts that are silent
   bool knows_silent = false;                   // whoever is not in it was not there in the last day
 };
@@ -140,10 +141,6 @@ struct ForeignAnswers {
 // `interval`: between two samples of most hosts.
 FleetSnapshot make_fleet(const FleetAnswers &answers, std::span<const ForeignAnswers> foreign, WallTime at,
                          Seconds interval);
-
-// Whether the newest sample of a host is much older by its own clock than by the engine's, so that FleetPart::going
-// decides whether it is silent.
-bool has_slow_clock(const FleetAnswers &answers);
 
 // The instances of hosts of the infos that have no sample now.
 std::vector<std::string> missing_hosts(const FleetAnswers &answers);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "fleet/fleet_clocks.hpp"
 #include "fleet/fleet_groups.hpp"
 #include "fleet/fleet_page.hpp"
 #include "fleet/fleet_text.hpp"
@@ -109,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   const auto fleet = make_fleet(answers, foreign, at, Seconds(15));
   check(fleet);
   static_cast<void>(missing_hosts(answers));
-  static_cast<void>(has_slow_clock(answers));
+  static_cast<void>(has_slow_clock(answers.parts));
   for (const auto &host : fleet.hosts) {
     static_cast<void>(host_samples(parts[0], infos, place_of(host)));
     static_cast<void>(error_events(parts[1], at - std::chrono::hours(1), at));
