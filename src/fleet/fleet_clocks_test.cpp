@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const WallTime kNow(1'700'000'000s);
+constexpr WallTime kNow(1'700'000'000s);
 
 std::vector<EngineSeries> host_at(WallTime time) {
   return {{.labels = {{"instance", "n1"}}, .points = {{.time = 0, .value = Seconds(time.time_since_epoch()).count()}}}};
